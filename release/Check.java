@@ -28,9 +28,11 @@ public final class Check {
     private static final Map<String, List<String>> MODULES = new TreeMap<>(Map.of(
             "limiter-bom", List.of("-cyclonedx.json"),
             "limiter-core", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
+            "limiter-http", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-servlet", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-spring", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
-            "limiter-spring-test", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")));
+            "limiter-spring-test", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
+            "limiter-tools", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")));
 
     private static final Map<String, String> CHECKSUMS = Map.of(".md5", "MD5", ".sha1", "SHA-1");
     private static final List<String> DEMANDED = List.of(

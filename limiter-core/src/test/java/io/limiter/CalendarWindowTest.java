@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.config.LimitText;
+import io.limiter.internal.config.LimitText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;

@@ -297,7 +297,7 @@ class DenialsTest {
                 "limiter.rules.tried.shadow", "true",
                 "limiter.rules.tried.policy", "shared"));
         LimiterConfig config = LimiterConfig.builder().properties("test", rules).build();
-        rules.putAll(Map.of("limiter.denials.log", "0", "limiter.denials.keys", "1"));
+        rules.putAll(Map.of("limiter.denials.log-per-second", "0", "limiter.denials.keys", "1"));
         Limiter configured =
                 Limiter.of(LimiterConfig.builder().properties("test", rules).build(), limiter);
         PartitionKey key = PartitionKey.of("a");

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.ConfigException;
-import io.limiter.config.KeyPart;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RedisSettings;
-import io.limiter.rule.KeyForm;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.RedisSettings;
+import io.limiter.internal.rule.KeyForm;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -113,7 +113,9 @@ class KeyHashTest {
         assertTrue(!both.toString().contains(good));
         assertEquals(KeyHash.keyed(good).check(), both.keyHash().check());
         assertEquals(KeyHash.keyed(good + "2").check(), both.previousKeyHash().check());
-        assertEquals(KeyHash.PLAIN, RedisSettings.DEFAULT.keyHash());
+        assertEquals(
+                KeyHash.PLAIN,
+                LimiterConfig.builder().build().settings().redis().keyHash());
     }
 
     private static RedisSettings withSecrets(String present, String previous) {
@@ -121,6 +123,10 @@ class KeyHashTest {
         secrets.put("limiter.redis.key-secret", present);
         secrets.put("limiter.redis.previous-key-secret", previous);
         secrets.values().removeIf(Objects::isNull);
-        return LimiterConfig.builder().properties("test", secrets).build().redis();
+        return LimiterConfig.builder()
+                .properties("test", secrets)
+                .build()
+                .settings()
+                .redis();
     }
 }

@@ -49,7 +49,8 @@ class ReadmeTest {
             LimiterConfig config = LimiterConfig.builder()
                     .text("page", new StringReader(snippet))
                     .build();
-            assertFalse(config.rules().isEmpty() && config.redis().addresses().isEmpty());
+            assertFalse(config.settings().rules().isEmpty()
+                    && config.settings().redis().connection().addresses().isEmpty());
         }
     }
 

@@ -3,7 +3,7 @@ package com.example;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.servlet.rejection.DenialAnswer;
+import io.limiter.http.DenialAnswer;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.springframework.core.annotation.Order;

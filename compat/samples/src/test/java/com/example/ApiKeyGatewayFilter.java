@@ -2,7 +2,7 @@ package com.example;
 
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.servlet.rejection.DenialAnswer;
+import io.limiter.http.DenialAnswer;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.annotation.Order;

@@ -3,7 +3,7 @@ package com.example;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.servlet.rejection.DenialAnswer;
+import io.limiter.http.DenialAnswer;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.container.ContainerRequestFilter;
 import jakarta.ws.rs.container.PreMatching;

@@ -4,13 +4,13 @@ import io.limiter.Backend;
 import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.config.InProcessSettings;
-import io.limiter.config.LimiterConfig;
-import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.config.RedisSettings;
-import io.limiter.config.RedisSettings.RedisMode;
-import io.limiter.config.ReloadSettings;
-import io.limiter.config.RuleDefinition;
+import io.limiter.internal.config.ConfigDiff;
+import io.limiter.internal.config.RedisSettings;
+import io.limiter.internal.config.RedisSettings.RedisMode;
+import io.limiter.internal.config.ReloadSettings;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.Settings;
+import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.redis.RedisBackend;
 import java.io.ByteArrayInputStream;
 import java.io.FileNotFoundException;
@@ -19,9 +19,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -31,33 +29,8 @@ import org.slf4j.event.Level;
 /** Starts the backend that the configuration describes. */
 final class BackendStart {
     private static final Logger LOG = DiagnosticLog.of(BackendStart.class);
-    private static final String RELOAD = "limiter.reload";
 
     private BackendStart() {}
-
-    /** The properties that differ and need a restart. */
-    static List<String> whatCantChange(LimiterConfig now, LimiterConfig next) {
-        Map<String, ?> before = fixed(now);
-        Map<String, ?> after = fixed(next);
-        return before.keySet().stream()
-                .filter(property -> !Objects.equals(before.get(property), after.get(property)))
-                .filter(property -> !property.equals(RELOAD) || next.reload().again() != null)
-                .toList();
-    }
-
-    private static Map<String, @Nullable Object> fixed(LimiterConfig config) {
-        InProcessSettings bounds = config.inProcess();
-        Map<String, @Nullable Object> fixed = new LinkedHashMap<>();
-        fixed.put("limiter.enabled", config.enabled());
-        fixed.put("limiter.backend", config.backend());
-        fixed.put("limiter.redis.*", config.redis());
-        fixed.put("limiter.in-process.*", List.of(bounds.maxEntries(), bounds.maxStamps()));
-        fixed.put("limiter.wait.max-waiting", bounds.maxWaiting());
-        fixed.put("limiter.instances", config.instances());
-        fixed.put("limiter.jmx.name", config.jmx());
-        fixed.put(RELOAD, config.reload());
-        return fixed;
-    }
 
     private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {
         if (!Objects.equals(one, other)) {
@@ -66,10 +39,10 @@ final class BackendStart {
     }
 
     /** Several separate instances grant a multiple of each limit, which must be reported. */
-    static void warnOfWhatInProcessIgnores(LimiterConfig config) {
-        boolean pointsToRedis =
-                !config.redis().addresses().isEmpty() || config.redis().config() != null;
-        if (config.backend() == BackendKind.IN_PROCESS && (pointsToRedis || config.instances() > 1)) {
+    static void warnOfWhatInProcessIgnores(Settings settings) {
+        boolean pointsToRedis = !settings.redis().connection().isMissing();
+        if (settings.storage().backend() == BackendKind.IN_PROCESS
+                && (pointsToRedis || settings.storage().instances() > 1)) {
             LOG.warn("RL-111 the backend is in-process, so each instance grants the full limits: "
                     + (pointsToRedis
                             ? "limiter.redis.* has no effect with limiter.backend = in-process; remove that line to share"
@@ -80,13 +53,13 @@ final class BackendStart {
     }
 
     /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
-    static void warnOfKeysThatCanBeGuessed(LimiterConfig config) {
-        List<String> rules = config.rules().stream()
+    static void warnOfKeysThatCanBeGuessed(Settings settings) {
+        List<String> rules = settings.rules().stream()
                 .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
                         .anyMatch(part -> part.kind().isSecret()))
                 .map(RuleDefinition::name)
                 .toList();
-        if (config.redis().keySecret() == null && !rules.isEmpty()) {
+        if (settings.redis().keySecret() == null && !rules.isEmpty()) {
             LOG.warn(
                     "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"
                             + " can be guessed; add limiter.redis.key-secret, the same in all instances",
@@ -94,24 +67,24 @@ final class BackendStart {
         }
     }
 
-    static List<String> shown(LimiterConfig config) {
-        return config.policies().values().stream()
+    static List<String> shown(Settings settings) {
+        return settings.policies().values().stream()
                 .map(policy -> policy.name() + " " + policy.limits())
                 .toList();
     }
 
     /** What was removed is seen where nothing but warnings is logged. */
     static void logReplacement(Snapshot now, Snapshot next) {
-        if (next.config().backend() == BackendKind.REDIS
-                && !next.config().rules().equals(now.config().rules())) {
-            warnOfKeysThatCanBeGuessed(next.config());
+        Settings settings = next.config().settings();
+        if (next.config().isShared()
+                && !settings.rules().equals(now.config().settings().rules())) {
+            warnOfKeysThatCanBeGuessed(settings);
         }
         now.policies()
                 .forEach((name, policy) ->
                         warnOfFreshStarts(policy, next.policies().getOrDefault(name, policy)));
-        LOG.info("configuration replaced: policies {}", shown(next.config()));
-        now.config()
-                .changes(next.config())
+        LOG.info("configuration replaced: policies {}", shown(settings));
+        ConfigDiff.of(now.config().settings(), settings)
                 .forEach(change -> LOG.atLevel(change.startsWith("RL-161") ? Level.WARN : Level.INFO)
                         .log(change));
     }
@@ -140,9 +113,9 @@ final class BackendStart {
 
     static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
         List<String> ignored = new ArrayList<>();
-        add(ignored, "limiter.redis.address", redis.addresses(), List.of());
-        add(ignored, "limiter.redis.config", redis.config(), null);
-        add(ignored, "limiter.redis.password", redis.password(), null);
+        add(ignored, "limiter.redis.address", redis.connection().addresses(), List.of());
+        add(ignored, "limiter.redis.config", redis.connection().config(), null);
+        add(ignored, "limiter.redis.password", redis.connection().password(), null);
         if (!ignored.isEmpty()) {
             LOG.warn(
                     "RL-115 the application's own connection to Redis is used, so {} {}",
@@ -152,7 +125,8 @@ final class BackendStart {
     }
 
     static Backend redis(RedisSettings settings) {
-        if (settings.config() == null && settings.addresses().isEmpty()) {
+        RedisSettings.Connection connection = settings.connection();
+        if (connection.isMissing()) {
             throw new IllegalStateException(
                     "the configuration has no Redis address, because the caller announced a client; pass a"
                             + " backend on it to Limiter.start(config, backend)");
@@ -163,17 +137,17 @@ final class BackendStart {
                     .deadline(settings.deadline())
                     .denialMaxAge(settings.denialMaxAge())
                     .keyHash(settings.keyHash());
-            if (settings.config() != null) {
-                builder.yaml(text(settings.config()));
-            } else if (settings.mode() == RedisMode.CLUSTER) {
-                builder.cluster(settings.addresses());
-            } else if (settings.mode() == RedisMode.SENTINEL) {
-                builder.sentinel(Objects.requireNonNull(settings.master(), "master"), settings.addresses());
+            if (connection.config() != null) {
+                builder.yaml(text(connection.config()));
+            } else if (connection.mode() == RedisMode.CLUSTER) {
+                builder.cluster(connection.addresses());
+            } else if (connection.mode() == RedisMode.SENTINEL) {
+                builder.sentinel(Objects.requireNonNull(connection.master(), "master"), connection.addresses());
             } else {
-                builder.address(settings.addresses().get(0));
+                builder.address(connection.addresses().get(0));
             }
-            if (settings.password() != null) {
-                builder.credentials(settings.username(), settings.password());
+            if (connection.password() != null) {
+                builder.credentials(connection.username(), connection.password());
             }
             RedisBackend backend = builder.build();
             backend.awaitConnected(settings.startupWait());
@@ -181,7 +155,7 @@ final class BackendStart {
         } catch (NoClassDefFoundError missing) {
             throw new IllegalStateException(
                     "RL-112 "
-                            + (settings.config() == null ? "limiter.redis.address" : "limiter.redis.config")
+                            + (connection.config() == null ? "limiter.redis.address" : "limiter.redis.config")
                             + " needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
                     missing);
         }

@@ -2,18 +2,22 @@ package io.limiter.application;
 
 import io.limiter.Backend;
 import io.limiter.Decision;
+import io.limiter.Denials;
 import io.limiter.DiagnosticLog;
 import io.limiter.KeyHash;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.config.DenialSettings;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.config.RuleDefinition;
-import io.limiter.config.RuleDefinition.Mode;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.config.ConfigDiff;
+import io.limiter.internal.config.CoverageNotes;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RuleDefinition.Mode;
+import io.limiter.internal.config.Settings;
+import io.limiter.internal.config.Settings.DenialRecord;
+import io.limiter.internal.config.Settings.Storage;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -42,6 +46,7 @@ import org.slf4j.event.Level;
  */
 public final class Limiter implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Limiter.class);
+    private static final DenialRecord USUAL = new DenialRecord(Denials.DEFAULT_LINES_PER_SECOND, Denials.DEFAULT_KEYS);
 
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
@@ -64,28 +69,30 @@ public final class Limiter implements AutoCloseable {
     private final UnusedPolicies unused = new UnusedPolicies();
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
-        this.rateLimiter = config.enabled() ? rateLimiter : RateLimiter.unlimited();
+        Settings settings = config.settings();
+        this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiter.unlimited();
         this.given = rateLimiter;
-        this.keyHash = config.redis().keyHash();
+        this.keyHash = settings.redis().keyHash();
         this.snapshot = Snapshot.of(config, Map.of(), Map.of(), finders);
         config.policies().values().forEach(this.rateLimiter::announce);
         this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
         // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
-        note(DenialSettings.DEFAULT, config.denials());
-        this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, LimiterConfig::uncounted);
-        this.jmx = config.jmx() == null ? null : JmxView.register(this, config.jmx());
-        this.reload = new Reload(this, config.reload());
+        note(USUAL, settings.operation().denials());
+        this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, now -> CoverageNotes.of(now.settings()));
+        String name = settings.operation().jmx();
+        this.jmx = name == null ? null : JmxView.register(this, name);
+        this.reload = new Reload(this, config);
         reload.watch();
     }
 
-    private void note(DenialSettings before, DenialSettings after) {
+    private void note(DenialRecord before, DenialRecord after) {
         if (!after.equals(before)) {
             rateLimiter.denials().configure(after.linesPerSecond(), after.keys());
         }
     }
 
     private Stream<String> rulesOf(String policy, boolean shadow) {
-        return config().rules().stream()
+        return config().settings().rules().stream()
                 .filter(rule -> rule.mode() == (shadow ? Mode.SHADOW : Mode.ENFORCED)
                         && rule.policies().stream().anyMatch(one -> one.name().equals(policy)))
                 .map(RuleDefinition::name);
@@ -100,13 +107,14 @@ public final class Limiter implements AutoCloseable {
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
-        if (!config.enabled()) {
+        Settings settings = config.settings();
+        if (!settings.enabled()) {
             return of(config, RateLimiter.unlimited());
         }
-        if (config.backend() == BackendKind.REDIS) {
-            return started(config, BackendStart.redis(config.redis()));
+        if (config.isShared()) {
+            return started(config, BackendStart.redis(settings.redis()));
         }
-        BackendStart.warnOfWhatInProcessIgnores(config);
+        BackendStart.warnOfWhatInProcessIgnores(settings);
         return started(config, null);
     }
 
@@ -116,25 +124,26 @@ public final class Limiter implements AutoCloseable {
      * connection to Redis have no effect here.
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
-        BackendStart.warnOfWhatASharedBackendIgnores(config.redis());
+        BackendStart.warnOfWhatASharedBackendIgnores(config.settings().redis());
         return started(config, Objects.requireNonNull(shared, "shared"));
     }
 
     private static Limiter started(LimiterConfig config, @Nullable Backend shared) {
+        Storage storage = config.settings().storage();
         InProcessBackend inProcess = InProcessBackend.builder()
-                .maxEntries(config.inProcess().maxEntries())
-                .maxStamps(config.inProcess().maxStamps())
+                .maxEntries(storage.maxEntries())
+                .maxStamps(storage.maxTimestamps())
                 .build();
-        RateLimiter.Builder builder = RateLimiter.builder(shared == null ? inProcess : shared)
-                .maxWaiting(config.inProcess().maxWaiting());
+        RateLimiter.Builder builder =
+                RateLimiter.builder(shared == null ? inProcess : shared).maxWaiting(storage.maxWaiting());
         if (shared != null) {
-            builder.fallback(inProcess).instances(config.instances());
-            BackendStart.warnOfKeysThatCanBeGuessed(config);
+            builder.fallback(inProcess).instances(storage.instances());
+            BackendStart.warnOfKeysThatCanBeGuessed(config.settings());
         }
         LOG.info(
                 "limiter started: backend {}, policies {}",
                 shared != null ? "redis" : "in-process",
-                BackendStart.shown(config));
+                BackendStart.shown(config.settings()));
         return new Limiter(config, builder.build());
     }
 
@@ -284,7 +293,7 @@ public final class Limiter implements AutoCloseable {
      */
     public synchronized void replace(LimiterConfig next) {
         Snapshot now = snapshot;
-        List<String> fixed = BackendStart.whatCantChange(now.config(), next);
+        List<String> fixed = ConfigDiff.needingRestart(now.config().settings(), next.settings());
         if (!fixed.isEmpty()) {
             throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
                     + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
@@ -295,7 +304,9 @@ public final class Limiter implements AutoCloseable {
         Snapshot fresh = Snapshot.of(next, now.own(), derived, finders);
         fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
-        note(now.config().denials(), next.denials());
+        note(
+                now.config().settings().operation().denials(),
+                next.settings().operation().denials());
         BackendStart.logReplacement(now, fresh);
         now.policies().values().stream()
                 .filter(policy -> !fresh.policies().containsKey(policy.name()))
@@ -306,7 +317,7 @@ public final class Limiter implements AutoCloseable {
     /**
      * Reads the configuration again from its source, and {@linkplain #replace replaces} the current one if anything
      * differs.
-     * Files are read when they have not changed for a moment, so this takes 50 ms or more. With {@code limiter.reload}
+     * Files are read when they have not changed for a moment, so this takes 50 ms or more. With {@code limiter.reload.interval}
      * this happens automatically when a file changes.
      *
      * @return the differences, as sentences that are also logged; empty if there are none
@@ -328,7 +339,7 @@ public final class Limiter implements AutoCloseable {
     }
 
     private void reportUnusedPolicies(Supplier<? extends Collection<String>> others, Level level) {
-        LimiterConfig now = config();
+        Settings now = config().settings();
         if (now.enabled()) {
             now.rules().forEach(rule -> unused.use(rule.policies()));
             unused.report(now.policies().keySet(), rateLimiter.counters(), others, level);

@@ -2,7 +2,8 @@ package io.limiter.application;
 
 import io.limiter.DiagnosticLog;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.ReloadSettings;
+import io.limiter.internal.config.ConfigDiff;
+import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -10,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +38,7 @@ final class Reload implements AutoCloseable {
     }
 
     private final Limiter limiter;
+    private final LimiterConfig origin;
     private final ReloadSettings settings;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Pause pause;
@@ -48,14 +49,15 @@ final class Reload implements AutoCloseable {
     /** The texts that had rules or policies when they last took effect. Guarded by this. */
     private Set<String> limitsIn;
 
-    Reload(Limiter limiter, ReloadSettings settings) {
-        this(limiter, settings, null);
+    Reload(Limiter limiter, LimiterConfig origin) {
+        this(limiter, origin, null);
     }
 
     /** With the pause of a test. */
-    Reload(Limiter limiter, ReloadSettings settings, @Nullable Pause pause) {
+    Reload(Limiter limiter, LimiterConfig origin, @Nullable Pause pause) {
         this.limiter = limiter;
-        this.settings = settings;
+        this.origin = origin;
+        this.settings = origin.settings().reload();
         this.limitsIn = settings.limitsIn();
         this.pause = pause != null ? pause : time -> closed.await(time.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -67,7 +69,10 @@ final class Reload implements AutoCloseable {
             Thread watching = new Thread(() -> watch(interval), "limiter-reload");
             watching.setDaemon(true);
             thread = watching;
-            LOG.info("configuration files {} are checked every {}", settings.files(), interval);
+            LOG.info(
+                    "configuration files {} are checked every {}",
+                    settings.source().files(),
+                    interval);
             watching.start();
         }
     }
@@ -109,21 +114,17 @@ final class Reload implements AutoCloseable {
     }
 
     private List<String> apply(Duration settling) throws InterruptedException {
-        Callable<LimiterConfig> again = settings.again();
-        if (again == null) {
-            throw new IllegalStateException("the configuration was made in code and can't be read again; call"
-                    + " Limiter.replace, or start with LimiterConfig.load(file)");
-        }
+        settings.source().checkReadable();
         try {
             LimiterConfig now = limiter.config();
-            LimiterConfig next = settled(again, settling);
+            LimiterConfig next = settled(settling);
             if (next == null || next.equals(now)) {
                 LOG.info("the configuration was read again: nothing differs");
                 return List.of();
             }
             limiter.replace(next);
-            limitsIn = next.reload().limitsIn();
-            return now.changes(next);
+            limitsIn = next.settings().reload().limitsIn();
+            return ConfigDiff.of(now.settings(), next.settings());
         } catch (InterruptedException interrupted) {
             throw interrupted;
         } catch (Throwable wrong) {
@@ -136,14 +137,14 @@ final class Reload implements AutoCloseable {
     }
 
     /** The configuration of files that were the same before and after; null when this is closed. */
-    private @Nullable LimiterConfig settled(Callable<LimiterConfig> again, Duration settling) throws Throwable {
+    private @Nullable LimiterConfig settled(Duration settling) throws Throwable {
         for (int i = 0; i < MOST_READS; i++) {
             List<Object> before = contents();
             if (pause.isClosedAfter(settling)) {
                 return null;
             }
             try {
-                LimiterConfig next = read(before, again);
+                LimiterConfig next = read(before);
                 if (isStill(before)) {
                     return next;
                 }
@@ -154,7 +155,8 @@ final class Reload implements AutoCloseable {
             }
         }
         seen = List.of();
-        throw new IOException("RL-160 the files " + settings.files() + " change all the time; write them once");
+        throw new IOException(
+                "RL-160 the files " + settings.source().files() + " change all the time; write them once");
     }
 
     private boolean isStill(List<Object> before) {
@@ -162,15 +164,15 @@ final class Reload implements AutoCloseable {
         return seen.equals(before);
     }
 
-    private LimiterConfig read(List<Object> contents, Callable<LimiterConfig> again) throws Exception {
+    private LimiterConfig read(List<Object> contents) throws Exception {
         for (Object content : contents) {
             if (content instanceof String unreadable) {
                 throw new IOException("RL-160 a file can't be read (" + unreadable + "); put it back");
             }
         }
-        LimiterConfig next = again.call();
+        LimiterConfig next = origin.readAgain();
         Set<String> empty = new TreeSet<>(limitsIn);
-        empty.removeAll(next.reload().limitsIn());
+        empty.removeAll(next.settings().reload().limitsIn());
         if (!empty.isEmpty()) {
             throw new IOException("RL-160 no rule or policy is left in " + String.join(", ", empty)
                     + "; put one back, or restart without limits");
@@ -179,7 +181,7 @@ final class Reload implements AutoCloseable {
     }
 
     private List<Object> contents() {
-        return settings.files().stream().map(Reload::content).toList();
+        return settings.source().files().stream().map(Reload::content).toList();
     }
 
     private static Object content(Path file) {

@@ -1,6 +1,16 @@
 package io.limiter.config;
 
 import io.limiter.Policy;
+import io.limiter.internal.config.ConfigEntry;
+import io.limiter.internal.config.ConfigKeys;
+import io.limiter.internal.config.EnvironmentText;
+import io.limiter.internal.config.InvalidSettingsException;
+import io.limiter.internal.config.MissingClasses;
+import io.limiter.internal.config.Problems;
+import io.limiter.internal.config.PropertiesText;
+import io.limiter.internal.config.ReloadSettings;
+import io.limiter.internal.config.Settings;
+import io.limiter.internal.config.SettingsParser;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,120 +20,34 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that is configured, by text or in code. Immutable; made whole or not at all.
+ * Everything that is configured, by the keys of docs/configuration.md, and by policies in code. Immutable; made whole or not
+ * at all. Two are equal if they configure the same.
  *
  * <pre>{@code
- * LimiterConfig.load(file).with(List.of(sms), List.of(RuleDefinition.of("login", perAddress, "/login")))
+ * LimiterConfig config = LimiterConfig.load(file);
+ * LimiterConfig inCode = LimiterConfig.builder()
+ *         .property("limiter.policies.vote.limits", "3/10s")
+ *         .property("limiter.rules.login.path", "/login")
+ *         .property("limiter.rules.login.policy", "vote")
+ *         .build();
  * }</pre>
- *
- * @param enabled whether anything is limited
- * @param backend where the state is
- * @param redis how to reach Redis; its defaults where the backend is in-process
- * @param inProcess the bounds of the state in this JVM
- * @param instances how many instances share the limits, for the local fallback
- * @param clientIp where the address of a client is found
- * @param http how HTTP responses show a decision, and how requests are matched with rules
- * @param callers callers that are exempt or denied under all rules
- * @param policies all policies by name, also those of the rules, in the order of the text
- * @param rules the rules in the order of the text, each with a name of its own
- * @param plans the plans of callers
- * @param denials what is recorded about denied calls
- * @param jmx the name under which JMX shows the limiter; null for none
- * @param reload whether and how it is read again
  */
-public record LimiterConfig(
-        boolean enabled,
-        BackendKind backend,
-        RedisSettings redis,
-        InProcessSettings inProcess,
-        long instances,
-        ClientIpSettings clientIp,
-        HttpSettings http,
-        CallerSettings callers,
-        Map<String, Policy> policies,
-        List<RuleDefinition> rules,
-        PlanSettings plans,
-        DenialSettings denials,
-        @Nullable String jmx,
-        ReloadSettings reload) {
-    /**
-     * Checks that all parts fit together, copies the collections, and adds the policies of the rules.
-     *
-     * @throws ConfigException if two rules have one name, or two policies, or the number of instances is out of range
-     */
-    public LimiterConfig {
-        Problems problems = new Problems();
-        problems.range("limiter.instances", instances, 1, 1_000_000);
-        problems.on("limiter.jmx.name", jmx)
-                .must(
-                        jmx == null || jmx.matches("[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}"),
-                        "not a name for JMX; write up to 100 letters, digits, spaces and . _ / - such as shop");
-        Map<String, Policy> all = ConfiguredPolicies.of(policies.values(), rules, problems);
-        callers.exempt().check(problems, "limiter.exempt.", clientIp);
-        rules.forEach(
-                rule -> rule.scope().exempt().check(problems, Group.RULES.start + rule.name() + ".exempt.", clientIp));
-        problems.throwIfAny();
-        policies = Collections.unmodifiableMap(all);
-        rules = List.copyOf(rules);
-    }
+public final class LimiterConfig {
+    private final Settings settings;
+    private final Builder text;
 
-    /**
-     * A configuration in code: the state is in this JVM, and the rest has defaults.
-     *
-     * @param policies those that are used by name; those of the rules need not be among them
-     * @throws ConfigException if two rules have one name, or two different policies
-     */
-    public static LimiterConfig of(Collection<Policy> policies, Collection<RuleDefinition> rules) {
-        return builder().build().with(policies, rules);
-    }
-
-    /**
-     * The same configuration with further policies and rules, made in code.
-     *
-     * @throws ConfigException if two rules have one name, or two different policies
-     */
-    public LimiterConfig with(Collection<Policy> morePolicies, Collection<RuleDefinition> moreRules) {
-        Map<String, Policy> all = new LinkedHashMap<>(policies);
-        morePolicies.forEach(policy -> Problems.refuseIf(
-                all.put(policy.name(), policy) != null,
-                "there are two policies '" + policy.name() + "'; rename one of the two"));
-        List<RuleDefinition> allRules = new ArrayList<>(rules);
-        allRules.addAll(moreRules);
-        ReloadSettings inCode = reload.changedInCode();
-        return new LimiterConfig(
-                enabled, backend, redis, inProcess, instances, clientIp, http, callers, all, allRules, plans, denials,
-                jmx, inCode);
-    }
-
-    /**
-     * Settings because of which requests are not counted, not denied, or denied because of others: sentences that begin
-     * with a code of docs/diagnostics.md.
-     */
-    public List<String> uncounted() {
-        return Uncounted.of(this);
-    }
-
-    /** The differences in another configuration: sentences that begin with a code of docs/diagnostics.md. */
-    public List<String> changes(LimiterConfig next) {
-        return Changes.of(this, next);
-    }
-
-    /** Where the state is. */
-    public enum BackendKind {
-        /** In this JVM: {@code in-process}. */
-        IN_PROCESS,
-        /** In Redis: {@code redis}. */
-        REDIS
+    private LimiterConfig(Settings settings, Builder text) {
+        this.settings = settings;
+        this.text = text;
     }
 
     /**
@@ -142,25 +66,86 @@ public record LimiterConfig(
      * completes or checks properties itself.
      */
     public static List<String> keys() {
-        return Binder.keys();
+        return ConfigKeys.names(false);
     }
 
-    /** A builder that takes text from several sources. */
+    /** A builder without any settings. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** A builder with the text and the policies of this configuration, which what is added overrides; environment variables override both. */
+    public Builder toBuilder() {
+        return new Builder(text);
+    }
+
+    /** All policies by name, also those of the rules, in the order of the text. */
+    public Map<String, Policy> policies() {
+        return settings.policies();
+    }
+
+    /** Whether the state is in Redis, where several instances share it; else it is in this JVM. */
+    public boolean isShared() {
+        return settings.storage().backend() == Settings.BackendKind.REDIS;
+    }
+
+    /** The values of all settings, for the library's own packages: what they have may change in any release. */
+    public Settings settings() {
+        return settings;
+    }
+
+    /**
+     * Reads the configuration again from where it was read, which takes the time of files.
+     *
+     * @throws ConfigException if the text has mistakes
+     * @throws IllegalStateException if it was made in code
+     * @throws Exception if it can't be read
+     */
+    public LimiterConfig readAgain() throws Exception {
+        settings.reload().source().checkReadable();
+        return Objects.requireNonNull(text.again).call();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof LimiterConfig config && settings.equals(config.settings);
+    }
+
+    @Override
+    public int hashCode() {
+        return settings.hashCode();
+    }
+
+    /** Contains no passwords or secrets. */
+    @Override
+    public String toString() {
+        return "LimiterConfig" + policies().keySet();
     }
 
     /** Collects text, then makes a configuration. A later source overrides an earlier one. Not thread-safe. */
     public static final class Builder {
         private final List<ConfigEntry> entries = new ArrayList<>();
         private final Problems problems = new Problems();
-        private final Set<String> otherKeys = new LinkedHashSet<>();
+        private final Set<String> foreignKeys = new LinkedHashSet<>();
+        private final List<Policy> policies = new ArrayList<>();
         private Map<String, String> environment = Map.of();
         private boolean hasClient;
-        private ReloadSettings origin = ReloadSettings.NONE;
+        private ReloadSettings.Source source = ReloadSettings.Source.NONE;
+        private @Nullable Callable<LimiterConfig> again;
         private @Nullable ClassLoader classes;
 
         private Builder() {}
+
+        private Builder(Builder other) {
+            entries.addAll(other.entries);
+            foreignKeys.addAll(other.foreignKeys);
+            policies.addAll(other.policies);
+            environment = other.environment;
+            hasClient = other.hasClient;
+            source = other.source;
+            again = other.again;
+            classes = other.classes;
+        }
 
         /**
          * Adds a properties file (UTF-8).
@@ -205,6 +190,11 @@ public record LimiterConfig(
             return this;
         }
 
+        /** Adds one property. */
+        public Builder property(String key, String value) {
+            return property("code", 0, key, value);
+        }
+
         /**
          * Adds one property, read by the caller.
          *
@@ -213,6 +203,16 @@ public record LimiterConfig(
          */
         public Builder property(String source, int line, String key, String value) {
             entries.add(new ConfigEntry(source, line, key, value.strip()));
+            return this;
+        }
+
+        /**
+         * Adds a policy, which rules and calls name as those of the text.
+         *
+         * @throws IllegalArgumentException by {@link #build} if there is another policy of that name
+         */
+        public Builder policy(Policy policy) {
+            policies.add(policy);
             return this;
         }
 
@@ -230,17 +230,17 @@ public record LimiterConfig(
         }
 
         /** The caller's own keys: they are accepted, ignored here, and suggested for similar unknown keys. */
-        public Builder otherKeys(Collection<String> keys) {
-            otherKeys.addAll(keys);
+        public Builder foreignKeys(Collection<String> keys) {
+            foreignKeys.addAll(keys);
             return this;
         }
 
         /**
-         * Whether the caller has a Redis client, for {@link io.limiter.application.Limiter#start(LimiterConfig,
+         * Whether the application has a Redis client, for {@link io.limiter.application.Limiter#start(LimiterConfig,
          * io.limiter.Backend)}: then the backend is Redis without an address, unless {@code limiter.backend} is set.
          */
-        public Builder findBackend(boolean hasClient) {
-            this.hasClient = hasClient;
+        public Builder applicationHasClient(boolean has) {
+            hasClient = has;
             return this;
         }
 
@@ -257,18 +257,20 @@ public record LimiterConfig(
          * empty, are ignored; those that look like settings are logged.
          */
         public Builder environment(Map<String, String> variables) {
-            this.environment = Map.copyOf(variables);
+            environment = Map.copyOf(variables);
             return this;
         }
 
         /**
-         * How to read all of this again, for {@code limiter.reload} and {@link io.limiter.application.Limiter#reload}.
+         * How to read all of this again, for {@code limiter.reload.interval} and {@link
+         * io.limiter.application.Limiter#reload}.
          *
          * @param files the files to watch for changes; empty if there are none on this machine
          * @param again reads everything again, or throws the mistakes. Called by one thread at a time
          */
         public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {
-            origin = new ReloadSettings(null, files, again, Set.of(), null);
+            this.source = new ReloadSettings.Source(files, true);
+            this.again = again;
             return this;
         }
 
@@ -279,11 +281,16 @@ public record LimiterConfig(
          */
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
-            all.addAll(EnvironmentText.entries(environment, entries, otherKeys, problems));
+            all.addAll(EnvironmentText.entries(environment, entries, foreignKeys, problems));
             if (classes != null) {
                 MissingClasses.note(all, classes, problems);
             }
-            return new Binder(all, problems, hasClient, origin).bind(otherKeys);
+            try {
+                SettingsParser parser = new SettingsParser(all, problems, foreignKeys);
+                return new LimiterConfig(parser.parse(policies, hasClient, source), new Builder(this));
+            } catch (InvalidSettingsException invalid) {
+                throw new ConfigException(invalid);
+            }
         }
     }
 }

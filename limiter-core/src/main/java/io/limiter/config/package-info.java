@@ -1,7 +1,4 @@
-/**
- * Limits, policies and rules from text: one grammar for a properties file, the environment and every other place where a
- * limit is written. Text becomes values once, when it is loaded; one message lists all mistakes.
- */
+/** The configuration of a limiter, by text and in code. One message lists all mistakes. Thread-safe, except builders. */
 @NullMarked
 package io.limiter.config;
 

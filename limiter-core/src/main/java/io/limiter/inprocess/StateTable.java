@@ -205,7 +205,7 @@ final class StateTable {
         if (warnings.tryPass()) {
             LOG.warn(
                     "RL-401 no memory for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
-                            + " share states and may be denied early. Raise limiter.in-process.max-entries or max-stamps, or look"
+                            + " share states and may be denied early. Raise limiter.in-process.max-entries or max-timestamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
                     states(name).share.owner(),
                     entries.used(),

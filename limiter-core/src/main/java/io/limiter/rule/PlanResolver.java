@@ -15,17 +15,18 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface PlanResolver {
     /**
-     * The plan of a caller. It may block. If it returns null or a plan that is not configured, or throws an exception,
-     * the caller has the default plan.
+     * The plan of a caller: a {@link String} is the name of a configured plan. Other types of plans may follow, so the
+     * result is not declared as a name. It may block. If it returns null or a plan that is not configured, or throws an
+     * exception, the caller has the default plan.
      *
      * @param caller the user, API key or other text that is the first part of the key; the client's address where there is no
-     *     other part. At most {@value PlanLookup#LONGEST_CALLER} characters, chosen by the client
+     *     other part. At most 256 characters, chosen by the client
      */
     @Nullable
-    String plan(String caller) throws Exception;
+    Object plan(String caller) throws Exception;
 
     /** The same for a resolver that does not block a thread; by default the result of {@link #plan}. */
-    default CompletionStage<@Nullable String> planAsync(String caller) throws Exception {
+    default CompletionStage<? extends @Nullable Object> planAsync(String caller) throws Exception {
         return CompletableFuture.completedFuture(plan(caller));
     }
 }

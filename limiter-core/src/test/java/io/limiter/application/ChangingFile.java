@@ -40,7 +40,7 @@ abstract class ChangingFile {
         file = folder.resolve("limiter.properties");
         write(VOTE.formatted(3));
         limiter = Limiter.start(LimiterConfig.load(file));
-        reload = new Reload(limiter, limiter.config().reload(), time -> {
+        reload = new Reload(limiter, limiter.config(), time -> {
             assertEquals(PAUSE, time);
             if (!meanwhile.isEmpty()) {
                 meanwhile.remove().run();

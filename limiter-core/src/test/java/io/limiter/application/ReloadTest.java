@@ -132,7 +132,7 @@ class ReloadTest extends ChangingFile {
                     return read;
                 })
                 .build();
-        new Reload(limiter, first.reload(), time -> false).look(PAUSE);
+        new Reload(limiter, first, time -> false).look(PAUSE);
         assertEquals(7, permits());
         assertEquals(1, log.of(Level.INFO, "RL-162").size(), log::toString);
     }
@@ -196,8 +196,8 @@ class ReloadTest extends ChangingFile {
         assertRefused("3 problems", "line 1: RL-104", "line 2: RL-101", "line 3: RL-104");
         write("limiter.policies.vote.limits = 9/1h fixed\nlimiter.instances = 7\nlimiter.redis.deadline = 60ms\n");
         assertRefused("RL-150 limiter.redis.*, limiter.instances");
-        write(VOTE.formatted(9) + "limiter.reload = 5s\n");
-        assertRefused("RL-150 limiter.reload");
+        write(VOTE.formatted(9) + "limiter.reload.interval = 5s\n");
+        assertRefused("RL-150 limiter.reload.interval");
         Files.write(file, new byte[] {'l', (byte) 0xff, '=', '1'});
         assertRefused("RL-103");
     }
@@ -234,20 +234,20 @@ class ReloadTest extends ChangingFile {
             write(VOTE.formatted(3) + "limiter." + wrong + "\n");
             String said = assertThrows(ConfigException.class, () -> LimiterConfig.load(file))
                     .getMessage();
-            assertTrue(said.contains("line 2: ") && said.contains("limiter.reload"), said);
+            assertTrue(said.contains("line 2: ") && said.contains("limiter.reload.interval"), said);
         }
-        LimiterConfig.Builder code = LimiterConfig.builder().properties("t", Map.of("limiter.reload", "5s"));
+        LimiterConfig.Builder code = LimiterConfig.builder().properties("t", Map.of("limiter.reload.interval", "5s"));
         ConfigException noFile = assertThrows(ConfigException.class, code::build);
-        assertTrue(noFile.getMessage().contains("RL-158 limiter.reload = 5s"), noFile::getMessage);
+        assertTrue(noFile.getMessage().contains("RL-158 limiter.reload.interval = 5s"), noFile::getMessage);
     }
 
     @Test
     void oneDaemonThreadWatchesAndEndsWithTheLimiter() throws Exception {
         assertEquals(0, watching(), "not unless it is asked for");
-        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
+        write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n");
         try (Limiter watched = Limiter.start(LimiterConfig.load(file))) {
             assertEquals(1, watching());
-            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
+            write(VOTE.formatted(30) + "limiter.reload.interval = 1s\n");
             long begun = TimeSource.system().nowMicros();
             Await.until(
                     Duration.ofSeconds(20),

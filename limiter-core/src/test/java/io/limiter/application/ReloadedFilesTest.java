@@ -73,12 +73,12 @@ class ReloadedFilesTest extends ChangingFile {
     @ParameterizedTest
     @ValueSource(strings = {"device", "FIFO", "large"})
     void theWatchGoesOnAfterSuchAFile(String kind) throws Exception {
-        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
+        write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n");
         try (Limiter watched = Limiter.start(LimiterConfig.load(file))) {
             put(kind);
             Await.until(Duration.ofSeconds(60), "refused", () -> log.toString().contains("RL-160"));
             Files.delete(file);
-            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
+            write(VOTE.formatted(30) + "limiter.reload.interval = 1s\n");
             Await.until(
                     Duration.ofSeconds(60),
                     "the change",
@@ -89,7 +89,7 @@ class ReloadedFilesTest extends ChangingFile {
     @Test
     void anErrorIsLoggedAndTheWatchGoesOn() throws Exception {
         Deque<Error> errors = new ArrayDeque<>(List.of(new OutOfMemoryError("of a test"), new AssertionError("x")));
-        write(VOTE.formatted(3) + "limiter.reload = 1s\n");
+        write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n");
         LimiterConfig config = LimiterConfig.builder()
                 .file(file)
                 .readAgain(List.of(file), () -> {
@@ -102,13 +102,13 @@ class ReloadedFilesTest extends ChangingFile {
         try (Limiter watched = Limiter.start(config)) {
             for (int i = 1; i <= 2; i++) {
                 int refused = i;
-                write(VOTE.formatted(3) + "limiter.reload = 1s\n".repeat(i));
+                write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n".repeat(i));
                 Await.until(
                         Duration.ofSeconds(20),
                         "refused",
                         () -> log.of(Level.ERROR, "RL-159").size() == refused);
             }
-            write(VOTE.formatted(30) + "limiter.reload = 1s\n");
+            write(VOTE.formatted(30) + "limiter.reload.interval = 1s\n");
             Await.until(
                     Duration.ofSeconds(20),
                     "the change",

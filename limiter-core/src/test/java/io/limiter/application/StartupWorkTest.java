@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.LimitText;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ class StartupWorkTest {
                 text.property("f", i, "limiter.rules.r" + i + ".path", "/p" + i);
                 text.property("f", i, "limiter.rules.r" + i + ".limits", "9/1s, 99/1m");
             }
-            assertEquals(many, text.build().rules().size());
+            assertEquals(many, text.build().settings().rules().size());
         });
     }
 

@@ -28,7 +28,7 @@ class WithoutRedissonTest {
         public String apply(Map<String, String> properties) {
             LimiterConfig config = LimiterConfig.builder()
                     .properties("test", properties)
-                    .findBackend(false)
+                    .applicationHasClient(false)
                     .build();
             return String.valueOf(assertThrows(IllegalStateException.class, () -> Limiter.start(config))
                     .getMessage());

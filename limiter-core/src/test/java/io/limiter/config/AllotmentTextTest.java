@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
+import io.limiter.internal.config.CoverageNotes;
+import io.limiter.internal.config.LimitText;
 import io.limiter.kit.Facts;
 import java.io.IOException;
 import java.io.StringReader;
@@ -98,13 +100,13 @@ class AllotmentTextTest {
                 + CLOSES.replace("policies.sale", "rules.seats");
         assertEquals(
                 codes,
-                config(rule).uncounted().stream()
+                CoverageNotes.of(config(rule).settings()).stream()
                         .map(one -> one.substring(0, 6))
                         .collect(Collectors.joining(", ")));
         assertEquals(
                 "RL-155",
-                config(rule + "limiter.rules.seats.shadow = true\n")
-                        .uncounted()
+                CoverageNotes.of(config(rule + "limiter.rules.seats.shadow = true\n")
+                                .settings())
                         .get(0)
                         .substring(0, 6));
     }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.internal.config.Settings.BackendKind;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +15,7 @@ class CallersPropertiesTest {
     @Test
     void propertiesAndMistakesWithTheirPlaces() {
         LimiterConfig.Builder builder = LimiterConfig.builder()
-                .otherKeys(List.of("limiter.own"))
+                .foreignKeys(List.of("limiter.own"))
                 .property("a.yml", 7, "limiter.instances", "x")
                 .property("a.yml", 9, "limiter.own", "anything")
                 .property("a.yml", 8, "limiter.onw", "1")
@@ -64,6 +64,8 @@ class CallersPropertiesTest {
                 LimiterConfig.builder()
                         .property("f", 0, "limiter.redis.address", "redis://a:1")
                         .build()
+                        .settings()
+                        .storage()
                         .backend(),
                 "an address means Redis everywhere");
     }
@@ -71,15 +73,18 @@ class CallersPropertiesTest {
     private static BackendKind found(String key, String value, boolean hasClient) {
         return LimiterConfig.builder()
                 .property("f", 0, key, value)
-                .findBackend(hasClient)
+                .applicationHasClient(hasClient)
                 .build()
+                .settings()
+                .storage()
                 .backend();
     }
 
     @Test
     void aClientOfTheCallersNeedsNoAddress() {
-        LimiterConfig config = LimiterConfig.builder().findBackend(true).build();
-        assertEquals(List.of(), config.redis().addresses());
+        LimiterConfig config =
+                LimiterConfig.builder().applicationHasClient(true).build();
+        assertEquals(List.of(), config.settings().redis().connection().addresses());
         String message = String.valueOf(assertThrows(
                         IllegalStateException.class, () -> Limiter.start(config).close())
                 .getMessage());

@@ -8,14 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
-import io.limiter.Limit;
-import io.limiter.Policy;
+import io.limiter.internal.config.ChargeOptions;
+import io.limiter.internal.config.CountedOutcomes;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.RequestCost;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RulePlans;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,29 +33,31 @@ class ChargingTest {
                 .build();
     }
 
-    private static Charging charging(String... more) {
+    private static ChargeOptions charging(String... more) {
         return config(more.length == 2 ? Map.of(more[0], more[1]) : Map.of(more[0], more[1], more[2], more[3]))
+                .settings()
                 .rules()
                 .get(0)
                 .charging();
     }
 
-    private static Charging withCost(RequestCost cost, @Nullable Outcomes outcomes) {
-        return new Charging(cost, outcomes, null, List.of(), Duration.ZERO);
-    }
-
     @Test
-    void textAndCodeSayTheSame() {
-        assertEquals(Charging.ONE_PERMIT, charging("limiter.rules.r.key", "ip"));
+    void textIsReadAsWritten() {
+        ChargeOptions usual = charging("limiter.rules.r.key", "ip");
+        assertEquals(RequestCost.of(1), usual.cost());
+        assertNull(usual.outcomes());
+        assertEquals(Duration.ZERO, usual.maxWait());
+        ChargeOptions five = charging("limiter.rules.r.cost", "5", "limiter.rules.r.count-on", "401, 5XX, 401");
+        assertEquals(RequestCost.of(5), five.cost());
+        assertEquals(new CountedOutcomes(true, List.of("401", "5xx")), five.outcomes());
         assertEquals(
-                withCost(RequestCost.of(5), Outcomes.countOn("401", "5xx")),
-                charging("limiter.rules.r.cost", "5", "limiter.rules.r.count-on", "401, 5XX, 401"));
-        assertEquals(
-                withCost(RequestCost.ofHeader("X-Size", 10), null),
-                charging("limiter.rules.r.cost", "header:X-Size", "limiter.rules.r.max-cost", "10"));
-        assertEquals(
-                withCost(RequestCost.ofClass("com.example.MyCost"), Outcomes.refundOn("304")),
-                charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304"));
+                RequestCost.ofHeader("X-Size", 10),
+                charging("limiter.rules.r.cost", "header:X-Size", "limiter.rules.r.max-cost", "10")
+                        .cost());
+        ChargeOptions byClass =
+                charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304");
+        assertEquals(RequestCost.ofClass("com.example.MyCost"), byClass.cost());
+        assertEquals(new CountedOutcomes(false, List.of("304")), byClass.outcomes());
     }
 
     private static LimiterConfig members(String limits, String... more) {
@@ -68,13 +73,15 @@ class ChargingTest {
     @Test
     void aMemberIsWrittenLikeAKey() {
         RuleDefinition rule = members("5/1h distinct", "member", "header:X-User + path:id")
+                .settings()
                 .rules()
                 .get(0);
         assertEquals(
-                List.of(KeyPart.header("X-User"), KeyPart.path("id")),
+                List.of(new KeyPart(KeyPart.Kind.HEADER, "X-User"), new KeyPart(KeyPart.Kind.PATH, "id")),
                 rule.charging().member());
         assertEquals(RuleDefinition.Position.BEFORE_AUTHENTICATION, rule.position());
         rule = members("5/1h distinct, 100/1d", "member", "user", "cost", "0")
+                .settings()
                 .rules()
                 .get(0);
         assertEquals(RuleDefinition.Position.AFTER_AUTHENTICATION, rule.position());
@@ -124,12 +131,12 @@ class ChargingTest {
         assertTrue(bound.contains("limiter.wait.max-waiting"), bound);
     }
 
-    private static boolean keeps(Outcomes outcomes, int status) {
+    private static boolean keeps(CountedOutcomes outcomes, int status) {
         return outcomes.keeps(status, header -> List.of(), attribute -> null);
     }
 
     private static boolean keepsLocation(String outcome, String... values) {
-        return Outcomes.countOn(outcome)
+        return new CountedOutcomes(true, List.of(outcome))
                 .keeps(302, header -> header.equals("Location") ? List.of(values) : List.of(), attribute -> null);
     }
 
@@ -142,17 +149,18 @@ class ChargingTest {
         assertTrue(keepsLocation("header:Location=a*ab*ba", "aab--ba") && keepsLocation("header:Location=**", ""));
         assertFalse(keepsLocation("header:Location=ab*ba", "aba") || keepsLocation("header:Location=*a*b", "ba"));
         assertTrue(keepsLocation("header:Location", "") && !keepsLocation("header:Location"));
-        Outcomes attribute = Outcomes.countOn("attribute:login.failed", "attribute:login.kind=bad*");
+        CountedOutcomes attribute =
+                new CountedOutcomes(true, List.of("attribute:login.failed", "attribute:login.kind=bad*"));
         assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.failed") ? true : null));
         assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "bad one" : null));
         assertFalse(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "good" : null));
-        assertFalse(Outcomes.refundOn("attribute:ok").keeps(200, header -> List.of(), name -> "yes"));
+        assertFalse(new CountedOutcomes(false, List.of("attribute:ok")).keeps(200, header -> List.of(), name -> "yes"));
     }
 
     /** A client may write a part of a header, such as of an address after a login. */
     @Test
     void aPatternTakesOnePass() {
-        Outcomes outcomes = Outcomes.countOn("header:Location=*a*a*a*a*a*b");
+        CountedOutcomes outcomes = new CountedOutcomes(true, List.of("header:Location=*a*a*a*a*a*b"));
         String location = "a".repeat(8_000);
         assertTimeoutPreemptively(
                 Duration.ofSeconds(20),
@@ -161,14 +169,13 @@ class ChargingTest {
 
     @Test
     void whichStatusesCount() {
-        Outcomes counted = Outcomes.countOn("401", "5xx");
+        CountedOutcomes counted = new CountedOutcomes(true, List.of("401", "5xx"));
         assertTrue(keeps(counted, 401) && keeps(counted, 500) && keeps(counted, 599));
         assertFalse(keeps(counted, 200) || keeps(counted, 400) || keeps(counted, 600));
-        Outcomes refunded = Outcomes.refundOn("304", "4xx");
+        CountedOutcomes refunded = new CountedOutcomes(false, List.of("304", "4xx"));
         assertTrue(keeps(refunded, 200) && keeps(refunded, 303) && keeps(refunded, 500));
         assertFalse(keeps(refunded, 304) || keeps(refunded, 499));
         assertEquals("refund-on = 304, 4xx", refunded.toString());
-        assertNull(Charging.ONE_PERMIT.outcomes());
     }
 
     @ParameterizedTest
@@ -235,19 +242,13 @@ class ChargingTest {
                 "limiter.rules.api.plan", "header:X-Plan",
                 "limiter.rules.api.default-plan", "free",
                 "limiter.rules.api.on-failure", "deny");
-        RuleDefinition rule = config.rules().get(0);
+        RuleDefinition rule = config.settings().rules().get(0);
         assertEquals(
                 List.of("api.free", "api.gold"), List.copyOf(config.policies().keySet()));
         assertEquals("api.free", rule.policy().name());
         assertEquals(FailureMode.DENY, config.policies().get("api.gold").onFailure());
         RulePlans plans = rule.charging().plans();
         assertEquals("header:X-Plan", String.valueOf(plans));
-        Charging byPlan = new Charging(RequestCost.of(1), null, plans, List.of(), Duration.ZERO);
-        assertEquals(rule, RuleDefinition.of("api", rule.policy(), "/x").withCharging(byPlan));
-        assertThrows(
-                ConfigException.class,
-                () -> RuleDefinition.of("api", Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1))), "/x")
-                        .withCharging(byPlan));
     }
 
     @ParameterizedTest
@@ -319,12 +320,13 @@ class ChargingTest {
     /** A limit of 0 denies everything on purpose, whatever it costs. */
     @Test
     void aCostThatNoRequestCanPay() {
-        Charging five = withCost(RequestCost.of(5), null);
-        Duration hour = Duration.ofHours(1);
-        RuleDefinition.of("r", Policy.of("closed", Limit.fixedWindow(0, hour)), "/x")
-                .withCharging(five);
-        RuleDefinition small = RuleDefinition.of("r", Policy.of("p", Limit.fixedWindow(4, hour)), "/x");
-        String message = assertThrows(ConfigException.class, () -> small.withCharging(five))
+        assertEquals(
+                RequestCost.of(5),
+                charging("limiter.rules.r.limits", "0/1h", "limiter.rules.r.cost", "5")
+                        .cost());
+        String message = assertThrows(
+                        ConfigException.class,
+                        () -> charging("limiter.rules.r.limits", "4/1h fixed", "limiter.rules.r.cost", "5"))
                 .getMessage();
         assertTrue(message.contains("RL-165 limiter.rules.r.cost = 5: no request could ever be allowed"), message);
     }

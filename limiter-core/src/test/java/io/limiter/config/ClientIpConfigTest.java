@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.address.IpNetwork;
+import io.limiter.internal.config.ClientIpSettings;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
@@ -21,8 +22,8 @@ class ClientIpConfigTest {
     @Test
     void nobodyIsTrustedUnlessWritten() throws IOException {
         LimiterConfig config = parse(RULE);
-        assertEquals(ClientIpSettings.DEFAULT, config.clientIp());
-        assertEquals(64, config.rules().get(0).ipv6PrefixBits());
+        assertEquals(ClientIpSettings.DEFAULT, config.settings().clientIp());
+        assertEquals(64, config.settings().rules().get(0).ipv6PrefixBits());
     }
 
     @Test
@@ -46,9 +47,9 @@ class ClientIpConfigTest {
                         "X-Forwarded-For",
                         56,
                         ClientIpSettings.Source.AUTO),
-                config.clientIp());
-        assertEquals(48, config.rules().get(0).ipv6PrefixBits());
-        assertEquals(56, config.rules().get(1).ipv6PrefixBits());
+                config.settings().clientIp());
+        assertEquals(48, config.settings().rules().get(0).ipv6PrefixBits());
+        assertEquals(56, config.settings().rules().get(1).ipv6PrefixBits());
     }
 
     @Test
@@ -56,6 +57,7 @@ class ClientIpConfigTest {
         assertEquals(
                 new ClientIpSettings(List.of(), false, false, 2, "forwarded", 64, ClientIpSettings.Source.AUTO),
                 parse("limiter.client-ip.trusted-hops = 2\nlimiter.client-ip.header = forwarded\n")
+                        .settings()
                         .clientIp());
     }
 
@@ -64,6 +66,7 @@ class ClientIpConfigTest {
         assertEquals(
                 new ClientIpSettings(List.of(), false, true, 0, "X-Real-IP", 64, ClientIpSettings.Source.AUTO),
                 parse("limiter.client-ip.trusted-proxies = ALL\nlimiter.client-ip.header = X-Real-IP\n")
+                        .settings()
                         .clientIp());
     }
 
@@ -77,9 +80,9 @@ class ClientIpConfigTest {
                         "LIMITER_CLIENT_IP_IPV6_PREFIX", "48",
                         "LIMITER_RULES_A_IPV6_PREFIX", "56"))
                 .build();
-        assertEquals("Forwarded", config.clientIp().header());
-        assertEquals(48, config.clientIp().ipv6PrefixBits());
-        assertEquals(56, config.rules().get(0).ipv6PrefixBits());
+        assertEquals("Forwarded", config.settings().clientIp().header());
+        assertEquals(48, config.settings().clientIp().ipv6PrefixBits());
+        assertEquals(56, config.settings().rules().get(0).ipv6PrefixBits());
     }
 
     @ParameterizedTest
@@ -141,7 +144,7 @@ class ClientIpConfigTest {
                 limiter.rules.a.limits = 1/s
                 limiter.rules.a.ipv6-prefix = 4
                 """);
-        assertTrue(message.startsWith("limiter.properties has 7 problems:"), message);
+        assertTrue(message.startsWith("limiter.properties has 6 problems:"), message);
         for (int line : List.of(1, 2, 3, 4, 5, 8)) {
             assertTrue(message.contains("\n  line " + line + ": "), message);
         }
@@ -154,48 +157,28 @@ class ClientIpConfigTest {
         assertTrue(message.length() < 1_000, message);
     }
 
-    @Test
-    void settingsMadeInCodeFitTogetherToo() {
-        List<IpNetwork> proxies = List.of(IpNetwork.parse("10.0.0.0/8"));
-        refused("'all' already includes every address", proxies, false, true, 0, "X-Forwarded-For", 64);
-        refused("'all' already includes every address", List.of(), true, true, 0, "X-Forwarded-For", 64);
-        refused(
-                "already defines the trusted proxies; keep one of the two",
-                proxies,
-                false,
-                false,
-                1,
-                "X-Forwarded-For",
-                64);
-        assertEquals(
-                "X-Forwarded-For",
-                new ClientIpSettings(proxies, false, false, 0, null, 64, ClientIpSettings.Source.AUTO).header());
-        assertEquals(
-                "X-Forwarded-For",
-                new ClientIpSettings(List.of(), false, false, 1, null, 64, ClientIpSettings.Source.AUTO).header());
-        refused(
-                "anybody can send this header; add limiter.client-ip.trusted-proxies",
-                List.of(),
-                false,
-                false,
-                0,
-                "Forwarded",
-                64);
-        refused("not the name of one header", proxies, false, false, 0, "a b", 64);
-        refused("has no hops to count", List.of(), false, false, 1, "X-Real-IP", 64);
-        refused("not a whole number from 1 to 32", List.of(), false, false, 33, "Forwarded", 64);
-        refused("not a whole number from 1 to 32", List.of(), false, false, -1, "Forwarded", 64);
-        refused("not a whole number from 32 to 128", List.of(), false, false, 0, null, 31);
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "trusted-proxies = 10.0.0.0/8, all | 'all' already includes every address",
+                "trusted-proxies = all, unix | 'all' already includes every address",
+                "trusted-hops = 1; header = X-Real-IP | has no hops to count",
+                "trusted-hops = 1; trusted-proxies = unix | already defines the trusted proxies; keep one of the two",
+                "trusted-proxies = unix; header = a b | not the name of one header",
+            })
+    void whatDoesNotFitTogether(String lines, String words) {
+        String message = message("limiter.client-ip." + lines.replace("; ", "\nlimiter.client-ip."));
+        assertTrue(message.contains("has 1 problem:") && message.contains(words), message);
     }
 
-    private static void refused(
-            String words, List<IpNetwork> proxies, boolean unix, boolean all, int hops, String header, int prefix) {
-        String message = assertThrows(
-                        IllegalArgumentException.class,
-                        () -> new ClientIpSettings(
-                                proxies, unix, all, hops, header, prefix, ClientIpSettings.Source.AUTO))
-                .getMessage();
-        assertTrue(message.contains(words), message);
+    @Test
+    void theUsualHeaderIsReadWhereSomebodyIsTrusted() throws IOException {
+        for (String trusted : List.of("trusted-hops = 1", "trusted-proxies = unix", "trusted-proxies = all")) {
+            assertEquals(
+                    "X-Forwarded-For",
+                    parse("limiter.client-ip." + trusted).settings().clientIp().header());
+        }
     }
 
     private static String message(String text) {

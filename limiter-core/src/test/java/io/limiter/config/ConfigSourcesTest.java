@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
-import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.internal.config.Settings.BackendKind;
 import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;
@@ -44,7 +44,7 @@ class ConfigSourcesTest {
                 .properties("web.xml", Map.of("limiter.backend", "\n  in-process \n"))
                 .environment(Map.of("LIMITER_INSTANCES", " ", "LIMITER_BACKEND", ""))
                 .build();
-        assertEquals(3, config.instances());
+        assertEquals(3, config.settings().storage().instances());
         String text = "limiter.policies.a-b.limits = 1/s\nlimiter.policies.a.b.limits = 1/s\n";
         ConfigException mistake = assertThrows(
                 ConfigException.class,
@@ -69,12 +69,14 @@ class ConfigSourcesTest {
                         "LIMITER_PORT", "tcp://10.0.0.1:80",
                         "PATH", "/bin"))
                 .build();
-        assertEquals(BackendKind.IN_PROCESS, config.backend());
-        assertEquals(List.of("redis://other:1"), config.redis().addresses());
+        assertEquals(BackendKind.IN_PROCESS, config.settings().storage().backend());
+        assertEquals(
+                List.of("redis://other:1"),
+                config.settings().redis().connection().addresses());
         assertEquals(
                 "[9/1s sliding-list name vote]",
                 String.valueOf(config.policies().get("vote").limits()));
-        assertEquals(Set.of("GET"), config.rules().get(1).methods());
+        assertEquals(Set.of("GET"), config.settings().rules().get(1).scope().methods());
         assertTrue(config.policies().containsKey("new-one"));
     }
 
@@ -89,7 +91,7 @@ class ConfigSourcesTest {
                         "LIMITER_POLICIES_OTHER_LIMITS", "3/s",
                         "LIMITER_POLICIES_OTHER_ONFAILURE", "allow"))
                 .build();
-        assertEquals(Duration.ofSeconds(5), config.redis().startupWait());
+        assertEquals(Duration.ofSeconds(5), config.settings().redis().startupWait());
         assertEquals(Set.of("my-vote", "other"), config.policies().keySet());
         assertEquals(FailureMode.DENY, config.policies().get("my-vote").onFailure());
         assertEquals(FailureMode.ALLOW, config.policies().get("other").onFailure());

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Denials;
+import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.kit.Pages;
 import java.io.IOException;
 import java.io.StringReader;
@@ -19,35 +21,38 @@ class DenialSettingsTest {
                 .build();
     }
 
+    private static DenialRecord denials(String text) throws IOException {
+        return config(text).settings().operation().denials();
+    }
+
     @Test
     void theExampleOfThePageIsTheDefault() throws IOException {
         String page = Pages.text("operations");
         int start = page.indexOf("```properties\n", page.indexOf("## See who is limited"));
         String example = page.substring(start + 14, page.indexOf("```", start + 14));
-        assertTrue(example.contains("limiter.denials.log") && example.contains("limiter.denials.keys"), example);
+        assertTrue(
+                example.contains("limiter.denials.log-per-second") && example.contains("limiter.denials.keys"),
+                example);
         assertEquals(config(""), config(example));
-        assertEquals(DenialSettings.DEFAULT, config("").denials());
+        assertEquals(new DenialRecord(Denials.DEFAULT_LINES_PER_SECOND, Denials.DEFAULT_KEYS), denials(""));
     }
 
     @Test
     void bothCanBeSwitchedOff() throws IOException {
+        assertEquals(new DenialRecord(0, 0), denials("limiter.denials.log-per-second = 0\nlimiter.denials.keys = 0"));
         assertEquals(
-                new DenialSettings(0, 0),
-                config("limiter.denials.log = 0\nlimiter.denials.keys = 0").denials());
-        assertEquals(
-                new DenialSettings(1_000, 10_000),
-                config("limiter.denials.log = 1000\nlimiter.denials.keys = 10000")
-                        .denials());
+                new DenialRecord(1_000, 10_000),
+                denials("limiter.denials.log-per-second = 1000\nlimiter.denials.keys = 10000"));
     }
 
     @ParameterizedTest
     @CsvSource({
-        "limiter.denials.log = 1001, not a whole number from 0 to 1000",
-        "limiter.denials.log = -1, not a whole number from 0 to 1000",
+        "limiter.denials.log-per-second = 1001, not a whole number from 0 to 1000",
+        "limiter.denials.log-per-second = -1, not a whole number from 0 to 1000",
         "limiter.denials.keys = 10001, not a whole number from 0 to 10000",
         "limiter.denials.keys = many, not a whole number from 0 to 10000",
         "limiter.denial.keys = 1, limiter.denials.keys",
-        "limiter.denials.logs = 1, limiter.denials.log",
+        "limiter.denials.logs-per-second = 1, limiter.denials.log-per-second",
     })
     void whatIsWrongIsReportedWithWhatToWrite(String line, String remedy) {
         String message = assertThrows(ConfigException.class, () -> config(line)).getMessage();

@@ -4,9 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.config.HttpSettings.Headers;
-import io.limiter.config.HttpSettings.MethodOverride;
-import io.limiter.config.HttpSettings.Reset;
+import io.limiter.internal.config.HttpSettings;
+import io.limiter.internal.config.HttpSettings.Headers;
+import io.limiter.internal.config.HttpSettings.MethodOverride;
+import io.limiter.internal.config.HttpSettings.Reset;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
@@ -111,6 +112,7 @@ class HttpSettingsTest {
                         .text("f", new StringReader("limiter.http.headers = none"))
                         .environment(Map.of("LIMITER_HTTP_HEADERS", "draft-6"))
                         .build()
+                        .settings()
                         .http()
                         .headers());
     }
@@ -119,6 +121,7 @@ class HttpSettingsTest {
         return LimiterConfig.builder()
                 .text("limiter.properties", new StringReader(text))
                 .build()
+                .settings()
                 .http();
     }
 }

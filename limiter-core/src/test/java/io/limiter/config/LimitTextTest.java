@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limit;
+import io.limiter.internal.config.LimitText;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

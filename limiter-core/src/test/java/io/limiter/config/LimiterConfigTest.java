@@ -9,9 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimiterConfig.BackendKind;
-import io.limiter.config.RedisSettings.RedisMode;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.RedisSettings;
+import io.limiter.internal.config.RedisSettings.Connection;
+import io.limiter.internal.config.RedisSettings.RedisMode;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.Settings.BackendKind;
+import io.limiter.internal.config.Settings.Storage;
 import io.limiter.redis.RedisBackend;
 import java.io.IOException;
 import java.io.StringReader;
@@ -39,7 +44,7 @@ class LimiterConfigTest {
             limiter.redis.prefix: shop
             limiter.instances = 4
             limiter.in-process.max-entries = 5000
-            limiter.in-process.max-stamps = 60000
+            limiter.in-process.max-timestamps = 60000
 
             limiter.policies.vote.limits = 3/10s sliding-list, \\
                 100/1h fixed name hourly
@@ -59,24 +64,23 @@ class LimiterConfigTest {
     @Test
     void everythingIsReadAsWritten() throws IOException {
         LimiterConfig config = parse(WHOLE);
-        assertEquals(BackendKind.REDIS, config.backend());
+        assertEquals(BackendKind.REDIS, config.settings().storage().backend());
         assertEquals(
                 new RedisSettings(
-                        RedisMode.SINGLE,
-                        List.of("redis://127.0.0.1:6379"),
-                        null,
-                        null,
-                        "voter",
-                        "s3cret",
+                        new Connection(
+                                RedisMode.SINGLE, List.of("redis://127.0.0.1:6379"), null, null, "voter", "s3cret"),
                         null,
                         null,
                         "shop",
                         Duration.ofMillis(20),
                         Duration.ZERO,
                         Duration.ofMillis(250)),
-                config.redis());
-        assertEquals(new InProcessSettings(5_000, 60_000, RateLimiter.Builder.DEFAULT_MAX_WAITING), config.inProcess());
-        assertEquals(4, config.instances());
+                config.settings().redis());
+        Storage storage = config.settings().storage();
+        assertEquals(5_000, storage.maxEntries());
+        assertEquals(60_000, storage.maxTimestamps());
+        assertEquals(RateLimiter.Builder.DEFAULT_MAX_WAITING, storage.maxWaiting());
+        assertEquals(4, storage.instances());
         assertEquals(Set.of("vote", "export"), config.policies().keySet());
         assertEquals(
                 "[3/10s sliding-list name vote-10s, 100/1h fixed name hourly]",
@@ -84,28 +88,32 @@ class LimiterConfigTest {
         assertEquals(FailureMode.ALLOW, config.policies().get("vote").onFailure());
         assertEquals(Duration.ofMillis(15), config.policies().get("vote").deadline());
         assertNull(config.policies().get("export").deadline());
-        RuleDefinition voting = config.rules().get(0);
-        assertEquals(List.of("/api/votes/*", "/api/{poll}/votes"), voting.paths());
-        assertEquals(Set.of("POST", "PUT"), voting.methods());
+        RuleDefinition voting = config.settings().rules().get(0);
+        assertEquals(
+                List.of("/api/votes/*", "/api/{poll}/votes"), voting.scope().paths());
+        assertEquals(Set.of("POST", "PUT"), voting.scope().methods());
         assertEquals(
                 List.of(new KeyPart(KeyPart.Kind.IP, null), new KeyPart(KeyPart.Kind.HEADER, "X-Api-Key")),
                 voting.key());
         assertEquals(config.policies().get("vote"), voting.policy());
-        RuleDefinition export = config.rules().get(1);
+        RuleDefinition export = config.settings().rules().get(1);
         assertEquals(List.of(), export.key());
-        assertEquals(Set.of(), export.methods());
+        assertEquals(Set.of(), export.scope().methods());
         assertEquals(FailureMode.DENY, export.policy().onFailure());
     }
 
     @Test
     void whatIsNotWrittenHasItsDefault() throws IOException {
         LimiterConfig config = parse("limiter.policies.p.limits = 1/s\n");
-        assertEquals(BackendKind.IN_PROCESS, config.backend());
-        assertEquals(RedisBackend.DEFAULT_DEADLINE, config.redis().deadline());
-        assertEquals("limiter", config.redis().prefix());
-        assertEquals(InProcessBackend.DEFAULT_MAX_ENTRIES, config.inProcess().maxEntries());
-        assertEquals(InProcessBackend.DEFAULT_MAX_STAMPS, config.inProcess().maxStamps());
-        assertEquals(1, config.instances());
+        assertEquals(BackendKind.IN_PROCESS, config.settings().storage().backend());
+        assertEquals(RedisBackend.DEFAULT_DEADLINE, config.settings().redis().deadline());
+        assertEquals("limiter", config.settings().redis().prefix());
+        assertEquals(
+                InProcessBackend.DEFAULT_MAX_ENTRIES,
+                config.settings().storage().maxEntries());
+        assertEquals(
+                InProcessBackend.DEFAULT_MAX_STAMPS, config.settings().storage().maxTimestamps());
+        assertEquals(1, config.settings().storage().instances());
         assertEquals(FailureMode.LOCAL, config.policies().get("p").onFailure());
     }
 
@@ -276,7 +284,7 @@ class LimiterConfigTest {
                         + " already defines"),
                 message);
         LimiterConfig config = parse("limiter.backend = redis\nlimiter.redis.config = file:/etc/a.yaml\n");
-        assertEquals("file:/etc/a.yaml", config.redis().config());
+        assertEquals("file:/etc/a.yaml", config.settings().redis().connection().config());
     }
 
     @Test
@@ -288,22 +296,6 @@ class LimiterConfigTest {
         String message = String.valueOf(assertThrows(ConfigException.class, () -> LimiterConfig.load(file))
                 .getMessage());
         assertTrue(message.contains("my.properties has 1 problem") && message.contains("save it as UTF-8"), message);
-    }
-
-    @Test
-    void propertiesTextHasTheUsualEscapes() throws IOException {
-        Problems problems = new Problems();
-        List<ConfigEntry> entries = PropertiesText.read(
-                "f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"), problems);
-        problems.throwIfAny();
-        assertEquals(
-                List.of(
-                        new ConfigEntry("f", 1, "a=b", "cdA\t."),
-                        new ConfigEntry("f", 5, "x", "y = z"),
-                        new ConfigEntry("f", 6, "empty", "")),
-                entries);
-        PropertiesText.read("f", new StringReader("a = \\u00zz"), problems);
-        assertThrows(ConfigException.class, problems::throwIfAny);
     }
 
     private static String message(String text) {

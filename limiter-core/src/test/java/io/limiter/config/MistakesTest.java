@@ -75,7 +75,7 @@ class MistakesTest {
             text.property("f", i + 2, properties[i], properties[i + 1]);
         }
         if (number == 0) {
-            assertEquals(1, text.build().rules().size());
+            assertEquals(1, text.build().settings().rules().size());
             return;
         }
         ConfigException refused = assertThrows(ConfigException.class, text::build);

@@ -4,8 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.config.HttpSettings.Headers;
-import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.internal.config.HttpSettings.Headers;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.Settings.BackendKind;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,7 @@ class SlipsTest {
     @Test
     void aPlusInANameIsRefused() {
         assertTrue(messageOfRule("header:X+ipv6").contains("write parts with spaces between"));
-        assertThrows(IllegalArgumentException.class, () -> KeyPart.header("X+ipv6"));
+        assertThrows(IllegalArgumentException.class, () -> new KeyPart(KeyPart.Kind.HEADER, "X+ipv6"));
     }
 
     @ParameterizedTest
@@ -77,6 +78,7 @@ class SlipsTest {
                 LimiterConfig.builder()
                         .property("f", 1, "limiter.http.headers", text)
                         .build()
+                        .settings()
                         .http()
                         .headers());
     }
@@ -91,6 +93,8 @@ class SlipsTest {
                         .property("f", 1, "limiter.redis.address", "redis://a:1")
                         .property("f", 2, "limiter.backend", "in-process")
                         .build()
+                        .settings()
+                        .storage()
                         .backend());
     }
 
@@ -99,7 +103,8 @@ class SlipsTest {
         LimiterConfig config = LimiterConfig.builder()
                 .property("f", 1, "limiter.redis.address", "redis://a:1/2")
                 .build();
-        assertEquals(List.of("redis://a:1/2"), config.redis().addresses());
+        assertEquals(
+                List.of("redis://a:1/2"), config.settings().redis().connection().addresses());
         for (String mode : List.of("cluster", "sentinel")) {
             ConfigException refused = assertThrows(
                     ConfigException.class,
@@ -113,7 +118,12 @@ class SlipsTest {
     }
 
     private static BackendKind backend(String key, String value) {
-        return LimiterConfig.builder().property("f", 1, key, value).build().backend();
+        return LimiterConfig.builder()
+                .property("f", 1, key, value)
+                .build()
+                .settings()
+                .storage()
+                .backend();
     }
 
     private static LimiterConfig rule(String key) {

@@ -109,7 +109,7 @@ class UnreadVariablesTest {
 
     private static LimiterConfig with(Map<String, String> environment) throws IOException {
         return LimiterConfig.builder()
-                .otherKeys(List.of("limiter.redis.own"))
+                .foreignKeys(List.of("limiter.redis.own"))
                 .text("f", new StringReader("limiter.policies.vote.limits = 3/10s\n"))
                 .environment(environment)
                 .build();

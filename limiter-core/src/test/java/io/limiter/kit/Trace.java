@@ -9,7 +9,7 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimitText;
+import io.limiter.internal.config.LimitText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -9,7 +9,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.Terms;
-import io.limiter.config.LimitText;
+import io.limiter.internal.config.LimitText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -13,7 +13,7 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.config.LimitText;
+import io.limiter.internal.config.LimitText;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;

@@ -3,9 +3,15 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
+import io.limiter.http.internal.DispatchCharges;
+import io.limiter.http.internal.HttpRules;
+import io.limiter.http.internal.RuleRequest;
 import io.limiter.servlet.HeldRequests.FirstDispatch;
 import io.limiter.servlet.HeldRequests.Held;
+import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -20,18 +26,20 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 final class Admission implements HeldRequests.Waiting {
-    private final RulesInForce rules;
+    private final FilterRules rules;
+    private final HttpRules http;
     private final RateLimiter limiter;
     private final HeldRequests held;
-    private final Dispatch dispatch;
+    private final RuleRequest asked;
     private final HttpServletRequest request;
     private final HttpServletResponse response;
 
-    private Admission(RulesInForce rules, HeldRequests held, HttpServletRequest request, HttpServletResponse response) {
+    private Admission(FilterRules rules, HeldRequests held, HttpServletRequest request, HttpServletResponse response) {
         this.rules = rules;
-        this.limiter = rules.limiter;
+        this.http = rules.http;
+        this.limiter = http.limiter();
         this.held = held;
-        this.dispatch = rules.dispatch(request, true);
+        this.asked = http.read(new ServletHttpRequest(request));
         this.request = request;
         this.response = response;
     }
@@ -43,16 +51,16 @@ final class Admission implements HeldRequests.Waiting {
      * @return the request to continue with; null if it was answered or is held
      */
     static @Nullable HttpServletRequest admit(
-            RulesInForce rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
+            FilterRules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
-        Held held = all.admitted(request);
+        Held held = all.takeAdmitted(request);
         if (held == null) {
-            return isAdmitted(rules, all, request, response) ? request : null;
+            return decide(rules, all, request, response) ? request : null;
         }
-        RequestCharges charged = RequestCharges.of(request, rules.limiter);
-        rules.settle(held.decision(), charged, held.shadowed, request, response);
+        ServletLedger ledger = ServletLedger.of(request, rules.http.limiter());
+        rules.apply(held.decision(), ledger, held.shadowed, request, response);
         FirstDispatch current = new FirstDispatch(request);
-        if (isAdmitted(rules, all, current, response)) {
+        if (decide(rules, all, current, response)) {
             return current;
         }
         // It may be held once more, and is then recognized by its dispatch.
@@ -60,43 +68,62 @@ final class Admission implements HeldRequests.Waiting {
         return null;
     }
 
-    private static boolean isAdmitted(
-            RulesInForce rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
+    private static boolean decide(
+            FilterRules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
-        if (rules.isIdle() || request.getDispatcherType() == DispatcherType.ERROR || Dispatch.isIncluded(request)) {
+        if (rules.http.isIdle() || request.getDispatcherType() == DispatcherType.ERROR || isIncluded(request)) {
             return true;
         }
         Admission admission = new Admission(rules, all, request, response);
-        return !rules.deny(admission.dispatch, response) && admission.isGranted();
+        return !rules.refuseDenied(admission.asked, request, response) && admission.decide();
     }
 
-    /** Whether it may go on now. Otherwise it was answered or is held. */
-    private boolean isGranted() throws IOException {
-        List<Charge> charges = rules.enforced.charges(dispatch);
-        List<Charge> shadowed = rules.shadows.size() == 0 ? List.of() : rules.shadows.charges(dispatch);
-        if (!dispatch.hasCharges()) {
+    /**
+     * Whether a request is dispatched for a part of a page, by an INCLUDE or by a FORWARD inside one: its answer lands inside the
+     * page. Checks the requests that the container has nested, down to the dispatch that was not a FORWARD.
+     * The attribute {@code jakarta.servlet.include.request_uri} is no evidence: Tomcat hides it from the FORWARD, and an
+     * application may set it for a real one. A client can set neither. A container that does not wrap has no such
+     * exemption, so the FORWARD is charged there.
+     */
+    private static boolean isIncluded(ServletRequest request) {
+        ServletRequest current = request;
+        while (current.getDispatcherType() == DispatcherType.FORWARD
+                && current instanceof ServletRequestWrapper outer) {
+            current = outer.getRequest();
+        }
+        return current.getDispatcherType() == DispatcherType.INCLUDE;
+    }
+
+    /** Decides whether it may go on now. Otherwise it was answered or is held. */
+    private boolean decide() throws IOException {
+        DispatchCharges charges = http.charges(asked);
+        if (charges.isEmpty()) {
             return true;
         }
-        if (!dispatch.hasPlanned()) {
-            return isGranted(charges, shadowed);
+        ServletLedger ledger = ServletLedger.of(request, limiter);
+        ledger.begin(request, asked.paths());
+        charges.record(ledger);
+        if (!charges.isPending()) {
+            return take(charges, ledger);
         }
-        Decision denial = denialOf(dispatch.charges().due(charges));
+        Decision denial = denialOf(charges, ledger.due(charges.enforced()));
         if (denial != null) {
-            return settle(denial, List.of());
+            return rules.apply(denial, ledger, List.of(), request, response);
         }
-        CompletableFuture<?> lookups = dispatch.lookUpPlans();
+        CompletableFuture<?> lookups = charges.lookUpPlans();
         boolean isHeld = !lookups.isDone()
-                && rules.config.plans().async()
+                && http.settings().plans().async()
                 && rules.canHold(request)
-                && held.tryEnter(dispatch.network());
+                && held.tryEnter(asked.network());
         if (!isHeld) {
-            held.await(lookups, dispatch.network());
-            return isGranted(dispatch.withPlanned(charges, false), dispatch.withPlanned(shadowed, true));
+            held.await(lookups, asked.network());
+            charges.recordPending(ledger);
+            return take(charges, ledger);
         }
         CompletableFuture<@Nullable Decision> answer = new CompletableFuture<>();
         List<Charge> counted = new ArrayList<>(0);
         hold(answer, counted);
-        lookups.whenComplete((found, never) -> ask(answer, charges, shadowed, counted));
+        lookups.whenComplete((found, never) -> askLater(answer, charges, ledger, counted));
         return false;
     }
 
@@ -104,13 +131,13 @@ final class Admission implements HeldRequests.Waiting {
      * The denial by rules whose policies are known, so that a client that is denied anyway uses up no lookups. Null if
      * they allow it, or let it wait.
      */
-    private @Nullable Decision denialOf(List<Charge> due) {
+    private @Nullable Decision denialOf(DispatchCharges charges, List<Charge> due) {
         if (due.isEmpty()) {
             return null;
         }
-        if (dispatch.mayWait(due)) {
+        if (charges.mayWait(due)) {
             Decision seen = limiter.peek(due);
-            if (seen.allowed() || dispatch.mayWaitFor(seen)) {
+            if (seen.allowed() || charges.mayWaitFor(seen)) {
                 return null;
             }
         }
@@ -118,41 +145,37 @@ final class Admission implements HeldRequests.Waiting {
         return checked.allowed() ? null : checked;
     }
 
-    private boolean isGranted(List<Charge> charges, List<Charge> shadowed) throws IOException {
-        RequestCharges charged = dispatch.charges();
-        List<Charge> due = charged.addCharges(charges);
-        List<Charge> counted = charged.addShadows(shadowed);
+    /** Takes what is due, or waits for it. */
+    private boolean take(DispatchCharges charges, ServletLedger ledger) throws IOException {
+        List<Charge> due = ledger.addCharges(charges.enforced());
+        List<Charge> counted = ledger.addShadows(charges.shadows());
         if (due.isEmpty()) {
-            return settle(null, counted);
+            return rules.apply(null, ledger, counted, request, response);
         }
-        rules.warnOfTwoFilters(charged.chargedByAnother(due));
-        if (!dispatch.mayWait(due)) {
-            return settle(limiter.tryAcquire(due), counted);
+        http.warnOfTwoDoors(ledger.chargedByAnother(due));
+        if (!charges.mayWait(due)) {
+            return rules.apply(limiter.tryAcquire(due), ledger, counted, request, response);
         }
-        boolean canHold = rules.canHold(request) && held.tryEnter(dispatch.network());
+        boolean canHold = rules.canHold(request) && held.tryEnter(asked.network());
         boolean isHeld = false;
         CompletableFuture<Decision> answer;
         try {
-            answer = limiter.tryAcquireOrWait(due, charge -> canHold ? dispatch.maxWait(charge) : Duration.ZERO);
+            answer = limiter.tryAcquireOrWait(due, charge -> canHold ? charges.maxWait(charge) : Duration.ZERO);
             isHeld = !answer.isDone();
         } finally {
             if (canHold && !isHeld) {
-                held.leave(dispatch.network());
+                held.leave(asked.network());
             }
         }
         if (!isHeld) {
-            return settle(answer.join(), counted);
+            return rules.apply(answer.join(), ledger, counted, request, response);
         }
         hold(answer, counted);
         return false;
     }
 
-    private boolean settle(@Nullable Decision decision, List<Charge> counted) throws IOException {
-        return rules.settle(decision, dispatch.charges(), counted, request, response);
-    }
-
     private void hold(CompletableFuture<@Nullable Decision> answer, List<Charge> counted) {
-        held.new Held(this, dispatch.network(), answer, counted).hold(request, response);
+        held.new Held(this, asked.network(), answer, counted).hold(request, response);
     }
 
     @Override
@@ -160,7 +183,7 @@ final class Admission implements HeldRequests.Waiting {
         if (denial == null) {
             rules.rejections.refuse(HttpServletResponse.SC_SERVICE_UNAVAILABLE, request, response);
         } else {
-            settle(denial, List.of());
+            rules.apply(denial, ServletLedger.of(request, limiter), List.of(), request, response);
         }
     }
 
@@ -172,26 +195,26 @@ final class Admission implements HeldRequests.Waiting {
     }
 
     /** Asks for a held request whose plans were looked up. On the thread that found them, so it must not block. */
-    private void ask(
+    private void askLater(
             CompletableFuture<@Nullable Decision> answer,
-            List<Charge> charges,
-            List<Charge> shadowed,
+            DispatchCharges charges,
+            ServletLedger ledger,
             List<Charge> counted) {
         if (answer.isDone()) {
             return;
         }
         try {
-            RequestCharges charged = dispatch.charges();
-            List<Charge> due = charged.addCharges(dispatch.withPlanned(charges, false));
-            counted.addAll(charged.addShadows(dispatch.withPlanned(shadowed, true)));
+            charges.recordPending(ledger);
+            List<Charge> due = ledger.addCharges(charges.enforced());
+            counted.addAll(ledger.addShadows(charges.shadows()));
             if (due.isEmpty()) {
                 answer.complete(null);
                 return;
             }
-            CompletableFuture<Decision> asked = limiter.tryAcquireAsync(due, dispatch::maxWait);
+            CompletableFuture<Decision> asking = limiter.tryAcquireAsync(due, charges::maxWait);
             // A client that has gone leaves the queue.
-            answer.whenComplete((decision, gone) -> asked.cancel(false));
-            asked.whenComplete((decision, failure) -> {
+            answer.whenComplete((decision, gone) -> asking.cancel(false));
+            asking.whenComplete((decision, failure) -> {
                 if (failure != null) {
                     answer.completeExceptionally(failure);
                 } else if (!answer.complete(decision)) {

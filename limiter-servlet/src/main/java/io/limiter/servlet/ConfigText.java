@@ -53,7 +53,7 @@ final class ConfigText {
     Limiter start() throws ServletException {
         LimiterConfig config = load();
         // Before the backend starts.
-        if (config.rules().isEmpty()) {
+        if (config.settings().rules().isEmpty()) {
             throw new ServletException(RateLimitFilter.NO_RULES + " (filter '" + filter.getFilterName() + "')");
         }
         return Limiter.start(config);

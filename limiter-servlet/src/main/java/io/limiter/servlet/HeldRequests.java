@@ -3,7 +3,7 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
-import io.limiter.rule.Shares;
+import io.limiter.http.internal.Shares;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
@@ -36,7 +36,7 @@ final class HeldRequests {
     private final Shares places;
     private final Shares threads = new Shares(MOST_THREADS, 10);
     private final Set<Held> all = ConcurrentHashMap.newKeySet();
-    /** As in {@link RequestCharges}, for the same reason. */
+    /** As in {@link ServletLedger}, for the same reason. */
     private final String attribute = HeldRequests.class.getName() + "." + UUID.randomUUID();
 
     private volatile boolean closed;
@@ -129,7 +129,7 @@ final class HeldRequests {
 
     /** The request that was held here and admitted, when it is dispatched again; else null. */
     @Nullable
-    Held admitted(HttpServletRequest request) {
+    Held takeAdmitted(HttpServletRequest request) {
         if (request.getDispatcherType() == DispatcherType.ASYNC
                 && request.getAttribute(attribute) instanceof Held held) {
             request.removeAttribute(attribute);

@@ -5,11 +5,15 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RuleDefinition;
-import io.limiter.rule.NamedClasses;
+import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample;
+import io.limiter.http.internal.Explainer;
+import io.limiter.http.internal.HttpRules;
+import io.limiter.http.internal.NamedClasses;
+import io.limiter.internal.config.RuleDefinition;
 import io.limiter.rule.Rule;
-import io.limiter.servlet.address.ClientAddressResolver;
-import io.limiter.servlet.match.WebAppChecks;
+import io.limiter.servlet.internal.ServletSample;
+import io.limiter.servlet.internal.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.Filter;
@@ -54,8 +58,7 @@ import org.slf4j.Logger;
  * }</pre>
  *
  * <p>A mapping without dispatchers is for REQUEST only. The filter can't detect that it misses a FORWARD or an ASYNC dispatch.
- *
- * <p>The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class path ({@code
+ * The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class path ({@code
  * classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the filter looks for the first two.
  * Init-params that begin with {@code limiter.} override the file, environment variables override both. A mistake in the configuration
  * fails startup of the application; one message lists all mistakes.
@@ -66,9 +69,8 @@ import org.slf4j.Logger;
  * before; an INCLUDE, a FORWARD inside it, or an ERROR dispatch is not charged. The same holds across all filters of
  * one rate limiter: each decides independently, and permits that the first one has taken stay spent if the second one
  * denies. Filters of two rate limiters count separately. The address of a client is the peer of its TCP connection;
- * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts ({@link ClientAddressResolver}).
- *
- * <p>The {@linkplain #builder(Limiter) builder} takes rules in code. After {@link Limiter#replace} the next request uses the new rules.
+ * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts.
+ * The {@linkplain #builder(Limiter) builder} takes rules in code. After {@link Limiter#replace} the next request uses the new rules.
  *
  * <p>A request that was charged gets its quota in response fields before the application sees it ({@code limiter.http.headers}). A denied
  * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text or HTML if its
@@ -87,7 +89,7 @@ public final class RateLimitFilter implements Filter {
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
     private final @Nullable Limiter given; // null if the container configures the filter
-    private final List<Rule<? super HttpServletRequest>> ownRules;
+    private final List<CodeRule> ownRules;
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
     private final Function<? super Class<?>, ? extends @Nullable Object> instances;
@@ -96,7 +98,7 @@ public final class RateLimitFilter implements Filter {
     private @Nullable List<RuleDefinition> checked;
     private @Nullable Limiter owned;
     private DiagnosticLog.@Nullable Redirection log;
-    private volatile @Nullable Derived<RulesInForce> inForce;
+    private volatile @Nullable Derived<FilterRules> inForce;
     private boolean inService;
     private volatile HeldRequests held = new HeldRequests(0);
 
@@ -116,7 +118,7 @@ public final class RateLimitFilter implements Filter {
 
     private RateLimitFilter(Builder builder) {
         this.given = builder.limiter;
-        this.ownRules = List.copyOf(builder.rules);
+        this.ownRules = builder.rules.stream().map(CodeRule::new).toList();
         this.which = builder.which;
         this.handler = builder.handler;
         this.instances = builder.instances;
@@ -218,8 +220,9 @@ public final class RateLimitFilter implements Filter {
             Limiter limiter = new ConfigText(filterConfig, loader).start();
             owned = limiter;
             begin(limiter, filterConfig.getServletContext());
-            List<String> rules =
-                    limiter.config().rules().stream().map(RuleDefinition::name).toList();
+            List<String> rules = limiter.config().settings().rules().stream()
+                    .map(RuleDefinition::name)
+                    .toList();
             LOG.info("filter '{}' limits by {} rules: {}", name, rules.size(), rules);
         } catch (IllegalArgumentException | IllegalStateException wrong) {
             // Not logged here, and not the cause: the container logs the exception and its causes.
@@ -229,54 +232,55 @@ public final class RateLimitFilter implements Filter {
 
     private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
-            held = new HeldRequests(limiter.config().inProcess().maxWaiting());
-            inForce = limiter.<RulesInForce>derive(config -> make(limiter, config))
+            held = new HeldRequests(limiter.config().settings().storage().maxWaiting());
+            inForce = limiter.<FilterRules>derive(config -> make(limiter, config))
                     .onReplaced(this::check)
-                    .reporting(RulesInForce::log, RulesInForce::findings);
+                    .reporting(HttpRules::log, rules -> rules.http.findings());
             inService = true;
         }
         if (webApp == null && context != null) {
             webApp = context;
-            WebAppChecks.refuse(context, loader, rulesInForce().config);
+            WebAppChecks.refuse(context, loader, rulesInForce().http.settings());
             check(rulesInForce());
         }
     }
 
-    private void check(RulesInForce now) {
-        Limiter own = owned;
-        if (own != null) {
-            own.reportUnusedPolicies(List::of);
+    private void check(FilterRules now) {
+        if (owned != null) {
+            owned.reportUnusedPolicies(List::of);
         }
-        if (webApp != null && !now.configured.equals(checked)) {
-            WebAppChecks.warn(webApp, loader, now.config, now.configured);
-            checked = now.configured;
+        List<RuleDefinition> configured = now.http.configured();
+        if (webApp != null && !configured.equals(checked)) {
+            WebAppChecks.warn(webApp, loader, now.http.settings(), configured);
+            checked = configured;
         }
     }
 
-    private RulesInForce make(Limiter limiter, LimiterConfig config) {
+    private FilterRules make(Limiter limiter, LimiterConfig config) {
         Predicate<? super RuleDefinition> chosen = which == null ? rule -> true : which;
-        List<RuleDefinition> configured = config.rules().stream().filter(chosen).toList();
+        List<RuleDefinition> configured =
+                config.settings().rules().stream().filter(chosen).toList();
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
             throw new IllegalArgumentException(NO_RULES);
         }
         NamedClasses classes = new NamedClasses(loader, instances);
-        RulesInForce made = new RulesInForce(
-                limiter, config, configured, ownRules, Rejections.of(config, handler, classes), classes);
+        Rejections rejections = Rejections.of(config, handler, classes);
+        HttpRules made = new HttpRules(limiter, config, configured, ownRules, classes, HttpServletRequest.class);
         if (inForce != null) {
-            made.uses.continueFrom(rulesInForce().uses);
+            made.continueFrom(rulesInForce().http);
         }
         if (webApp != null) {
-            WebAppChecks.refuse(webApp, loader, config);
+            WebAppChecks.refuse(webApp, loader, config.settings());
         }
-        return made;
+        return new FilterRules(made, rejections);
     }
 
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        RulesInForce rules = rulesInForce();
+        FilterRules rules = rulesInForce();
         if (request instanceof HttpServletRequest asked && response instanceof HttpServletResponse answer) {
-            rules.uses.noteRequest();
+            rules.http.noteRequest();
             HttpServletRequest admitted = Admission.admit(rules, held, asked, answer);
             if (admitted != null) {
                 rules.proceed(chain, admitted, answer);
@@ -286,8 +290,8 @@ public final class RateLimitFilter implements Filter {
         }
     }
 
-    private RulesInForce rulesInForce() {
-        Derived<RulesInForce> current = inForce;
+    private FilterRules rulesInForce() {
+        Derived<FilterRules> current = inForce;
         if (current == null) {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
@@ -302,13 +306,13 @@ public final class RateLimitFilter implements Filter {
      * @throws IllegalStateException if the filter is not in service
      */
     public Explanation explain(RequestSample sample) {
-        return new Explainer(rulesInForce())
-                .explain(() -> sample.request(webApp == null ? "" : webApp.getContextPath()));
+        return Explainer.explain(
+                rulesInForce().http, ServletSample.of(sample, webApp == null ? "" : webApp.getContextPath()));
     }
 
     /** By name, the enabled rules that have counted no request since they took effect, and why. */
     public Map<String, String> unusedRules() {
-        return rulesInForce().uses.unused();
+        return rulesInForce().http.unusedRules();
     }
 
     /**
@@ -326,23 +330,21 @@ public final class RateLimitFilter implements Filter {
 
     @Override
     public void destroy() {
-        DiagnosticLog.Redirection container = log;
-        if (container != null) {
-            container.close();
+        if (log != null) {
+            log.close();
             log = null;
         }
         webApp = null;
         checked = null;
         stopHolding();
-        Derived<RulesInForce> ended = inForce;
+        Derived<FilterRules> ended = inForce;
         if (ended != null) {
             // The rules stay: a request in flight is answered with 503, or by its failure mode.
             ended.close();
             inService = false;
         }
-        Limiter limiter = owned;
-        if (limiter != null) {
-            limiter.close();
+        if (owned != null) {
+            owned.close();
             owned = null;
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.ConfigException;
+import io.limiter.internal.config.CoverageNotes;
 import io.limiter.servlet.RuleSite.Container;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -115,11 +116,11 @@ class BlockTest {
     }
 
     private static boolean warns(String key) {
-        return WebServer.config("""
+        return CoverageNotes.of(WebServer.config("""
                         limiter.rules.a.path = /a/{name}
                         limiter.rules.a.limits = 3/10s
                         limiter.rules.a.block = 20/10m for 15m up to 24h
-                        limiter.rules.a.key =\s""" + key + "\n").uncounted().stream()
+                        limiter.rules.a.key =\s""" + key + "\n").settings()).stream()
                 .anyMatch(line -> line.startsWith("RL-175 rule 'a'"));
     }
 

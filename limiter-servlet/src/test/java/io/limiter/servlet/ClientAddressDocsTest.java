@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.config.ClientIpSettings;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.kit.Pages;
 import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.http.HttpServletRequest;
@@ -43,7 +43,10 @@ class ClientAddressDocsTest {
         assertEquals(8, snippets.size());
         for (String snippet : snippets) {
             LimiterConfig config = WebServer.config(snippet);
-            assertFalse(config.rules().isEmpty() && config.clientIp().equals(ClientIpSettings.DEFAULT), snippet);
+            assertFalse(
+                    config.settings().rules().isEmpty()
+                            && config.settings().clientIp().equals(ClientIpSettings.DEFAULT),
+                    snippet);
         }
     }
 
@@ -86,7 +89,7 @@ class ClientAddressDocsTest {
                                 "limiter.client-ip.trusted-proxies", "10.0.0.0/8, 2001:db8::/32",
                                 "limiter.client-ip.header", "Forwarded"))
                 .build();
-        ClientAddressResolver resolver = ClientAddressResolver.of(config.clientIp());
+        ClientAddressResolver resolver = ClientAddressResolver.of(config);
         PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
         assertEquals("192.0.2.1", key.canonical());
     }

@@ -1,6 +1,8 @@
 package io.limiter.servlet;
 
+import io.limiter.http.Request;
 import io.limiter.servlet.address.ClientAddressResolver;
+import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.WriteListener;
@@ -53,6 +55,11 @@ public final class FakeExchange {
 
     public HttpServletRequest request() {
         return request;
+    }
+
+    /** The request as the rules read it. */
+    public Request asked() {
+        return new ServletHttpRequest(request);
     }
 
     public HttpServletResponse response() {

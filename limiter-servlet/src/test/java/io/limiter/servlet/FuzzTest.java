@@ -11,8 +11,8 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.servlet.match.RawPaths;
-import io.limiter.servlet.match.RequestPaths;
+import io.limiter.http.internal.match.RawPaths;
+import io.limiter.http.internal.match.RequestPaths;
 import jakarta.servlet.http.Cookie;
 import java.util.HashSet;
 import java.util.List;
@@ -183,7 +183,7 @@ class FuzzTest {
             FakeExchange exchange = new FakeExchange();
             exchange.requestUri = text();
             exchange.path = random.nextInt(3) == 0 ? exchange.requestUri : text();
-            List<String> readings = new RequestPaths().of(exchange.request());
+            List<String> readings = new RequestPaths().of(exchange.asked());
             several += readings.size() > 1 ? 1 : 0;
             for (String reading : readings.subList(1, readings.size())) {
                 assertTrue(reading.startsWith("/"), () -> "a path without a slash: " + shown(reading));

@@ -7,15 +7,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /** What is logged until it is closed, kept off the console. */
-final class LogText implements AutoCloseable {
+public final class LogText implements AutoCloseable {
     private final PrintStream usual = System.err;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-    LogText() {
+    public LogText() {
         System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
     }
 
-    void has(String words) {
+    public void has(String words) {
         assertTrue(toString().contains(words), this::toString);
     }
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
@@ -189,7 +191,7 @@ class MembersTest {
                 limiter.rules.NAME.member = header:X-Token + query:u
                 limiter.rules.NAME.limits = 2/1h distinct
                 """);
-        String name = WebServer.config(rules).rules().get(0).name();
+        String name = WebServer.config(rules).settings().rules().get(0).name();
         try (RateLimiter limiter = decided.limiter();
                 Container server = start(limiter, rules);
                 Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {

@@ -128,8 +128,7 @@ class NginxTest {
 
     /** A Tomcat with the filter, and a page that returns the client of a request. */
     private int startTomcat(String config) {
-        ClientAddressResolver resolver =
-                ClientAddressResolver.of(WebServer.config(config).clientIp());
+        ClientAddressResolver resolver = ClientAddressResolver.of(WebServer.config(config));
         server = new WebServer(directory.resolve("tomcat"))
                 .filter("limiter", WebServer.limiter(new ManualTime(), config))
                 .servlet("/vote", Answer.text("voted"))

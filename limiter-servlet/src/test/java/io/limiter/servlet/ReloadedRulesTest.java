@@ -147,7 +147,7 @@ class ReloadedRulesTest {
         definition.setFilterName("limiter");
         definition.setFilterClass(RateLimitFilter.class.getName());
         definition.addInitParameter("config", config);
-        definition.addInitParameter("limiter.reload", "1s");
+        definition.addInitParameter("limiter.reload.interval", "1s");
         return new WebServer(directory)
                 .filter(definition)
                 .servlet("/", Answer.text("ok"))
@@ -216,11 +216,11 @@ class ReloadedRulesTest {
                     server.context().getServletContext(),
                     "config",
                     "classpath:META-INF/maven/org.slf4j/slf4j-api/pom.properties",
-                    "limiter.reload",
+                    "limiter.reload.interval",
                     "5s");
             String message = String.valueOf(assertThrows(Exception.class, () -> new RateLimitFilter().init(params))
                     .getMessage());
-            assertTrue(message.contains("RL-158 limiter.reload = 5s"), message);
+            assertTrue(message.contains("RL-158 limiter.reload.interval = 5s"), message);
         }
     }
 

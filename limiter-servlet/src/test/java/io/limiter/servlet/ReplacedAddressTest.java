@@ -8,9 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
-import io.limiter.config.ClientIpSettings.Source;
+import io.limiter.http.Request;
+import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.servlet.address.ClientAddressResolver;
+import io.limiter.internal.config.ClientIpSettings.Source;
+import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.lang.reflect.Proxy;
@@ -243,12 +245,12 @@ class ReplacedAddressTest {
     @Test
     void aPeerThatCannotBeReadIsCounted() {
         try (LogText log = new LogText()) {
-            ClientAddressResolver clients =
-                    ClientAddressResolver.of(WebServer.config(EXEMPT + RULE).clientIp());
-            HttpServletRequest request = (HttpServletRequest) Proxy.newProxyInstance(
+            AddressResolver clients =
+                    AddressResolver.of(WebServer.config(EXEMPT + RULE).settings().clientIp());
+            Request request = new ServletHttpRequest((HttpServletRequest) Proxy.newProxyInstance(
                     getClass().getClassLoader(),
                     new Class<?>[] {HttpServletRequest.class},
-                    (proxy, method, arguments) -> method.getName().equals("getRemoteAddr") ? "10.9.1.1" : null);
+                    (proxy, method, arguments) -> method.getName().equals("getRemoteAddr") ? "10.9.1.1" : null));
             assertEquals("10.9.1.1", clients.resolve(request).text());
             assertFalse(clients.isSure(clients.resolve(request), request));
             log.has("RL-332");

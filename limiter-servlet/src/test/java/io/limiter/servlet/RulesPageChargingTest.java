@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.ManualTime;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.PlanSettings;
 import io.limiter.kit.Pages;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -108,6 +107,8 @@ class RulesPageChargingTest {
             count++;
         }
         assertEquals(5, count);
-        assertEquals(PlanSettings.DEFAULT, written.build().plans());
+        assertEquals(
+                LimiterConfig.builder().build().settings().plans(),
+                written.build().settings().plans());
     }
 }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample;
 import io.limiter.inprocess.InProcessBackend;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;

@@ -149,8 +149,7 @@ class OutsideOfRequestsTest {
 
     @Test
     void thoseOfRequestsDoNot() {
-        assertTrue(
-                new RequestCallers(() -> ClientAddressResolver.of(App.config("").clientIp())).isOfWebRequestsOnly());
+        assertTrue(new RequestCallers(() -> ClientAddressResolver.of(App.config(""))).isOfWebRequestsOnly());
         CallerSource own = () -> null;
         assertEquals(false, own.isOfWebRequestsOnly());
     }

@@ -107,9 +107,8 @@ class WallsTest {
             .that()
             .resideInAPackage("io.limiter.spring.webflux")
             .should()
-            .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web")
-                    .and(not(name("io.limiter.servlet.rejection.DenialAnswer"))))
-            .because("an application with WebFlux has no servlet API, and DenialAnswer needs none");
+            .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web"))
+            .because("an application with WebFlux has no servlet API");
 
     @ArchTest
     static final ArchRule ONLY_ONE_CLASS_KNOWS_ASPECTJ = noClasses()

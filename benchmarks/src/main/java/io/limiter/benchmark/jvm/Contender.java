@@ -43,7 +43,7 @@ public interface Contender extends AutoCloseable {
         Ours limiter = new Ours(
                 limits,
                 "limiter.in-process.max-entries = 2000000",
-                "limiter.in-process.max-stamps = 1000000000",
+                "limiter.in-process.max-timestamps = 1000000000",
                 String.join("\n", lines));
         boolean isOfMembers = limits.equals(MEMBERS) || limits.equals(Ours.STOCK);
         return new ByName() {

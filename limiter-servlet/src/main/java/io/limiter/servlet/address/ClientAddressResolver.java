@@ -1,154 +1,61 @@
 package io.limiter.servlet.address;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.TimeSource;
-import io.limiter.address.IpAddress;
-import io.limiter.address.IpNetwork;
-import io.limiter.config.ClientIpSettings;
-import io.limiter.config.ClientIpSettings.Source;
-import io.limiter.servlet.address.ClientAddress.Origin;
-import io.limiter.servlet.address.Hops.Form;
-import io.limiter.servlet.address.Hops.Hop;
-import io.limiter.servlet.address.ProxyWarnings.Shown;
+import io.limiter.config.LimiterConfig;
+import io.limiter.http.ClientAddress;
+import io.limiter.http.internal.address.AddressResolver;
+import io.limiter.internal.config.ClientIpSettings;
+import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.http.HttpServletRequest;
-import java.util.Collections;
-import java.util.Enumeration;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.helpers.NOPLogger;
 
 /**
  * Finds the address of a client. Thread-safe; its results depend on the request alone.
  *
- * <p>Anybody can send headers that name a client, so unless a proxy is trusted the client is the peer of the TCP
- * connection. With trusted proxies, and a peer that is one of them, one header is read: all its lines, backwards from
- * the last hop, to the first address that is not a trusted proxy. A trusted proxy has seen that address; everything
- * before it is claimed by the client. If all are trusted, the client is the first of them. With a number of trusted
- * hops it is the hop that the outermost of these proxies added.
- *
- * <p>A hop that is not an address (including RFC 7239's {@code unknown} and obfuscated names) is never skipped: it ends
- * the search, and makes the result {@linkplain ClientAddress#isMalformed malformed}; so do fewer hops than are trusted,
- * more than
- * {@value ClientIpSettings#MAX_HOPS}, more than 8192 characters or 16 empty elements (up to that number they are ignored),
- * and a header for one address that was sent twice. DNS is never used, and no request causes an exception.
- *
  * <pre>{@code
- * ClientAddressResolver resolver = ClientAddressResolver.of(limiter.config().clientIp());
+ * ClientAddressResolver resolver = ClientAddressResolver.of(limiter.config());
  * PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
  * }</pre>
  *
- * <p>Sources: RFC 7239 (Forwarded), RFC 9110 section 5.3 (several lines are one list), RFC 4291 and RFC 5952 (IPv6 in
- * text), RFC 6052 (NAT64).
+ * <p>Anybody can send headers that name a client, so unless {@code limiter.client-ip} trusts a proxy the client is the peer
+ * of the TCP connection. DNS is never used, and no request causes an exception.
  */
 public final class ClientAddressResolver {
-    private static final Logger LOG = DiagnosticLog.of(ClientAddressResolver.class);
-
-    /** Which headers show that a request has come through a proxy. */
-    private static final List<String> FORWARDING = List.of(
-            ClientIpSettings.X_FORWARDED_FOR,
-            ClientIpSettings.FORWARDED,
-            "X-Real-IP",
-            "Via",
-            "X-Forwarded-Host",
-            "X-Forwarded-Proto",
-            "X-Forwarded-Port",
-            "X-Forwarded-Server",
-            "X-Original-Forwarded-For",
-            "X-Client-IP",
-            "X-Cluster-Client-IP",
-            "X-Envoy-External-Address",
-            "True-Client-IP",
-            "CF-Connecting-IP",
-            "Fastly-Client-IP",
-            "Fly-Client-IP");
-
     /**
      * The name of a request attribute with the address of the TCP peer as a text, for containers that the limiter does
      * not know, and for tests. Set it before the limiter's filter.
      */
-    public static final String PEER = "io.limiter.peer";
+    public static final String PEER = ServletHttpRequest.PEER;
 
-    private final ClientIpSettings settings;
-    private final @Nullable String header;
-    private final Form form;
-    private final ProxyWarnings warnings;
+    private final AddressResolver addresses;
 
-    ClientAddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
-        this.settings = settings;
-        this.header = settings.header();
-        this.form = form(settings.header());
-        this.warnings = new ProxyWarnings(log, time);
-    }
-
-    private static Form form(@Nullable String header) {
-        if (header == null || header.equalsIgnoreCase(ClientIpSettings.X_FORWARDED_FOR)) {
-            return Form.LIST;
-        }
-        return header.equalsIgnoreCase(ClientIpSettings.FORWARDED) ? Form.FORWARDED : Form.SINGLE;
+    private ClientAddressResolver(AddressResolver addresses) {
+        this.addresses = addresses;
     }
 
     /** A resolver as configured. */
+    public static ClientAddressResolver of(LimiterConfig config) {
+        return of(config.settings().clientIp());
+    }
+
+    /** A resolver of these settings. */
     public static ClientAddressResolver of(ClientIpSettings settings) {
-        return new ClientAddressResolver(settings, LOG, TimeSource.system());
+        return new ClientAddressResolver(AddressResolver.of(settings));
     }
 
     /** What is questionable about the settings, as sentences for the log. */
     public List<String> findings() {
-        return ProxyWarnings.of(settings);
-    }
-
-    /** The same, which logs nothing: for requests that no client has sent. */
-    public ClientAddressResolver silent() {
-        return new ClientAddressResolver(settings, NOPLogger.NOP_LOGGER, TimeSource.system());
+        return addresses.findings();
     }
 
     /**
      * The client of a request. The peer is {@link HttpServletRequest#getRemoteAddr}, which a valve of the container or
-     * an earlier filter may have set from a header; with {@link Source#CONNECTION} it is that of the TCP connection.
+     * an earlier filter may have set from a header; with {@code limiter.client-ip.source = connection} it is that of the
+     * TCP connection.
      */
     public ClientAddress resolve(HttpServletRequest request) {
-        if (settings.source() == Source.CONNECTION) {
-            return resolve(Connection.of(request));
-        }
-        if (settings.source() == Source.AUTO && warnings.forPeers.isNext()) {
-            Connection connection = Connection.of(request);
-            if (connection.peer() != null && !connection.isOf(request.getRemoteAddr())) {
-                warnings.replaced(connection.peer(), request.getRemoteAddr());
-            }
-        }
-        return resolve(request.getRemoteAddr(), name -> lines(request, name));
-    }
-
-    private ClientAddress resolve(Connection connection) {
-        HttpServletRequest request = connection.request();
-        String peer = connection.peer();
-        if (peer == null) {
-            warnings.once(ProxyWarnings.UNKNOWN_PEER, request.getClass().getName());
-        } else if (connection.isHeaderUsed()) {
-            warnings.once(ProxyWarnings.USED_HEADER, new Shown(peer));
-            return resolve(peer, name -> List.of()).malformed();
-        }
-        return resolve(peer == null ? request.getRemoteAddr() : peer, name -> lines(request, name));
-    }
-
-    /**
-     * The peer of the TCP connection, if it is not the one that the client was found by and not a trusted proxy: to
-     * deny clients that write themselves another address.
-     */
-    public Optional<IpAddress> hiddenPeer(HttpServletRequest request) {
-        String peer = settings.source() == Source.AUTO ? Connection.of(request).peer() : null;
-        IpAddress address = peer == null ? null : Node.address(peer, true);
-        return Optional.ofNullable(address)
-                .filter(one -> !isTrusted(one, true))
-                .map(one -> one.unmapped().untranslated());
-    }
-
-    /** Whether the address of a client can be another one than its connection has, because something replaces it. */
-    public boolean isReplaced() {
-        return settings.source() == Source.CONTAINER || warnings.isLogged(ProxyWarnings.REPLACED);
+        return addresses.resolve(new ServletHttpRequest(request));
     }
 
     /**
@@ -158,136 +65,6 @@ public final class ClientAddressResolver {
      * @param headerLines all lines of the header of that (case-insensitive) name, in their order; empty if there are none
      */
     public ClientAddress resolve(@Nullable String peer, Function<String, List<String>> headerLines) {
-        String name = peer == null ? "" : peer;
-        boolean named = !name.isEmpty();
-        IpAddress address = Node.address(name, true);
-        if (named && address == null) {
-            warnings.onceAMinute(ProxyWarnings.NO_ADDRESS, new Shown(name));
-        }
-        ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
-        if (header == null) {
-            if (!direct.isMalformed()) {
-                warnings.ignored(address, headerLines);
-            }
-            return direct;
-        }
-        List<String> lines = headerLines.apply(header);
-        boolean counts = settings.trustedHops() > 0;
-        if (!counts && !isTrusted(address, named)) {
-            if (!lines.isEmpty()) {
-                warnings.once(ProxyWarnings.UNTRUSTED, header, address);
-            }
-            return direct;
-        }
-        if (!counts && lines.isEmpty()) {
-            warnings.other(header, address, headerLines);
-            return direct;
-        }
-        return walked(header, direct, address, new Hops(form, lines));
-    }
-
-    /**
-     * Whether the address is certainly that of the caller, so that it can exempt the caller. A malformed or missing
-     * address is not. That of the TCP peer is not if the request has a header of a proxy, because the peer may be an
-     * undeclared proxy with many clients; nor if the peer is a trusted proxy, because clients can make a proxy omit its
-     * header ({@code Connection: X-Forwarded-For}). Nor is any address that the container or a filter has replaced,
-     * unless the configuration allows it.
-     *
-     * @param client what {@link #resolve(HttpServletRequest)} found for the request
-     */
-    public boolean isSure(ClientAddress client, HttpServletRequest request) {
-        IpAddress address = client.address().orElse(null);
-        if (client.isMalformed() || address == null) {
-            return false;
-        }
-        Connection connection = Connection.of(request);
-        boolean isReplaced =
-                !connection.isOf(settings.source() == Source.CONNECTION ? connection.peer() : request.getRemoteAddr());
-        if (isReplaced && settings.source() != Source.CONTAINER) {
-            if (connection.peer() == null) {
-                warnings.once(
-                        ProxyWarnings.UNKNOWN_PEER,
-                        connection.request().getClass().getName());
-            } else {
-                warnings.replaced(connection.peer(), request.getRemoteAddr());
-            }
-            return false;
-        }
-        if (client.origin() == Origin.HEADER) {
-            return true;
-        }
-        if (settings.source() != Source.CONTAINER && connection.isRead()) {
-            warnings.once(ProxyWarnings.NOT_EXEMPT, address, "a header that RemoteIpValve has read");
-            return false;
-        }
-        for (String name : FORWARDING) {
-            if (!isReplaced && isSent(name, connection, request)) {
-                warnings.once(ProxyWarnings.NOT_EXEMPT, address, name);
-                return false;
-            }
-        }
-        return !isTrusted(address, true);
-    }
-
-    /** Filters hide headers that they have used. */
-    private static boolean isSent(String name, Connection connection, HttpServletRequest request) {
-        return request.getHeader(name) != null || connection.request().getHeader(name) != null;
-    }
-
-    /**
-     * The first address from the end that is not a trusted proxy; or the hop that the outermost trusted proxy has
-     * added. Hops after that one are proxies, which may use any name.
-     */
-    private ClientAddress walked(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
-        int trusted = settings.trustedHops();
-        ClientAddress current = direct;
-        int seen = 0;
-        for (Hop hop = hops.next(); hop != null; hop = hops.next()) {
-            seen++;
-            IpAddress address = hop.address();
-            boolean isProxy = seen < trusted;
-            boolean areTooMany = trusted == 0 && seen > ClientIpSettings.MAX_HOPS;
-            if (areTooMany || hop.isBroken() || (address == null && !isProxy)) {
-                String why = areTooMany
-                        ? "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted"
-                        : hop.wrong();
-                warnings.onceAMinute(ProxyWarnings.MALFORMED, name, peer, new Shown(hop.text()), why);
-                return current.malformed();
-            }
-            if (!isProxy) {
-                current = found(address, Origin.HEADER, false);
-                if (seen == trusted || form == Form.SINGLE || !isTrusted(address, true)) {
-                    return current;
-                }
-            }
-        }
-        if (trusted > 0) {
-            warnings.onceAMinute(ProxyWarnings.TOO_FEW_HOPS, name, peer, seen, trusted);
-            return direct.malformed();
-        }
-        return current;
-    }
-
-    private boolean isTrusted(@Nullable IpAddress address, boolean named) {
-        if (address == null || settings.trustsEveryPeer()) {
-            return settings.trustsEveryPeer() || (!named && settings.trustsUnixSocket());
-        }
-        for (IpNetwork network : settings.trustedProxies()) {
-            if (network.contains(address)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
-        IpAddress plain = address == null ? null : address.unmapped().untranslated();
-        return new ClientAddress(Optional.ofNullable(plain), origin, malformed, settings.ipv6PrefixBits());
-    }
-
-    private static List<String> lines(HttpServletRequest request, String name) {
-        Enumeration<String> values = request.getHeaders(name);
-        // Null if the container does not give access to the headers.
-        return values == null || !values.hasMoreElements() ? List.of() : Collections.list(values);
+        return addresses.resolve(peer, headerLines);
     }
 }

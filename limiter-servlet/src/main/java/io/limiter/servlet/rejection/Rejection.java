@@ -1,10 +1,14 @@
 package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
+import io.limiter.http.DenialAnswer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -12,8 +16,8 @@ import java.util.Map;
  * (RFC 9110 section 10.2.3). The quota fields are already set on the response. Immutable.
  */
 public final class Rejection extends DenialAnswer {
-    Rejection(Decision denial, LimitsInAnswer limits) {
-        super(denial, limits, Map.of(), "");
+    Rejection(Decision denial, List<String> violated) {
+        super(denial, violated, Map.of(), "");
     }
 
     /**
@@ -22,9 +26,10 @@ public final class Rejection extends DenialAnswer {
      * sends the response.
      */
     public void writeTo(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        BodyForm form = BodyForm.preferred(request.getHeaders("Accept"));
-        response.setContentType(form.contentType);
-        send(request, response, form.text.apply(this));
+        Enumeration<String> accept = request.getHeaders("Accept");
+        Body body = body(accept == null ? null : Collections.list(accept));
+        response.setContentType(body.contentType());
+        send(request, response, body.text());
     }
 
     /** Status and fields, except those of the quota and of the body. */

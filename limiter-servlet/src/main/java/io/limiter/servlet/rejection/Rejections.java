@@ -3,9 +3,11 @@ package io.limiter.servlet.rejection;
 import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
 import io.limiter.Throttle;
-import io.limiter.config.HttpSettings;
 import io.limiter.config.LimiterConfig;
-import io.limiter.rule.NamedClasses;
+import io.limiter.http.internal.NamedClasses;
+import io.limiter.http.internal.answer.LimitsInAnswer;
+import io.limiter.http.internal.answer.QuotaFields;
+import io.limiter.internal.config.HttpSettings;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -66,7 +68,7 @@ public final class Rejections {
 
     /** The same, with a handler that replaces a configured one. */
     public static Rejections of(LimiterConfig config, RejectionHandler handler) {
-        return new Rejections(config.http(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
+        return new Rejections(config.settings().http(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
     }
 
     /**
@@ -77,7 +79,7 @@ public final class Rejections {
      * @throws IllegalArgumentException if that can't be made
      */
     public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, NamedClasses classes) {
-        String name = config.http().rejectionHandler();
+        String name = config.settings().http().rejectionHandler();
         if (handler != null || name == null) {
             return of(config, handler == null ? Rejection::writeTo : handler);
         }
@@ -114,12 +116,11 @@ public final class Rejections {
      * @throws IllegalArgumentException if the decision allows
      */
     public void write(Decision denial, HttpServletRequest request, HttpServletResponse response) throws IOException {
-        DenialAnswer.check(denial);
         writeQuota(denial, request, response);
         if (response.isCommitted()) {
             return;
         }
-        Rejection rejection = new Rejection(denial, limitsInAnswer(request));
+        Rejection rejection = new Rejection(denial, limitsInAnswer(request).violated(denial));
         response.resetBuffer();
         Map<String, List<String>> before = new LinkedHashMap<>();
         response.getHeaderNames().forEach(name -> before.put(name, List.copyOf(response.getHeaders(name))));
@@ -166,7 +167,7 @@ public final class Rejections {
         response.resetBuffer();
         response.setStatus(status);
         response.setHeader("Cache-Control", "no-store");
-        response.setContentType(BodyForm.PROBLEM_JSON.contentType);
+        response.setContentType("application/problem+json");
         Rejection.send(
                 request,
                 response,

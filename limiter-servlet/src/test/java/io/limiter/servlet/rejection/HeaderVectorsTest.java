@@ -137,7 +137,7 @@ public class HeaderVectorsTest {
     }
 
     public static FakeExchange answered(LimiterConfig config, Decision decision, Clock clock) {
-        Rejections rejections = new Rejections(config.http(), Rejection::writeTo, clock);
+        Rejections rejections = new Rejections(config.settings().http(), Rejection::writeTo, clock);
         FakeExchange exchange = new FakeExchange();
         rejections.writeQuota(decision, exchange.request(), exchange.response());
         if (!decision.allowed()) {

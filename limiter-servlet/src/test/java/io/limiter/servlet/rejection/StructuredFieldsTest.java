@@ -11,9 +11,10 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.config.HttpSettings;
-import io.limiter.config.HttpSettings.Headers;
-import io.limiter.config.HttpSettings.Reset;
+import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.HttpSettings;
+import io.limiter.internal.config.HttpSettings.Headers;
+import io.limiter.internal.config.HttpSettings.Reset;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.servlet.FakeExchange;
 import java.io.IOException;
@@ -214,7 +215,7 @@ class StructuredFieldsTest {
     }
 
     private static FakeExchange answer(Decision decision, Headers headers) throws IOException {
-        HttpSettings usual = HttpSettings.DEFAULT;
+        HttpSettings usual = LimiterConfig.builder().build().settings().http();
         HttpSettings settings =
                 new HttpSettings(Set.of(headers), Reset.EPOCH, false, true, true, usual.methodOverride(), null);
         Rejections rejections = new Rejections(settings, Rejection::writeTo, CLOCK);

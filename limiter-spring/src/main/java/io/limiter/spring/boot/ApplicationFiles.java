@@ -1,7 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.ReloadSettings;
+import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -108,7 +108,7 @@ final class ApplicationFiles {
 
     private LimiterConfig config(ConfigurableEnvironment from) {
         return ApplicationText.of(from)
-                .findBackend(hasClient)
+                .applicationHasClient(hasClient)
                 .classes(loader)
                 .readAgain(files.values().stream().map(ApplicationFiles::path).toList(), this::read)
                 .build();
@@ -144,7 +144,7 @@ final class ApplicationFiles {
         }
         ConfigurationPropertySources.attach(now);
         if (!bootKeys.equals(bootKeys(now))) {
-            throw new IOException("RL-150 " + String.join(", ", BootKeys.ALL)
+            throw new IOException("RL-150 " + String.join(", ", KnownKeys.OF_SPRING)
                     + " can't change while the application runs; restart with the new configuration");
         }
         return config(now);
@@ -178,7 +178,7 @@ final class ApplicationFiles {
     }
 
     private static List<String> bootKeys(ConfigurableEnvironment environment) {
-        return BootKeys.ALL.stream()
+        return KnownKeys.OF_SPRING.stream()
                 .map(key -> String.valueOf(environment.getProperty(key)))
                 .toList();
     }

@@ -21,12 +21,12 @@ final class ApplicationText {
     private static final Pattern ITEM = Pattern.compile("(?<list>.*)_(?<index>[0-9]{1,4})");
 
     private final ConfigurableEnvironment environment;
-    private final LimiterConfig.Builder config = LimiterConfig.builder().otherKeys(BootKeys.ALL);
+    private final LimiterConfig.Builder config = LimiterConfig.builder().foreignKeys(KnownKeys.OF_SPRING);
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Map<String, String> variables = new TreeMap<>();
 
     /** The place of a key and its texts by their indexes. For a list, the place of its first item. */
-    private record Entry(WrittenProperty property, String key, SortedMap<Integer, String> texts) {}
+    private record Entry(SourcedProperty property, String key, SortedMap<Integer, String> texts) {}
 
     private ApplicationText(ConfigurableEnvironment environment) {
         this.environment = environment;
@@ -35,7 +35,7 @@ final class ApplicationText {
     /** A builder with these properties, and with the mistakes that are found before limiter-core reads them. */
     static LimiterConfig.Builder of(ConfigurableEnvironment environment) {
         ApplicationText text = new ApplicationText(environment);
-        List<PropertySource<?>> sources = WrittenProperty.sources(environment);
+        List<PropertySource<?>> sources = SourcedProperty.sources(environment);
         // From the last to the first, so that overriding values replace others, and the order is that of the files.
         Collections.reverse(sources);
         sources.forEach(text::read);
@@ -48,7 +48,7 @@ final class ApplicationText {
     private void read(PropertySource<?> source) {
         Map<String, Entry> here = new LinkedHashMap<>();
         Map<String, SortedMap<Integer, String>> lists = new TreeMap<>();
-        WrittenProperty.of(source).forEach(property -> {
+        SourcedProperty.of(source).forEach(property -> {
             String value = property.name().regionMatches(true, 0, "limiter", 0, 7) ? property.value() : null;
             if (value != null && property.isVariable()) {
                 readVariable(property, value, lists);
@@ -60,7 +60,7 @@ final class ApplicationText {
         here.forEach(this::put);
     }
 
-    private void read(WrittenProperty property, String value, Map<String, Entry> here) {
+    private void read(SourcedProperty property, String value, Map<String, Entry> here) {
         KnownKeys.Key key = KnownKeys.find(property.name());
         if (key == null || (value.isBlank() && key.isSection())) {
             return;
@@ -89,7 +89,7 @@ final class ApplicationText {
     }
 
     /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */
-    private void readVariable(WrittenProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
+    private void readVariable(SourcedProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
         String variable = property.variable();
         if (!variable.startsWith("LIMITER_") || value.isBlank()) {
             return;
@@ -100,7 +100,7 @@ final class ApplicationText {
             lists.computeIfAbsent(item.group("list"), list -> new TreeMap<>())
                     .put(Integer.valueOf(item.group("index")), value);
         }
-        for (String key : BootKeys.ALL) {
+        for (String key : KnownKeys.OF_SPRING) {
             if (KnownKeys.letters(variable).equals(KnownKeys.letters(key))) {
                 entries.put(KnownKeys.uniform(key), new Entry(property, key, new TreeMap<>(Map.of(-1, value))));
             }
@@ -108,7 +108,7 @@ final class ApplicationText {
     }
 
     private void add(Entry entry) {
-        WrittenProperty property = entry.property();
+        SourcedProperty property = entry.property();
         String key = entry.key();
         String value = String.join(", ", entry.texts().values());
         try {
@@ -120,13 +120,9 @@ final class ApplicationText {
             note(property, key, "RL-104 " + key + ": " + message + remedy);
         }
         config.property(property.place(), property.line(), key, value);
-        String wrong = BootKeys.ALL.contains(key) ? BootKeys.wrong(key, value.strip()) : null;
-        if (wrong != null) {
-            note(property, key, "RL-104 " + key + " = " + value.strip() + ": " + wrong);
-        }
     }
 
-    private void note(WrittenProperty property, String key, String text) {
+    private void note(SourcedProperty property, String key, String text) {
         config.mistake(property.place(), property.line(), key, text);
     }
 }

@@ -1,7 +1,9 @@
 package io.limiter.spring.boot;
 
-import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ConfigKeys;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -18,7 +20,16 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
  * of a policy or a rule keeps its spelling.
  */
 final class KnownKeys {
-    private static final String NAME = "<name>";
+    /** A key of limiter-core, which also decides here which beans exist. */
+    static final String ENABLED = "limiter.enabled";
+
+    static final String FILTER_ENABLED = "limiter.filter.enabled";
+    static final String FILTER_ORDER = "limiter.filter.order";
+    static final String USER_FILTER_ORDER = "limiter.filter.user-order";
+
+    /** The keys that limiter-core does not read. */
+    static final List<String> OF_SPRING = ConfigKeys.names(true);
+
     private static final Pattern WRITTEN = Pattern.compile("(?:[A-Za-z0-9._-]|\\[[^\\]]*])+");
     private static final Set<String> GROUPS = Set.of("policies", "plans", "rules");
 
@@ -26,7 +37,9 @@ final class KnownKeys {
     private static final Map<String, String> ALL = new LinkedHashMap<>();
 
     static {
-        Stream.concat(LimiterConfig.keys().stream(), BootKeys.ALL.stream()).forEach(key -> ALL.put(uniform(key), key));
+        Stream.of(ConfigKeys.names(false), OF_SPRING, ConfigKeys.newNames().keySet())
+                .flatMap(Collection::stream)
+                .forEach(key -> ALL.put(uniform(key), key));
     }
 
     private KnownKeys() {}
@@ -72,12 +85,12 @@ final class KnownKeys {
         String start = isOfOne ? "limiter." + owner + "." : "limiter.";
         String rest = elements(name, isOfOne ? end : 1, last + 1);
         String known = ALL.get(uniform(isOfOne ? ofOne(group, rest) : start + rest));
-        String text = known == null ? start + rest : known.replace(group + "." + NAME, owner);
+        String text = known == null ? start + rest : known.replace(group + "." + ConfigKeys.NAME, owner);
         return new Key(text, owner, known != null, index);
     }
 
     private static String ofOne(String group, String rest) {
-        return "limiter." + group + "." + NAME + "." + rest;
+        return "limiter." + group + "." + ConfigKeys.NAME + "." + rest;
     }
 
     private static String elements(ConfigurationPropertyName name, int from, int to) {
@@ -88,7 +101,7 @@ final class KnownKeys {
 
     /** The keys without a name, for sources that can be queried but not listed. */
     static Stream<String> single() {
-        return ALL.values().stream().filter(key -> !key.contains(NAME));
+        return ALL.values().stream().filter(key -> !key.contains(ConfigKeys.NAME));
     }
 
     /** Without what Spring Boot ignores in names. */

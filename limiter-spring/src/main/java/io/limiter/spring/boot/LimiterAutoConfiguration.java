@@ -4,7 +4,6 @@ import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.LimiterConfig.BackendKind;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.slf4j.Logger;
@@ -44,9 +43,9 @@ public class LimiterAutoConfiguration {
 
     /** Unless {@code limiter.enabled} is false. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+    @ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
     static class Enabled {
-        @Bean(NoEffect.LIMITER)
+        @Bean(IneffectiveSettingsCheck.LIMITER)
         @ConditionalOnMissingBean
         Limiter limiter(
                 ConfigurableEnvironment environment,
@@ -61,7 +60,7 @@ public class LimiterAutoConfiguration {
 
         /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. */
         @Bean("io.limiter.spring.refreshedEnvironment")
-        @ConditionalOnBean(name = NoEffect.LIMITER)
+        @ConditionalOnBean(name = IneffectiveSettingsCheck.LIMITER)
         static SmartApplicationListener refreshedEnvironment(ObjectProvider<Limiter> limiter) {
             return new SmartApplicationListener() {
                 @Override
@@ -81,13 +80,13 @@ public class LimiterAutoConfiguration {
         }
 
         @Bean("io.limiter.spring.noEffect")
-        @ConditionalOnBean(name = NoEffect.LIMITER)
-        NoEffect noEffect(
+        @ConditionalOnBean(name = IneffectiveSettingsCheck.LIMITER)
+        IneffectiveSettingsCheck noEffect(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
                 ConfigurableListableBeanFactory beans,
                 ConfigurableEnvironment environment) {
-            return new NoEffect(limiter, annotations, beans, environment);
+            return new IneffectiveSettingsCheck(limiter, annotations, beans, environment);
         }
 
         // One in each context: a post processor of a parent does not process the beans of its children.
@@ -110,9 +109,9 @@ public class LimiterAutoConfiguration {
 
     /** The injectable beans exist, but limit nothing. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(name = BootKeys.ENABLED, havingValue = "false")
+    @ConditionalOnProperty(name = KnownKeys.ENABLED, havingValue = "false")
     static class Disabled {
-        @Bean(NoEffect.LIMITER)
+        @Bean(IneffectiveSettingsCheck.LIMITER)
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
@@ -133,13 +132,14 @@ public class LimiterAutoConfiguration {
     }
 
     private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
-        if (config.backend() == BackendKind.REDIS && hasClient(beans)) {
+        if (config.isShared() && hasClient(beans)) {
             LOG.info("the limits are shared in Redis, through the application's bean of type RedissonClient"
                     + " (limiter.backend = in-process would not use it)");
-            return Limiter.start(config, RedissonBeans.backend(beans, config.redis()));
+            return Limiter.start(
+                    config, RedissonBeans.backend(beans, config.settings().redis()));
         }
         LOG.info(
-                config.backend() == BackendKind.REDIS
+                config.isShared()
                         ? "the limits are shared in Redis, through a connection of limiter.redis.*"
                         : "the limits are local to this JVM: limiter.backend is in-process, or there is neither"
                                 + " a bean of type RedissonClient nor limiter.redis.address");

@@ -3,7 +3,7 @@ package io.limiter.spring.boot;
 import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RuleDefinition;
+import io.limiter.internal.config.RuleDefinition;
 import io.limiter.spring.internal.web.WebBeans;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ import org.springframework.web.server.WebExceptionHandler;
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnClass(WebExceptionHandler.class)
-@ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+@ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
 public class LimiterReactiveAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterReactiveAutoConfiguration.class);
 
@@ -41,17 +41,19 @@ public class LimiterReactiveAutoConfiguration {
 
     private static List<String> whatIsForServlets(LimiterConfig config) {
         List<String> all = new ArrayList<>();
-        List<String> rules = config.rules().stream().map(RuleDefinition::name).toList();
+        List<String> rules =
+                config.settings().rules().stream().map(RuleDefinition::name).toList();
         if (!rules.isEmpty()) {
             all.add("RL-119 the rules " + rules + " limit nothing: they apply to servlet applications, and this one is"
                     + " reactive; limit its methods with @RateLimited");
         }
-        if (!config.callers().denied().isEmpty()) {
-            all.add("RL-119 limiter.deny.addresses = " + config.callers().denied()
+        if (!config.settings().callers().denied().isEmpty()) {
+            all.add("RL-119 limiter.deny.addresses = "
+                    + config.settings().callers().denied()
                     + " has no effect: it applies to servlet applications, and"
                     + " this one is reactive; deny these callers before they reach the application");
         }
-        String handler = config.http().rejectionHandler();
+        String handler = config.settings().http().rejectionHandler();
         if (handler != null) {
             all.add(
                     "RL-144 limiter.http.rejection-handler = " + handler

@@ -3,9 +3,9 @@ package io.limiter.spring.boot;
 import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RuleDefinition;
+import io.limiter.internal.config.RuleDefinition;
 import io.limiter.servlet.RateLimitFilter;
-import io.limiter.servlet.match.WebAppChecks;
+import io.limiter.servlet.internal.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.internal.web.WebBeans;
 import jakarta.servlet.DispatcherType;
@@ -39,7 +39,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, RequestContextHolder.class})
-@ConditionalOnProperty(name = BootKeys.ENABLED, matchIfMissing = true)
+@ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
 @Import(WebBeans.class)
 public class LimiterServletAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
@@ -78,7 +78,7 @@ public class LimiterServletAutoConfiguration {
 
     /** The rules, in two filters, unless the application has registered one. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(name = BootKeys.FILTER_ENABLED, matchIfMissing = true)
+    @ConditionalOnProperty(name = KnownKeys.FILTER_ENABLED, matchIfMissing = true)
     @ConditionalOnMissingBean(value = RateLimitFilter.class, parameterizedContainer = FilterRegistrationBean.class)
     static class Filters {
         static final String FILTER = "io.limiter.spring.rateLimitFilter";
@@ -104,7 +104,7 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
             int order = environment.getProperty(
-                    BootKeys.FILTER_ORDER, Integer.class, security <= FIRST ? security - 1 : FIRST);
+                    KnownKeys.FILTER_ORDER, Integer.class, security <= FIRST ? security - 1 : FIRST);
             limiter.derive(Filters::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
             limiter.derive(config -> checkAddresses(config, environment)).reporting(LOG::warn, found -> found);
             return LimiterFailureAnalyzer.orShortened(
@@ -115,7 +115,7 @@ public class LimiterServletAutoConfiguration {
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
             int security = orderOfSecurity(environment);
-            int order = environment.getProperty(BootKeys.USER_FILTER_ORDER, Integer.class, security + 1);
+            int order = environment.getProperty(KnownKeys.USER_FILTER_ORDER, Integer.class, security + 1);
             return LimiterFailureAnalyzer.orShortened(() -> {
                 if (order <= security && beans.containsBean(SECURITY)) {
                     limiter.derive(config -> refuseRulesTooEarly(config, order, security));
@@ -133,12 +133,12 @@ public class LimiterServletAutoConfiguration {
         }
 
         private static Object refuseRulesTooEarly(LimiterConfig config, int order, int security) {
-            List<String> rules = config.rules().stream()
+            List<String> rules = config.settings().rules().stream()
                     .filter(rule -> !isBefore(rule))
                     .map(RuleDefinition::name)
                     .toList();
             if (!rules.isEmpty()) {
-                throw new IllegalStateException("RL-146 " + BootKeys.USER_FILTER_ORDER + " = " + order
+                throw new IllegalStateException("RL-146 " + KnownKeys.USER_FILTER_ORDER + " = " + order
                         + " is before Spring Security (" + security + "), where no user is known, and the rules "
                         + rules
                         + " are decided after authentication; remove it, or write a greater order");
@@ -147,11 +147,11 @@ public class LimiterServletAutoConfiguration {
         }
 
         private static List<String> usersThatAreNotKnownYet(LimiterConfig config) {
-            List<String> early = config.rules().stream()
+            List<String> early = config.settings().rules().stream()
                     .filter(Filters::isBefore)
                     .map(RuleDefinition::name)
                     .toList();
-            return !config.callers().exempt().needUser() || early.isEmpty()
+            return !config.settings().callers().exempt().needUser() || early.isEmpty()
                     ? List.of()
                     : List.of(
                             "RL-157 rules " + early + " are decided before Spring Security, where no user is known, so"
@@ -171,11 +171,11 @@ public class LimiterServletAutoConfiguration {
                         ? "server.tomcat.remoteip"
                         : "server.forward-headers-strategy = native"
                                 + (isOfPlatform ? " (the default on " + platform + ")" : "");
-                WebAppChecks.refuse(config, by, ClassUtils.isPresent(VALVE, null));
-                return WebAppChecks.findings(config, by);
+                WebAppChecks.refuse(config.settings(), by, ClassUtils.isPresent(VALVE, null));
+                return WebAppChecks.findings(config.settings(), by);
             }
             if (strategy.equalsIgnoreCase("framework")) {
-                WebAppChecks.refuse(config, "server.forward-headers-strategy = framework", false);
+                WebAppChecks.refuse(config.settings(), "server.forward-headers-strategy = framework", false);
             }
             return List.of();
         }

@@ -1,7 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.Backend;
-import io.limiter.config.RedisSettings;
+import io.limiter.internal.config.RedisSettings;
 import io.limiter.redis.RedisBackend;
 import java.util.Arrays;
 import org.redisson.api.RedissonClient;

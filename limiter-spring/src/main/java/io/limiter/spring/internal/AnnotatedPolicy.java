@@ -1,7 +1,7 @@
 package io.limiter.spring.internal;
 
 import io.limiter.Policy;
-import io.limiter.rule.KeyForm;
+import io.limiter.internal.rule.KeyForm;
 
 /**
  * The use of a policy by an annotation on a method, for reports. Immutable.

@@ -3,8 +3,8 @@ package io.limiter.spring.internal;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimitText;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.LimitText;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -154,7 +154,7 @@ final class AnnotationPolicies {
     private static Map<String, Policy> ofPlans(
             MethodScope scope, String name, String defaultPlan, LimiterConfig config) {
         Map<String, Policy> policies = new LinkedHashMap<>();
-        config.plans().limits().forEach((plan, limits) -> {
+        config.settings().plans().limits().forEach((plan, limits) -> {
             String of = name + "." + plan;
             if (config.policies().containsKey(of)) {
                 throw scope.error(

@@ -5,7 +5,7 @@ import io.limiter.Decision;
 import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
-import io.limiter.rule.ShadowCounter;
+import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.internal.MethodLimit.Charged;
 import java.time.Duration;

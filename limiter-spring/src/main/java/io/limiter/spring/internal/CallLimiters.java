@@ -4,7 +4,7 @@ import io.limiter.DiagnosticLog;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.rule.ShadowCounter;
+import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.AnnotatedElement;
@@ -121,7 +121,7 @@ final class CallLimiters implements AutoCloseable {
                                 limits.stream()
                                         .map(limit -> limit.apply(config))
                                         .toList(),
-                                config.enabled()),
+                                config.settings().enabled()),
                         MethodLimits::policies)
                 .reporting(LOG::warn, MethodLimits::findings);
         return new CallLimiter(scope, limiter.rateLimiter(), shadow, fallback, observer, derived, invoker);

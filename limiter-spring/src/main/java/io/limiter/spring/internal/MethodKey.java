@@ -1,7 +1,7 @@
 package io.limiter.spring.internal;
 
 import io.limiter.PartitionKey;
-import io.limiter.rule.KeyForm;
+import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.Caller;
 import java.security.Principal;
 import java.util.Collection;

@@ -6,9 +6,10 @@ import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.config.LimitText;
-import io.limiter.config.RuleDefinition;
-import io.limiter.rule.ShadowCounter;
+import io.limiter.internal.config.ChargeOptions;
+import io.limiter.internal.config.LimitText;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,7 +93,7 @@ final class MethodLimit {
     private static Duration maxWait(MethodScope scope, String text) {
         try {
             Duration wait = LimitText.parseDuration(text);
-            if (!wait.isZero() && wait.compareTo(RuleDefinition.LONGEST_WAIT) <= 0) {
+            if (!wait.isZero() && wait.compareTo(ChargeOptions.LONGEST_WAIT) <= 0) {
                 return wait;
             }
         } catch (IllegalArgumentException unreadable) {

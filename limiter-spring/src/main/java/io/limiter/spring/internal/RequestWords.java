@@ -1,7 +1,7 @@
 package io.limiter.spring.internal;
 
 import io.limiter.PartitionKey;
-import io.limiter.rule.KeyFold;
+import io.limiter.internal.rule.KeyFold;
 import io.limiter.spring.Caller;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;

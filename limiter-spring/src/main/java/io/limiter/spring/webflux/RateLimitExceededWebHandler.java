@@ -2,7 +2,7 @@ package io.limiter.spring.webflux;
 
 import io.limiter.Decision;
 import io.limiter.application.Limiter;
-import io.limiter.servlet.rejection.DenialAnswer;
+import io.limiter.http.DenialAnswer;
 import io.limiter.spring.RateLimitExceededException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;

@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
 import io.limiter.Policy;
-import io.limiter.config.Charging;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.Outcomes;
-import io.limiter.config.RequestCost;
+import io.limiter.internal.config.ChargeOptions;
+import io.limiter.internal.config.CountedOutcomes;
+import io.limiter.internal.config.RequestCost;
 import io.limiter.kit.Facts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -57,13 +57,13 @@ class ApplicationTextTest {
                       count-on: [401, 403, 5xx]
                 """);
         assertEquals(Set.of("api.free", "api.gold"), config.policies().keySet());
-        assertEquals(Duration.ofMillis(20), config.plans().longestWait());
+        assertEquals(Duration.ofMillis(20), config.settings().plans().longestWait());
         assertEquals(
                 "1000/1d fixed aligned Europe/Rome name api.gold-1d",
                 String.valueOf(config.policies().get("api.gold").limits().get(1)));
-        Charging charging = config.rules().get(0).charging();
+        ChargeOptions charging = config.settings().rules().get(0).charging();
         assertEquals(RequestCost.ofHeader("X-Batch-Size", 5), charging.cost());
-        assertEquals(Outcomes.countOn("401", "403", "5xx"), charging.outcomes());
+        assertEquals(new CountedOutcomes(true, List.of("401", "403", "5xx")), charging.outcomes());
         assertEquals("user:plan", String.valueOf(charging.plans()));
     }
 
@@ -93,19 +93,20 @@ class ApplicationTextTest {
                     voting: {path: ["/api/{id}/votes", "/polls/{id}/votes"], methods: [POST, PUT], key: "ip + path:id"}
                 limiter.rules.voting.policy: vote
                 """);
-        assertEquals(4, config.instances());
-        assertEquals(Duration.ZERO, config.redis().startupWait());
-        assertEquals(Duration.ofMillis(250), config.redis().denialMaxAge());
-        assertEquals(2, config.clientIp().trustedProxies().size());
-        assertTrue(config.http().exposeHeaders());
+        assertEquals(4, config.settings().storage().instances());
+        assertEquals(Duration.ZERO, config.settings().redis().startupWait());
+        assertEquals(Duration.ofMillis(250), config.settings().redis().denialMaxAge());
+        assertEquals(2, config.settings().clientIp().trustedProxies().size());
+        assertTrue(config.settings().http().exposeHeaders());
         assertEquals(
                 "[3/10s sliding-list name vote-10s, 100/1h fixed name hourly]",
                 String.valueOf(config.policies().get("vote").limits()));
         assertEquals(FailureMode.DENY, config.policies().get("vote").onFailure());
         assertEquals(
                 List.of("/api/{id}/votes", "/polls/{id}/votes"),
-                config.rules().get(0).paths());
-        assertEquals(Set.of("POST", "PUT"), config.rules().get(0).methods());
+                config.settings().rules().get(0).scope().paths());
+        assertEquals(
+                Set.of("POST", "PUT"), config.settings().rules().get(0).scope().methods());
     }
 
     @Test
@@ -158,11 +159,12 @@ class ApplicationTextTest {
                 "LIMITER_RULES_PAGES_METHODS_0", "GET",
                 "LIMITER_RULES_PAGES_METHODS_1", "POST");
         LimiterConfig config = config("limiter.policies.my-vote.limits: 3/1h", environment);
-        assertEquals(Duration.ofSeconds(5), config.redis().startupWait());
-        assertEquals(Duration.ofMillis(20), config.redis().deadline());
+        assertEquals(Duration.ofSeconds(5), config.settings().redis().startupWait());
+        assertEquals(Duration.ofMillis(20), config.settings().redis().deadline());
         assertEquals(FailureMode.DENY, config.policies().get("my-vote").onFailure());
-        assertEquals(7, config.instances());
-        assertEquals(Set.of("GET", "POST"), config.rules().get(0).methods());
+        assertEquals(7, config.settings().storage().instances());
+        assertEquals(
+                Set.of("GET", "POST"), config.settings().rules().get(0).scope().methods());
     }
 
     @Test
@@ -191,7 +193,11 @@ class ApplicationTextTest {
         });
         assertEquals(
                 "asked",
-                new ApplicationFiles(environment, false, false).config().redis().prefix());
+                new ApplicationFiles(environment, false, false)
+                        .config()
+                        .settings()
+                        .redis()
+                        .prefix());
     }
 
     @Test
@@ -205,7 +211,7 @@ class ApplicationTextTest {
                         "LIMITER_REDIS_ADDRESS", " ",
                         "LIMITER_FILTER_SERVICE_PORT", "80"));
         assertEquals(Set.of("vote"), config.policies().keySet());
-        assertEquals(List.of(), config.redis().addresses());
+        assertEquals(List.of(), config.settings().redis().connection().addresses());
     }
 
     @Test
@@ -232,15 +238,15 @@ class ApplicationTextTest {
                 "--spring.profiles.active=busy",
                 "--limiter.instances=4",
                 "--limiter.rules.pages.path=/d");
-        assertEquals(4, config.instances(), "the command line");
-        assertEquals("environment", config.redis().prefix());
+        assertEquals(4, config.settings().storage().instances(), "the command line");
+        assertEquals("environment", config.settings().redis().prefix());
         assertEquals(Duration.ofMillis(30), config.policies().get("vote").deadline());
         assertEquals(
                 "[2/1h sliding-list name vote]",
                 String.valueOf(config.policies().get("vote").limits()),
                 "of the profile, by the name of the file");
-        assertEquals(List.of("/d"), config.rules().get(0).paths(), "a list is replaced whole");
-        assertEquals(Set.of("GET"), config.rules().get(0).methods());
+        assertEquals(List.of("/d"), config.settings().rules().get(0).scope().paths(), "a list is replaced whole");
+        assertEquals(Set.of("GET"), config.settings().rules().get(0).scope().methods());
     }
 
     @Test

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig.BackendKind;
+import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import org.junit.jupiter.api.Test;
@@ -38,7 +38,11 @@ class LimiterAutoConfigurationTest {
                     assertEquals(3, App.passes(5, service::vote));
                     assertEquals(
                             BackendKind.IN_PROCESS,
-                            context.getBean(Limiter.class).config().backend());
+                            context.getBean(Limiter.class)
+                                    .config()
+                                    .settings()
+                                    .storage()
+                                    .backend());
                 });
     }
 

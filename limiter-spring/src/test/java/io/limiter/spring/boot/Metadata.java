@@ -1,131 +1,128 @@
 package io.limiter.spring.boot;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.URL;
-import java.nio.file.Files;
+import io.limiter.internal.config.ConfigKey;
+import io.limiter.internal.config.ConfigKey.Type;
+import io.limiter.internal.config.ConfigKeys;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.Yaml;
 
-/** What IDEs show of the properties of this library: the metadata, and the classes of what lies below a name. */
-public final class Metadata {
-    private static final Path SOURCES = Path.of("src/main/java/io/limiter/spring/boot");
-    private static final Pattern GETTER = Pattern.compile(
-            "/\\*\\* (?<text>[^\n]*?) \\*/\\s+public abstract (?!CallerProperties)[\\w<>]+ get(?<name>\\w+)\\(\\)");
+/** What IDEs show of the properties of this library, made of the table of properties. */
+final class Metadata {
+    static final Path FILE = Path.of("src/main/resources/META-INF/spring-configuration-metadata.json");
 
-    /** One property. */
-    public record Property(String name, @Nullable Object defaultValue, String description) {}
+    private static final String TYPE = "java.util.Map<java.lang.String,io.limiter.spring.boot.%sProperties>";
+    private static final Map<String, String> NAMED = Map.of(
+            "limiter.policies.<name>", TYPE.formatted("Policy"),
+            "limiter.plans.<name>", TYPE.formatted("Plan"),
+            "limiter.rules.<name>", TYPE.formatted("Rule"));
 
-    private final Map<String, List<Map<String, Object>>> lists;
+    private Metadata() {}
 
-    private Metadata(Map<String, List<Map<String, Object>>> lists) {
-        this.lists = lists;
-    }
-
-    public static Metadata read() throws IOException {
-        return new Metadata(json("spring-configuration-metadata.json"));
-    }
-
-    /** Other libraries have files of these names; ours lie where our classes do. JSON is YAML. */
-    private static Map<String, List<Map<String, Object>>> json(String name) throws IOException {
-        String home = LimiterAutoConfiguration.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toString();
-        ClassLoader loader = LimiterAutoConfiguration.class.getClassLoader();
-        for (URL file : Collections.list(loader.getResources("META-INF/" + name))) {
-            if (file.toString().contains(home)) {
-                try (InputStream json = file.openStream()) {
-                    return new Yaml().load(json);
-                }
+    /** The text of the file. */
+    static String text() {
+        List<Map<String, Object>> groups = new ArrayList<>();
+        List<Map<String, Object>> properties = new ArrayList<>();
+        List<Map<String, Object>> hints = new ArrayList<>();
+        ConfigKeys.sections().forEach((section, about) -> {
+            if (NAMED.containsKey(section)) {
+                properties.add(entry(section.replace(".<name>", ""), "type", NAMED.get(section), "description", about));
+            } else {
+                groups.add(entry(section, "description", about));
+            }
+        });
+        for (ConfigKey key : ConfigKeys.all()) {
+            if (!key.name().contains(ConfigKeys.NAME)) {
+                add(key, properties, hints);
             }
         }
-        throw new IOException("no " + name + " in " + home);
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("groups", groups);
+        all.put("properties", properties);
+        all.put("hints", hints);
+        return json(all, "") + "\n";
     }
 
-    /** The entries of groups, properties or hints. */
-    public List<Map<String, Object>> list(String name) {
-        return lists.get(name);
-    }
-
-    /** All properties by group, also those below the names of policies, plans and rules, and those of the actuator. */
-    public Map<String, List<Property>> byGroup() throws IOException {
-        Map<String, List<Property>> groups = new LinkedHashMap<>();
-        for (Map<String, Object> entry : list("properties")) {
-            Property property = property(entry);
-            groups.computeIfAbsent(groupOf(property.name()), group -> new ArrayList<>())
-                    .add(property);
+    private static void add(ConfigKey key, List<Map<String, Object>> properties, List<Map<String, Object>> hints) {
+        properties.add(entry(key.name(), "type", type(key), "description", key.sentence(), "defaultValue", value(key)));
+        if (key.oldName() != null) {
+            properties.add(entry(
+                    key.oldName(),
+                    "type",
+                    type(key),
+                    "description",
+                    key.sentence(),
+                    "deprecation",
+                    entry(null, "level", "warning", "replacement", key.name())));
         }
-        List<Property> policy = below("limiter.policies.<name>", "PolicyProperties");
-        List<Property> rule = below("limiter.rules.<name>", "RuleProperties");
-        rule.addAll(below("limiter.rules.<name>.exempt", "CallerProperties"));
-        rule.addAll(below("limiter.rules.<name>", "PolicyProperties"));
-        groups.put("limiter.policies.<name>", policy);
-        groups.put("limiter.plans.<name>", below("limiter.plans.<name>", "PlanProperties"));
-        groups.put("limiter.rules.<name>", rule);
-        List<Property> actuator = new ArrayList<>();
-        for (Map<String, Object> entry :
-                json("additional-spring-configuration-metadata.json").get("properties")) {
-            actuator.add(property(entry));
+        if (!key.choices().isEmpty()) {
+            List<Object> values = new ArrayList<>();
+            key.choices().forEach((value, about) -> values.add(entry(null, "value", value, "description", about)));
+            hints.add(entry(key.name(), "values", values));
+        } else if (key.type() == Type.CLASS || key.type() == Type.FILE) {
+            hints.add(entry(key.name(), "providers", List.of(provider(key.type()))));
         }
-        groups.put("management", actuator);
-        return groups;
     }
 
-    /** What a group is about. */
-    public String describe(String group) {
-        return list("groups").stream()
-                .filter(one -> group.equals(one.get("name")))
-                .map(one -> String.valueOf(one.get("description")))
-                .findFirst()
-                .orElse(group.equals("management") ? "The endpoint and health, in Spring Boot." : "");
+    private static Map<String, Object> provider(Type type) {
+        return type == Type.FILE
+                ? entry("handle-as", "parameters", entry(null, "target", "org.springframework.core.io.Resource"))
+                : entry(
+                        "class-reference",
+                        "parameters",
+                        entry(null, "target", "io.limiter.servlet.rejection.RejectionHandler", "concrete", true));
     }
 
-    /** The longest group that a property lies in. */
-    private String groupOf(String property) {
-        String group = property;
-        do {
-            group = group.substring(0, group.lastIndexOf('.'));
-        } while (describe(group).isEmpty());
-        return group;
-    }
-
-    private Property property(Map<String, Object> entry) {
-        String name = String.valueOf(entry.get("name"));
-        List<String> choices = new ArrayList<>();
-        for (Map<String, Object> hint : list("hints")) {
-            if (name.equals(hint.get("name"))) {
-                for (Object value : (List<?>) hint.getOrDefault("values", List.of())) {
-                    choices.add("`" + ((Map<?, ?>) value).get("value") + "`");
-                }
+    private static Map<String, Object> entry(@Nullable String name, @Nullable Object... pairs) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        if (name != null) {
+            entry.put("name", name);
+        }
+        for (int i = 0; i < pairs.length; i += 2) {
+            if (pairs[i + 1] != null) {
+                entry.put(String.valueOf(pairs[i]), pairs[i + 1]);
             }
         }
-        String description = String.valueOf(entry.get("description"));
-        return new Property(
-                name,
-                entry.get("defaultValue"),
-                choices.isEmpty() ? description : description + " One of " + String.join(", ", choices) + ".");
+        return entry;
     }
 
-    private static List<Property> below(String name, String type) throws IOException {
-        List<Property> properties = new ArrayList<>();
-        GETTER.matcher(Files.readString(SOURCES.resolve(type + ".java")))
-                .results()
-                .forEach(found -> {
-                    String property =
-                            found.group(2).replaceAll("(?<=.)([A-Z])", "-$1").toLowerCase(Locale.ROOT);
-                    String text = found.group(1).replaceAll("\\{@(?:code|link) ([^}]*)}", "`$1`");
-                    properties.add(new Property(name + "." + property, null, text));
-                });
-        return properties;
+    private static String type(ConfigKey key) {
+        boolean isLong = !key.range().isEmpty() && key.range().get(1).matches("[0-9]{11,}");
+        return switch (key.type()) {
+            case BOOLEAN -> "java.lang.Boolean";
+            case NUMBER, INTEGER -> isLong ? "java.lang.Long" : "java.lang.Integer";
+            case DURATION, WAIT -> "java.time.Duration";
+            case LIST -> "java.util.List<java.lang.String>";
+            default -> "java.lang.String";
+        };
+    }
+
+    private static @Nullable Object value(ConfigKey key) {
+        String usual = key.usual();
+        return switch (key.type()) {
+            case BOOLEAN -> usual == null ? null : Boolean.valueOf(usual);
+            case NUMBER, INTEGER -> usual == null ? null : Long.valueOf(usual);
+            default -> usual;
+        };
+    }
+
+    /** As people write it. */
+    private static String json(Object value, String indent) {
+        String deeper = indent + "  ";
+        List<String> parts = new ArrayList<>();
+        if (value instanceof Map<?, ?> map) {
+            map.forEach((key, one) -> parts.add(deeper + "\"" + key + "\": " + json(one, deeper)));
+            return "{\n" + String.join(",\n", parts) + "\n" + indent + "}";
+        }
+        if (value instanceof List<?> list) {
+            list.forEach(one -> parts.add(deeper + json(one, deeper)));
+            return "[\n" + String.join(",\n", parts) + "\n" + indent + "]";
+        }
+        return value instanceof String text
+                ? "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\""
+                : "" + value;
     }
 }

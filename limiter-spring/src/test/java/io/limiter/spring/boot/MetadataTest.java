@@ -3,172 +3,102 @@ package io.limiter.spring.boot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.config.HttpSettings;
-import io.limiter.config.LimiterConfig;
-import io.limiter.config.RedisSettings;
-import java.beans.BeanInfo;
-import java.beans.FeatureDescriptor;
-import java.beans.IntrospectionException;
-import java.beans.Introspector;
+import io.limiter.internal.config.ConfigKey;
+import io.limiter.internal.config.ConfigKeys;
+import java.io.File;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
-/** What IDEs complete is what the parser knows. */
+/** What IDEs complete is what the table of properties has. With {@code -Dpages=write} the test writes the file. */
 class MetadataTest {
-    private static final Set<String> WITHOUT_DEFAULT = Set.of(
-            "limiter.policies",
-            "limiter.rules",
-            "limiter.exempt.addresses",
-            "limiter.exempt.users",
-            "limiter.exempt.roles",
-            "limiter.deny.addresses",
-            "limiter.plans",
-            "limiter.jmx.name",
-            "limiter.reload",
-            "limiter.redis.address",
-            "limiter.redis.master",
-            "limiter.redis.config",
-            "limiter.redis.username",
-            "limiter.redis.password",
-            "limiter.redis.key-secret",
-            "limiter.redis.previous-key-secret",
-            "limiter.client-ip.trusted-proxies",
-            "limiter.client-ip.trusted-hops",
-            "limiter.http.rejection-handler");
-
-    /** What a value needs beside it, to be no contradiction. */
-    private static final Map<String, Map<String, String>> NEEDS = Map.of(
-            "limiter.http.x-ratelimit-reset", Map.of("limiter.http.headers", "x-ratelimit"),
-            "limiter.client-ip.header", Map.of("limiter.client-ip.trusted-hops", "1"));
-
-    private Metadata metadata;
-
-    @BeforeEach
-    void read() throws IOException {
-        metadata = Metadata.read();
+    @Test
+    void theMetadataIsThatOfTheTable() throws IOException {
+        if ("write".equals(System.getProperty("pages"))) {
+            Files.writeString(Metadata.FILE, Metadata.text());
+        }
+        assertEquals(
+                Metadata.text(),
+                Files.readString(Metadata.FILE),
+                "write it: mvn -pl limiter-spring ... -Dpages=write, see CONTRIBUTING.md");
     }
 
     @Test
-    void everyKeyIsThereAndNoOther() {
-        Set<String> keys = LimiterConfig.keys().stream()
-                .map(key -> key.replaceFirst("\\.<name>.*", ""))
-                .collect(Collectors.toCollection(TreeSet::new));
-        keys.addAll(BootKeys.ALL);
-        assertEquals(keys, new TreeSet<>(properties().keySet()));
-    }
-
-    @Test
-    void everyKeyHasATypeAndASentence() throws ClassNotFoundException {
-        for (Map<String, Object> property : metadata.list("properties")) {
-            String description = String.valueOf(property.get("description"));
-            assertTrue(description.matches("[^a-z].*\\.") || description.startsWith("redis://"), description);
-            for (String type : String.valueOf(property.get("type")).split("[<>,]", -1)) {
-                if (!type.isEmpty()) {
-                    Class.forName(type);
+    void everyTypeExists() throws ClassNotFoundException {
+        for (String type : Pattern.compile("\"type\": \"(.*)\"")
+                .matcher(Metadata.text())
+                .results()
+                .map(found -> found.group(1))
+                .collect(Collectors.toSet())) {
+            for (String part : type.split("[<>,]", -1)) {
+                if (!part.isEmpty() && !part.startsWith("io.limiter")) {
+                    Class.forName(part);
                 }
             }
         }
-        Set<String> sections = metadata.list("groups").stream()
-                .map(group -> String.valueOf(group.get("name")))
-                .collect(Collectors.toSet());
-        properties()
-                .keySet()
-                .forEach(key -> assertTrue(sections.contains(key.substring(0, key.lastIndexOf('.'))), key));
     }
 
     @Test
-    void theDefaultsAreThose() {
-        properties().forEach((key, property) -> {
-            Object shown = property.get("defaultValue");
-            assertEquals(WITHOUT_DEFAULT.contains(key), shown == null, key);
-            if (shown != null && !BootKeys.ALL.contains(key)) {
-                Map<String, String> needs = NEEDS.getOrDefault(key, Map.of());
-                assertEquals(config(needs, Map.of()), config(needs, Map.of(key, String.valueOf(shown))), key);
-            }
-        });
-        assertEquals(true, properties().get(BootKeys.ENABLED).get("defaultValue"));
-        assertEquals(true, properties().get(BootKeys.FILTER_ENABLED).get("defaultValue"));
+    void theDefaultsOfFiltersAreThose() {
+        Map<String, ConfigKey> keys = ConfigKeys.all().stream().collect(Collectors.toMap(ConfigKey::name, key -> key));
+        assertEquals("true", keys.get(KnownKeys.ENABLED).usual());
+        assertEquals("true", keys.get(KnownKeys.FILTER_ENABLED).usual());
         assertEquals(
-                LimiterServletAutoConfiguration.Filters.FIRST,
-                properties().get(BootKeys.FILTER_ORDER).get("defaultValue"));
+                String.valueOf(LimiterServletAutoConfiguration.Filters.FIRST),
+                keys.get(KnownKeys.FILTER_ORDER).usual());
         assertEquals(
-                LimiterServletAutoConfiguration.Filters.OF_SECURITY + 1,
-                properties().get(BootKeys.USER_FILTER_ORDER).get("defaultValue"));
+                String.valueOf(LimiterServletAutoConfiguration.Filters.OF_SECURITY + 1),
+                keys.get(KnownKeys.USER_FILTER_ORDER).usual());
     }
 
+    /** The build runs this program too. */
     @Test
-    void theChoicesAreThose() {
-        Map<String, Class<? extends Enum<?>>> choices = Map.of(
-                "limiter.backend", LimiterConfig.BackendKind.class,
-                "limiter.redis.mode", RedisSettings.RedisMode.class,
-                "limiter.http.headers", HttpSettings.Headers.class,
-                "limiter.http.x-ratelimit-reset", HttpSettings.Reset.class,
-                "limiter.http.method-override", HttpSettings.MethodOverride.class);
-        Map<String, Map<String, Object>> hints = byName("hints");
-        choices.forEach((key, type) -> {
-            assertTrue(hints.containsKey(key), key);
-            List<?> values = (List<?>) hints.get(key).get("values");
-            assertEquals(
-                    Arrays.stream(type.getEnumConstants())
-                            .map(one -> one.name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                            .toList(),
-                    values.stream()
-                            .map(value -> ((Map<?, ?>) value).get("value"))
-                            .toList());
-            values.forEach(value -> assertTrue(
-                    String.valueOf(((Map<?, ?>) value).get("description")).endsWith("."), key));
-        });
-        hints.keySet().forEach(key -> assertTrue(properties().containsKey(key), key));
+    void theTypesBelowNamesHaveTheirProperties(@TempDir Path folder) throws Exception {
+        Process program = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "src/build/MetadataTypes.java",
+                        folder.toString(),
+                        folder.resolve("sources").toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(program.getInputStream().readAllBytes());
+        assertEquals(0, program.waitFor(), said);
+        assertProperties("Policy", "limiter.policies.<name>.", folder);
+        assertProperties("Plan", "limiter.plans.<name>.", folder);
+        assertProperties("Rule", "limiter.rules.<name>.", folder);
+        assertProperties("Caller", "limiter.rules.<name>.exempt.", folder);
     }
 
-    @Test
-    void whatStandsBelowANameIsThat() throws IntrospectionException {
-        assertEquals(below("limiter.policies"), propertiesOf(PolicyProperties.class));
-        assertEquals(below("limiter.plans"), propertiesOf(PlanProperties.class));
-        assertEquals(below("limiter.rules"), propertiesOf(RuleProperties.class));
-        assertEquals(below("limiter.rules.<name>.exempt"), propertiesOf(CallerProperties.class));
-    }
-
-    private static Set<String> below(String group) {
-        return LimiterConfig.keys().stream()
-                .filter(key -> key.startsWith(group))
-                .map(key -> key.substring(group.length())
-                        .replaceFirst("^[.]<name>", "")
-                        .replaceFirst("^[.]([^.]*).*", "$1"))
-                .filter(name -> !name.isEmpty())
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static Set<String> propertiesOf(Class<?> type) throws IntrospectionException {
-        BeanInfo info = Introspector.getBeanInfo(type, Object.class);
-        return Arrays.stream(info.getPropertyDescriptors())
-                .filter(property -> property.getReadMethod() != null && property.getWriteMethod() != null)
-                .map(FeatureDescriptor::getName)
-                .map(name -> name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT))
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static LimiterConfig config(Map<String, String> some, Map<String, String> more) {
-        LimiterConfig.Builder builder = LimiterConfig.builder();
-        some.forEach((key, value) -> builder.property("some", 0, key, value));
-        more.forEach((key, value) -> builder.property("more", 0, key, value));
-        return builder.build();
-    }
-
-    private Map<String, Map<String, Object>> properties() {
-        return byName("properties");
-    }
-
-    private Map<String, Map<String, Object>> byName(String list) {
-        return metadata.list(list).stream()
-                .collect(Collectors.toMap(entry -> String.valueOf(entry.get("name")), entry -> entry));
+    private static void assertProperties(String type, String start, Path folder) throws Exception {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {folder.toUri().toURL()}, null)) {
+            Set<String> setters = Arrays.stream(loader.loadClass("io.limiter.spring.boot." + type + "Properties")
+                            .getDeclaredMethods())
+                    .filter(method -> method.getName().startsWith("set"))
+                    .map(method -> method.getName().substring(3).toLowerCase())
+                    .collect(Collectors.toCollection(TreeSet::new));
+            Set<String> properties = ConfigKeys.all().stream()
+                    .map(ConfigKey::name)
+                    .filter(name -> name.startsWith(start))
+                    .map(name -> name.substring(start.length())
+                            .replaceFirst("\\..*", "")
+                            .replace("-", ""))
+                    .collect(Collectors.toCollection(TreeSet::new));
+            assertEquals(properties, setters);
+            assertTrue(Files.exists(
+                    folder.resolve("io/limiter/spring/boot" + File.separator + type + "Properties.class")));
+        }
     }
 }

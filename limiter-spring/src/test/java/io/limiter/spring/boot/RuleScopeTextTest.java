@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.address.IpNetwork;
-import io.limiter.config.Callers;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RuleDefinition;
+import io.limiter.internal.config.CallerMatcher;
+import io.limiter.internal.config.RuleDefinition;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -46,21 +46,21 @@ class RuleScopeTextTest {
                       limits: 1/1h
                       enabled: false
                 """, Map.of("LIMITER_RULES_API_V1_EXEMPT_ROLES", "admin", "LIMITER_EXEMPT_USERS", "root"));
-        assertEquals(5, config.callers().exempt().addresses().size());
-        assertEquals(Set.of("ops"), config.callers().exempt().roles());
-        assertEquals(Set.of("root"), config.callers().exempt().users());
-        assertEquals(429, config.callers().deniedStatus());
-        RuleDefinition api = config.rules().get(0);
+        assertEquals(5, config.settings().callers().exempt().addresses().size());
+        assertEquals(Set.of("ops"), config.settings().callers().exempt().roles());
+        assertEquals(Set.of("root"), config.settings().callers().exempt().users());
+        assertEquals(429, config.settings().callers().deniedStatus());
+        RuleDefinition api = config.settings().rules().get(0);
         assertEquals("api.v1", api.name());
         assertEquals("[X-Kind=batch, X-Api-Key]", api.scope().headers().toString());
         assertEquals("[format=csv]", api.scope().query().toString());
         assertEquals(List.of("/api/health", "/api/static/*"), api.scope().except());
         assertEquals(
-                new Callers(List.of(IpNetwork.parse("10.1.0.0/16")), Set.of("ann", "bob"), Set.of("admin")),
+                new CallerMatcher(List.of(IpNetwork.parse("10.1.0.0/16")), Set.of("ann", "bob"), Set.of("admin")),
                 api.scope().exempt());
         assertEquals(RuleDefinition.Mode.SHADOW, api.mode());
-        assertTrue(config.rules().get(1).scope().isDefault());
-        assertEquals(List.of("/*"), config.rules().get(1).paths());
-        assertEquals(RuleDefinition.Mode.OFF, config.rules().get(1).mode());
+        assertTrue(config.settings().rules().get(1).scope().isDefault());
+        assertEquals(List.of("/*"), config.settings().rules().get(1).scope().paths());
+        assertEquals(RuleDefinition.Mode.OFF, config.settings().rules().get(1).mode());
     }
 }

@@ -44,7 +44,7 @@ class BootPageTest {
         }
         try (BootSite site = start(yaml.get(0) + yaml.get(1).replace("limiter:\n", ""))) {
             LimiterConfig config = site.context().getBean(Limiter.class).config();
-            assertEquals("api", config.rules().get(0).name());
+            assertEquals("api", config.settings().rules().get(0).name());
             assertEquals(404, site.call("GET", "/api/none").statusCode());
         }
     }
@@ -70,14 +70,15 @@ class BootPageTest {
     @Test
     void theFileThatIsLookedAt() throws IOException {
         String yaml = Pages.blocks(Pages.text("spring/boot"), "yaml").stream()
-                .filter(block -> block.contains("reload: "))
+                .filter(block -> block.contains("reload.interval: "))
                 .findFirst()
                 .orElseThrow();
         try (BootSite site = start(yaml)) {
             LimiterConfig config = site.context().getBean(Limiter.class).config();
-            assertEquals(Duration.ofSeconds(5), config.reload().interval());
+            assertEquals(Duration.ofSeconds(5), config.settings().reload().interval());
             assertEquals(
-                    List.of(folder.resolve("application.yml")), config.reload().files());
+                    List.of(folder.resolve("application.yml")),
+                    config.settings().reload().source().files());
         }
     }
 

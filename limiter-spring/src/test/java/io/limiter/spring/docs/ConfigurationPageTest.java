@@ -3,19 +3,26 @@ package io.limiter.spring.docs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.internal.config.ConfigKey;
+import io.limiter.internal.config.ConfigKeys;
 import io.limiter.kit.Pages;
-import io.limiter.spring.boot.Metadata;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.Yaml;
 
 /**
- * docs/configuration.md lists what the metadata of Spring Boot lists, which other tests compare with the parser. With {@code
- * -Dpages=write} the test writes the table instead of comparing it.
+ * docs/configuration.md lists the table of properties, and those of the actuator. With {@code -Dpages=write} the test writes the
+ * table of the page instead of comparing it.
  */
 class ConfigurationPageTest {
     private static final Path PAGE = Pages.of("configuration").get(0);
+    private static final Path ACTUATOR =
+            Path.of("src/main/resources/META-INF/additional-spring-configuration-metadata.json");
     private static final String HEAD = "| property | default | meaning |\n|---|---|---|\n";
 
     @Test
@@ -35,22 +42,43 @@ class ConfigurationPageTest {
     }
 
     private static String table() throws IOException {
-        Metadata metadata = Metadata.read();
         StringBuilder table = new StringBuilder();
-        metadata.byGroup().forEach((group, properties) -> {
-            String about = metadata.describe(group);
-            table.append(row("**" + shown(group) + "**", "", about));
-            for (Metadata.Property property : properties) {
-                String usual = property.defaultValue() == null ? "" : "`" + property.defaultValue() + "`";
-                table.append(row("`" + property.name() + "`", usual, property.description()));
+        ConfigKeys.sections().forEach((section, about) -> {
+            // Angle brackets are markup in bold text.
+            table.append(row("**" + section.replace("<name>", "*name*") + "**", "", about));
+            for (ConfigKey key : ConfigKeys.all()) {
+                if (section.equals(sectionOf(key.name()))) {
+                    String usual = key.usual() == null ? "" : "`" + key.usual() + "`";
+                    table.append(row("`" + key.name() + "`", usual, meaning(key)));
+                }
             }
         });
+        table.append(row("**management**", "", "The endpoint and health, in Spring Boot."));
+        Map<String, List<Map<String, Object>>> actuator = new Yaml().load(Files.readString(ACTUATOR));
+        for (Map<String, Object> one : actuator.get("properties")) {
+            table.append(
+                    row("`" + one.get("name") + "`", "`" + one.get("defaultValue") + "`", "" + one.get("description")));
+        }
         return table.toString();
     }
 
-    /** Angle brackets are markup in bold text. */
-    private static String shown(String group) {
-        return group.replace("<name>", "*name*");
+    /** The longest section that a property lies in. */
+    private static String sectionOf(String name) {
+        String section = name;
+        do {
+            section = section.substring(0, section.lastIndexOf('.'));
+        } while (!ConfigKeys.sections().containsKey(section));
+        return section;
+    }
+
+    private static String meaning(ConfigKey key) {
+        String choices = key.choices().keySet().stream()
+                .map(choice -> "`" + choice + "`")
+                .collect(Collectors.joining(", ", " One of ", "."));
+        return key.sentence()
+                + (key.choices().isEmpty() ? "" : choices)
+                + (key.oldName() == null ? "" : " Its old name is `" + key.oldName() + "`.")
+                + (key.needsRestart() ? " A change needs a restart." : "");
     }
 
     private static String row(String property, String usual, String meaning) {

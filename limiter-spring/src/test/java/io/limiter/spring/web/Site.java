@@ -82,7 +82,7 @@ final class Site implements AutoCloseable {
         servlet.setLoadOnStartup(1);
         web.addServletMappingDecoded("/", "spring");
         add(web, "arrival", "/*", site.new Arrival());
-        if (!limiter.config().rules().isEmpty()) {
+        if (!limiter.config().settings().rules().isEmpty()) {
             add(web, "limiter", "/filtered", new RateLimitFilter(limiter));
         }
         site.tomcat.start();

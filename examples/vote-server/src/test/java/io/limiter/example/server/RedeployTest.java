@@ -74,7 +74,7 @@ class RedeployTest {
                 limiter.redis.address = redis://127.0.0.1:%d
                 limiter.redis.deadline = 5s
                 limiter.redis.startup-wait = 30s
-                limiter.reload = 1s
+                limiter.reload.interval = 1s
                 limiter.rules.vote.path = /api/votes
                 limiter.rules.vote.limits = 3/1h
                 limiter.rules.vote.on-failure = allow

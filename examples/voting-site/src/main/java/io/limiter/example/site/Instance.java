@@ -1,7 +1,6 @@
 package io.limiter.example.site;
 
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig.BackendKind;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
@@ -13,7 +12,7 @@ public class Instance {
 
     Instance(Environment environment, Limiter limiter) {
         this.environment = environment;
-        this.onRedis = limiter.config().backend() == BackendKind.REDIS;
+        this.onRedis = limiter.config().isShared();
     }
 
     /** Its name on the page: {@code site.instance}, or its port. */

@@ -4,8 +4,8 @@ import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.config.InProcessSettings;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.config.Settings.Storage;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
@@ -82,11 +82,11 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
     }
 
     private Backend fresh(Limiter limiter) {
-        InProcessSettings bounds = limiter.config().inProcess();
+        Storage bounds = limiter.config().settings().storage();
         Backend backend = InProcessBackend.builder()
                 .timeSource(times.getObject())
                 .maxEntries(bounds.maxEntries())
-                .maxStamps(bounds.maxStamps())
+                .maxStamps(bounds.maxTimestamps())
                 .build();
         limiter.policies().values().forEach(backend::announce);
         return backend;

@@ -1,8 +1,8 @@
 package io.limiter.spring.boot.actuate;
 
-import io.limiter.servlet.Explanation;
+import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample;
 import io.limiter.servlet.RateLimitFilter;
-import io.limiter.servlet.RequestSample;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -3,7 +3,7 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.PartitionKey;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
-import io.limiter.servlet.address.ClientAddress;
+import io.limiter.http.ClientAddress;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

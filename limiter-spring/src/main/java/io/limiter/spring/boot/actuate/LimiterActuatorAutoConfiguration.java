@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
 import io.limiter.application.Limiter;
-import io.limiter.servlet.Explanation;
+import io.limiter.http.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.internal.CallObserver;
 import io.limiter.spring.internal.RateLimitedPostProcessor;

@@ -8,10 +8,10 @@ import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
-import io.limiter.config.RuleDefinition;
-import io.limiter.rule.KeyForm;
-import io.limiter.servlet.RequestSample;
-import io.limiter.servlet.key.RuleKeyForm;
+import io.limiter.http.RequestSample;
+import io.limiter.http.internal.RuleKeyForm;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.ArrayList;
@@ -225,7 +225,7 @@ class RateLimitsEndpoint {
 
     /** The key that an operator means, and the same with the previous secret if that is another one. */
     private List<PartitionKey> read(Policy policy, String key) {
-        KeyHash before = limiter.config().redis().previousKeyHash();
+        KeyHash before = limiter.config().settings().redis().previousKeyHash();
         for (KeyForm form : forms(policy)) {
             PartitionKey present = form.read(key.strip(), limiter.keyHash());
             if (present != null) {
@@ -237,7 +237,7 @@ class RateLimitsEndpoint {
         int bits = rulesOf(policy)
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
-                .orElse(limiter.config().clientIp().ipv6PrefixBits());
+                .orElse(limiter.config().settings().clientIp().ipv6PrefixBits());
         return List.of(new KeyText(policy.name(), bits).read(key));
     }
 
@@ -268,7 +268,7 @@ class RateLimitsEndpoint {
     }
 
     private Stream<RuleDefinition> rulesOf(Policy policy) {
-        return limiter.config().rules().stream()
+        return limiter.config().settings().rules().stream()
                 .filter(rule ->
                         rule.policies().stream().anyMatch(one -> one.name().equals(policy.name())));
     }

@@ -12,11 +12,12 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.config.Callers;
-import io.limiter.config.KeyPart;
 import io.limiter.config.LimiterConfig;
-import io.limiter.config.RuleDefinition;
-import io.limiter.config.RuleScope;
+import io.limiter.internal.config.CallerMatcher;
+import io.limiter.internal.config.CoverageNotes;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RuleScope;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -47,20 +48,20 @@ final class Reports {
      */
     static JsonObject overview(Limiter limiter, List<AnnotatedPolicy> annotated, Map<String, String> unused) {
         LimiterConfig config = limiter.config();
-        List<JsonObject> rules = config.rules().stream()
+        List<JsonObject> rules = config.settings().rules().stream()
                 .map(rule -> rule(rule, unused.get(rule.name())))
                 .toList();
         JsonObject callers = new JsonObject()
-                .with("exempt", exempt(config.callers().exempt()))
-                .with("denied", texts(config.callers().denied()))
-                .with("deniedStatus", config.callers().deniedStatus());
+                .with("exempt", exempt(config.settings().callers().exempt()))
+                .with("denied", texts(config.settings().callers().denied()))
+                .with("deniedStatus", config.settings().callers().deniedStatus());
         return new JsonObject()
                 .with("backend", backend(limiter.rateLimiter()))
                 .with("policies", policies(limiter, config, annotated))
                 .with("rules", rules)
                 .with("methods", annotated.stream().map(Reports::method).toList())
                 .with("callers", callers)
-                .with("uncounted", config.uncounted());
+                .with("uncounted", CoverageNotes.of(config.settings()));
     }
 
     private static JsonObject backend(RateLimiter limiter) {
@@ -129,7 +130,7 @@ final class Reports {
         return decisions;
     }
 
-    private static JsonObject exempt(Callers callers) {
+    private static JsonObject exempt(CallerMatcher callers) {
         return new JsonObject()
                 .with("addresses", texts(callers.addresses()))
                 .with("users", callers.users().stream().sorted().toList())
@@ -141,8 +142,8 @@ final class Reports {
         String key = rule.key().stream().map(KeyPart::toString).collect(Collectors.joining(" + "));
         return new JsonObject()
                 .with("name", rule.name())
-                .with("paths", rule.paths())
-                .with("methods", rule.methods().stream().sorted().toList())
+                .with("paths", scope.paths())
+                .with("methods", scope.methods().stream().sorted().toList())
                 .with("headers", texts(scope.headers()))
                 .with("query", texts(scope.query()))
                 .with("except", scope.except())

@@ -30,9 +30,8 @@ public final class RequestCallers implements CallerSource {
 
     /** A source with addresses as configured now in a limiter. */
     public static RequestCallers of(Limiter limiter) {
-        return new RequestCallers(
-                limiter.<ClientAddressResolver>derive(config -> ClientAddressResolver.of(config.clientIp()))
-                        .reporting(LOG::warn, ClientAddressResolver::findings)::get);
+        return new RequestCallers(limiter.<ClientAddressResolver>derive(config -> ClientAddressResolver.of(config))
+                .reporting(LOG::warn, ClientAddressResolver::findings)::get);
     }
 
     @Override

@@ -30,7 +30,7 @@ class ReloadedApplicationTest {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final String YAML = """
             limiter:
-              reload: %s
+              reload.interval: %s
               policies:
                 vote.limits: %d/1h
               rules:
@@ -194,19 +194,21 @@ class ReloadedApplicationTest {
         Exception failed = assertThrows(
                 Exception.class,
                 () -> ManagedSite.start(
-                                ManagedSite.Site.class, "limiter.reload=5s", "limiter.policies.vote.limits=1/1h")
+                                ManagedSite.Site.class,
+                                "limiter.reload.interval=5s",
+                                "limiter.policies.vote.limits=1/1h")
                         .close());
         Throwable cause = failed;
         while (cause.getCause() != null) {
             cause = cause.getCause();
         }
         String message = String.valueOf(cause.getMessage());
-        assertTrue(message.contains("RL-158 limiter.reload = 5s"), message);
+        assertTrue(message.contains("RL-158 limiter.reload.interval = 5s"), message);
     }
 
     @Test
     void unlessItIsAskedForNoThreadLooks() {
-        try (BootSite site = start(YAML.formatted("1h", 1).replace("reload: 1h", "instances: 1"))) {
+        try (BootSite site = start(YAML.formatted("1h", 1).replace("reload.interval: 1h", "instances: 1"))) {
             assertFalse(watching() > 0);
             assertEquals(200, site.call("POST", "/actuator/ratelimits").statusCode());
         }

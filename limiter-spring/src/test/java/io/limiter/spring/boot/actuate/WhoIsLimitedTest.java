@@ -35,7 +35,7 @@ class WhoIsLimitedTest {
     static void start() {
         site = ManagedSite.start(
                 ManagedSite.StillSite.class,
-                "limiter.denials.log=1000",
+                "limiter.denials.log-per-second=1000",
                 "limiter.denials.keys=50",
                 "limiter.plans.free.limits=2/10s",
                 "limiter.plans.gold.limits=5/10s",

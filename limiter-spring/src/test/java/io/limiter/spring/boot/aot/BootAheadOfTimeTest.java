@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.servlet.Explanation;
+import io.limiter.http.Explanation;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;

@@ -1,0 +1,108 @@
+package io.limiter.internal.config;
+
+import io.limiter.address.IpNetwork;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * CallerMatcher by their address, their user name or a role. Immutable.
+ *
+ * @param addresses the networks that their addresses are in, each without bits behind its prefix
+ * @param users the names of authenticated users, compared with case
+ * @param roles the roles that the container knows, compared with case
+ */
+public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<String> roles) {
+    /** No callers. */
+    public static final CallerMatcher NONE = new CallerMatcher(List.of(), Set.of(), Set.of());
+
+    /** Copies the collections. */
+    public CallerMatcher {
+        addresses = List.copyOf(addresses);
+        users = Set.copyOf(users);
+        roles = Set.copyOf(roles);
+    }
+
+    /** Notes exemptions by addresses that every client can claim. */
+    void check(PropertyReader reader, String here, ClientIpSettings clientIp) {
+        reader.must(
+                here + "addresses",
+                addresses.isEmpty() || !clientIp.trustsEveryPeer(),
+                "RL-106 limiter.client-ip.trusted-proxies = all lets every client claim such an address; write"
+                        + " the networks of your proxies there, or remove this line");
+    }
+
+    /** The callers of the properties below a key. */
+    static CallerMatcher read(PropertyReader reader, String here) {
+        return new CallerMatcher(
+                networks(reader, here + "addresses"), names(reader, here + "users"), names(reader, here + "roles"));
+    }
+
+    /** The networks of a property, each without bits behind its prefix. */
+    static List<IpNetwork> networks(PropertyReader reader, String key) {
+        return reader.read(key, List.of(), text -> {
+            List<IpNetwork> networks = LimitText.each(LimitText.items(text), IpNetwork::named).stream()
+                    .flatMap(List::stream)
+                    .toList();
+            networks.forEach(CallerMatcher::checkNetwork);
+            return networks;
+        });
+    }
+
+    private static Set<String> names(PropertyReader reader, String key) {
+        return reader.read(key, Set.of(), text -> {
+            Set<String> names = new LinkedHashSet<>(LimitText.items(text));
+            names.forEach(CallerMatcher::checkName);
+            return names;
+        });
+    }
+
+    /** Whether it contains no callers. */
+    public boolean isEmpty() {
+        return addresses.isEmpty() && !needUser();
+    }
+
+    /** Whether it contains users or roles, so that a caller must be authenticated first. */
+    public boolean needUser() {
+        return !users.isEmpty() || !roles.isEmpty();
+    }
+
+    /** A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended. */
+    private static void checkNetwork(IpNetwork network) {
+        checkHost(network);
+        Problems.refuseIf(
+                network.hasHostBits(),
+                "'" + network + "' has bits behind its prefix; write " + network.withoutHostBits() + ", or "
+                        + network.address() + " for that one address");
+    }
+
+    /** 0.0.0.0 would match no caller. */
+    static void checkHost(IpNetwork network) {
+        Problems.refuseIf(
+                network.address().isUnspecified()
+                        && network.prefixBits() == network.address().bits(),
+                "'" + network.address()
+                        + "' is not the address of a host; write that of one, or a network such as 10.0.0.0/8");
+    }
+
+    private static void checkName(String name) {
+        Problems.refuseIf(
+                name.isBlank() || name.contains("*"),
+                "'" + name + "' matches no name; write whole names, separated by one comma");
+    }
+
+    /** As shown in log lines. */
+    @Override
+    public String toString() {
+        return Stream.of(shown("addresses", addresses), shown("users", users), shown("roles", roles))
+                .filter(text -> !text.isEmpty())
+                .reduce((one, other) -> one + ", " + other)
+                .orElse("nobody");
+    }
+
+    private static String shown(String kind, Collection<?> items) {
+        return items.isEmpty() ? "" : kind + " " + items;
+    }
+}

@@ -1,0 +1,150 @@
+package io.limiter.internal.config;
+
+import io.limiter.address.IpNetwork;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the address of a client is found. Immutable. Trusted are no peers, proxies by their addresses, or a number of
+ * proxies; then exactly one header is read.
+ *
+ * @param trustedProxies the networks of the proxies whose header is read
+ * @param trustsUnixSocket whether a peer without an address is a proxy: a connection over a Unix socket has none
+ * @param trustsEveryPeer whether every peer is a proxy, so that every client can claim any address
+ * @param trustedHops how many proxies append to the header, as an alternative to their networks; 0 for none
+ * @param header the header that is read: {@code X-Forwarded-For}, {@code Forwarded} (RFC 7239), or one that has the
+ *     client's address alone; null for {@code X-Forwarded-For}, or for none if no peer is trusted
+ * @param ipv6PrefixBits how many bits of an IPv6 address identify a client, unless a rule sets another number
+ * @param source whose address of the peer counts
+ */
+public record ClientIpSettings(
+        List<IpNetwork> trustedProxies,
+        boolean trustsUnixSocket,
+        boolean trustsEveryPeer,
+        int trustedHops,
+        @Nullable String header,
+        int ipv6PrefixBits,
+        Source source) {
+    /** Whose address of the peer counts, where the container or a filter replaces it before the limiter. */
+    public enum Source {
+        /** The replaced address makes keys; exempt and denied addresses are compared with those of connections. */
+        AUTO,
+        /** The peer of the TCP connection, and the headers as they were sent: nothing that replaces them is used. */
+        CONNECTION,
+        /** The address that the container or the filter reports, for all purposes. */
+        CONTAINER
+    }
+
+    /** The header that proxies append addresses to, and which is read by default. */
+    public static final String X_FORWARDED_FOR = "X-Forwarded-For";
+
+    /** The header of RFC 7239. */
+    public static final String FORWARDED = "Forwarded";
+
+    /** The most hops that are counted or walked. */
+    public static final int MAX_HOPS = 32;
+
+    /** A subscriber gets a network of at least this size, and can use any address in it. */
+    public static final int DEFAULT_IPV6_PREFIX_BITS = 64;
+
+    /** A shorter prefix covers more than one provider. */
+    public static final int LEAST_IPV6_PREFIX_BITS = 32;
+
+    /** The address of the TCP peer; no peer is trusted. */
+    public static final ClientIpSettings DEFAULT =
+            new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS, Source.AUTO);
+
+    private static final int MOST_PROXIES = 1_000;
+    private static final int LONGEST_HEADER = 100;
+    private static final String HEADER = "limiter.client-ip.header";
+    private static final String PROXIES = "limiter.client-ip.trusted-proxies";
+    private static final String HOPS = "limiter.client-ip.trusted-hops";
+
+    /** The settings of the properties. */
+    static ClientIpSettings read(PropertyReader reader) {
+        List<String> items = new ArrayList<>(reader.words(PROXIES));
+        boolean all = items.removeIf("all"::equalsIgnoreCase);
+        boolean unix = items.removeIf("unix"::equalsIgnoreCase);
+        List<IpNetwork> networks = reader.read(
+                PROXIES,
+                List.of(),
+                text -> LimitText.each(items, ClientIpSettings::proxies).stream()
+                        .flatMap(List::stream)
+                        .toList());
+        int hops = reader.number(HOPS);
+        boolean byAddress = reader.has(PROXIES);
+        boolean trusting = byAddress || reader.has(HOPS);
+        String header = reader.has(HEADER) || trusting ? reader.text(HEADER) : null;
+        ClientIpSettings read = new ClientIpSettings(
+                networks,
+                unix,
+                all,
+                hops,
+                header,
+                (int) reader.number("limiter.client-ip.ipv6-prefix", DEFAULT_IPV6_PREFIX_BITS),
+                reader.choice("limiter.client-ip.source", "source", Source.AUTO));
+        reader.check(PROXIES, () -> checkProxies(networks));
+        reader.must(
+                PROXIES,
+                !all || (networks.isEmpty() && !unix),
+                "'all' already includes every address; remove it, or the others");
+        reader.must(
+                HOPS,
+                !byAddress || !reader.has(HOPS),
+                "RL-106 " + PROXIES
+                        + " already defines the trusted proxies; keep one of the two, the proxies if you know their"
+                        + " addresses");
+        if (header != null) {
+            read.checkHeader(reader, header, trusting);
+        }
+        return read;
+    }
+
+    private void checkHeader(PropertyReader reader, String name, boolean trusting) {
+        reader.check(HEADER, () -> checkHeader(name));
+        reader.must(
+                HEADER,
+                trusting,
+                "RL-105 anybody can send this header; add " + PROXIES + " = 10.0.0.0/8 (where your proxies are), or "
+                        + HOPS + " = 1, or remove this line");
+        reader.must(
+                HEADER,
+                trustedHops == 0 || !isSingle(name),
+                "RL-106 such a header holds one address and has no hops to count; write " + PROXIES + " instead of "
+                        + HOPS + ", or the header X-Forwarded-For or Forwarded");
+    }
+
+    private static List<IpNetwork> proxies(String text) {
+        Problems.refuseIf(
+                text.isEmpty(), "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
+        // The word all is required instead of /0, so that a mistyped prefix does not trust the whole Internet.
+        Problems.refuseIf(
+                text.matches("[0-9A-Fa-f:.]+/0+"),
+                "'" + text + "' would trust every peer; write the networks of your proxies, or the word all if"
+                        + " only they can connect");
+        return IpNetwork.named(Problem.shown(text));
+    }
+
+    private static void checkProxies(List<IpNetwork> networks) {
+        Problems.refuseIf(
+                networks.size() > MOST_PROXIES,
+                networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbors to larger ones");
+        networks.forEach(CallerMatcher::checkHost);
+    }
+
+    private static void checkHeader(String name) {
+        Problems.refuseIf(
+                !HttpSettings.isName(name) || name.length() > LONGEST_HEADER,
+                "not the name of one header; write X-Forwarded-For, Forwarded, or the header"
+                        + " in which your proxy writes the client's address alone, such as X-Real-IP");
+        // Any other name would be read as a header with one address: a typing error would make every list malformed.
+        String meant = isSingle(name) ? Suggestion.of(name, List.of(X_FORWARDED_FOR, FORWARDED), 2) : "";
+        Problems.refuseIf(!meant.isEmpty(), "not a header that proxies set" + meant);
+    }
+
+    /** Whether a header has only the client's address, not a list of hops. Case-insensitive. */
+    private static boolean isSingle(String header) {
+        return !header.equalsIgnoreCase(X_FORWARDED_FOR) && !header.equalsIgnoreCase(FORWARDED);
+    }
+}

@@ -1,0 +1,101 @@
+package io.limiter.internal.config;
+
+import io.limiter.Algorithm;
+import io.limiter.internal.config.RuleDefinition.Mode;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The requests that a configuration does not count, does not deny, or denies because of others, as sentences for the
+ * log and for reports.
+ */
+public final class CoverageNotes {
+    private CoverageNotes() {}
+
+    /** Sentences that begin with a code of docs/diagnostics.md. */
+    public static List<String> of(Settings config) {
+        if (!config.enabled()) {
+            return List.of("RL-118 nothing is limited, because limiter.enabled = false; remove it to limit again");
+        }
+        List<String> all = new ArrayList<>();
+        addExempt("no rule counts", config.callers().exempt(), all);
+        for (RuleDefinition rule : config.rules()) {
+            String name = "rule '" + rule.name() + "'";
+            if (rule.mode() == Mode.OFF) {
+                all.add("RL-156 " + name + " is off and counts nothing; remove limiter.rules." + rule.name()
+                        + ".enabled = false to limit again");
+                continue;
+            }
+            if (rule.mode() == Mode.SHADOW) {
+                all.add("RL-155 " + name + " only counts and denies nothing; remove limiter.rules." + rule.name()
+                        + ".shadow = true to enforce it");
+            }
+            if (rule.letsOthersBlock()) {
+                all.add("RL-175 " + name + " blocks keys that were denied too often, and anyone could block "
+                        + (rule.key().isEmpty()
+                                ? "all callers, because they have one key"
+                                : "another caller, because a client can write that one's key " + rule.key())
+                        + "; add ip to the key, or remove limiter.rules." + rule.name()
+                        + ".block or that of its policy");
+            }
+            if (rule.mode() == Mode.ENFORCED && hasStock(rule)) {
+                addStock(name, rule, all);
+            }
+            if (!rule.scope().except().isEmpty()) {
+                all.add("RL-153 " + name + " does not count the paths "
+                        + rule.scope().except());
+            }
+            addExempt(name + " does not count", rule.scope().exempt(), all);
+            if (config.http().ignoreTrailingSlash()) {
+                addPages(name, rule.scope().paths(), all);
+            }
+        }
+        return List.copyOf(all);
+    }
+
+    /** In other configurations such a path is all below it. */
+    private static void addPages(String name, List<String> paths, List<String> all) {
+        for (String path : paths) {
+            if (path.endsWith("/")
+                    && !path.endsWith("*/")
+                    && paths.stream().allMatch(other -> other.equals(path) || !other.startsWith(path))) {
+                String page =
+                        path.length() == 1 ? "" : ", or " + path.substring(0, path.length() - 1) + " for that page";
+                all.add("RL-180 " + name + " counts only the page " + path + " and nothing below it; write " + path
+                        + "* for everything below" + page);
+            }
+        }
+    }
+
+    private static boolean hasStock(RuleDefinition rule) {
+        return rule.policies().stream()
+                .flatMap(policy -> policy.limits().stream())
+                .anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+    }
+
+    /** What a client can do about a stock: get one of its own, or be as many members as it likes. */
+    private static void addStock(String name, RuleDefinition rule, List<String> all) {
+        List<KeyPart> ofClients = rule.key().stream()
+                .filter(part -> part.kind() != KeyPart.Kind.PATH
+                        && part.kind() != KeyPart.Kind.QUERY
+                        && part.kind() != KeyPart.Kind.CLASS)
+                .toList();
+        if (!ofClients.isEmpty()) {
+            all.add("RL-178 " + name + " has a stock for each " + ofClients
+                    + ", not one for all clients; write limiter.rules." + rule.name()
+                    + ".key = global, or path:name for a stock of each such name");
+        }
+        if (rule.charging().member().stream().allMatch(part -> part.kind().canBeInvented())) {
+            all.add("RL-179 " + name + " lets clients choose their member "
+                    + rule.charging().member()
+                    + ", so one client can be many members of a stock; write limiter.rules." + rule.name()
+                    + ".member = user, or let a proxy overwrite what clients send");
+        }
+    }
+
+    private static void addExempt(String what, CallerMatcher callers, List<String> all) {
+        if (!callers.isEmpty()) {
+            all.add("RL-154 " + what + " callers of " + callers);
+        }
+    }
+}

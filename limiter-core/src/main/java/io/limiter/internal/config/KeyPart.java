@@ -1,0 +1,163 @@
+package io.limiter.internal.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One part of the key of a rule.
+ *
+ * @param kind where the part comes from
+ * @param name which header, cookie, query parameter, path variable or class; null for the other kinds
+ * @param isFolded whether its spellings are one: {@link io.limiter.internal.rule.KeyFold}
+ */
+public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
+    /** The client's address. */
+    public static final KeyPart IP = new KeyPart(Kind.IP, null);
+
+    private static final String GLOBAL = "global";
+    private static final Pattern ADDRESS_HEADERS = Pattern.compile(
+            "(?i)(X-)?Forwarded(-For)?|(X-Real|X-Client|True-Client|CF-Connecting|Fastly-Client|X-Cluster-Client)-IP");
+    private static final Pattern FOLD = Pattern.compile("(.*\\S)\\s+fold");
+
+    /** Where a part comes from. */
+    public enum Kind {
+        /** The client's address: {@code ip}. */
+        IP,
+        /** The authenticated user: {@code user}. */
+        USER,
+        /** The session that the client has: {@code session}. */
+        SESSION,
+        /** A request header: {@code header:X-Api-Key}. */
+        HEADER,
+        /** A cookie: {@code cookie:name}. */
+        COOKIE,
+        /** A variable of the rule's path: {@code path:name} for {@code /users/{name}}. */
+        PATH,
+        /** A parameter of the query, never of a form: {@code query:name}. */
+        QUERY,
+        /** The token of {@code Authorization: Bearer}: {@code bearer}. */
+        BEARER,
+        /**
+         * A {@link io.limiter.rule.KeyResolver} of the application that makes the whole key: {@code
+         * class:com.example.ByTenant}.
+         */
+        CLASS;
+
+        /** The kind in configuration text. */
+        public String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /** Whether a name follows. */
+        public boolean isNamed() {
+            return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
+        }
+
+        /**
+         * Whether a client sends this text where credentials are sent too: headers, cookies, sessions, bearer tokens, queries. It
+         * is stored as a hash.
+         */
+        public boolean isSecret() {
+            return this == HEADER || this == COOKIE || this == SESSION || this == BEARER || this == QUERY;
+        }
+
+        /** Whether a client can send the value of another client. Unknown for a class, so true. */
+        boolean canBeAnothers() {
+            return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
+        }
+
+        /** Whether it is a name that has several spellings. */
+        boolean canBeFolded() {
+            return this == USER || this == HEADER || this == COOKIE || this == PATH || this == QUERY;
+        }
+
+        /** Whether one client can be many: it writes another one each time, or begins another session. */
+        boolean canBeInvented() {
+            return this == SESSION || canBeAnothers();
+        }
+
+        private boolean canBeNamed(String name) {
+            return this == QUERY
+                    ? name.matches("[^\\s\\p{Cntrl}&=?#*|+]{1,64}")
+                    : this == CLASS ? HttpSettings.isClassName(name) : HttpSettings.isName(name);
+        }
+    }
+
+    /**
+     * Checks the part.
+     *
+     * @throws IllegalArgumentException if the name is missing or invalid, or the kind has no name
+     */
+    public KeyPart {
+        Problems.refuseIf(
+                kind.isNamed() != (name != null) || (name != null && !kind.canBeNamed(name)),
+                "'" + text(kind, name) + "' is not a key; write "
+                        + (kind.isNamed() ? kind.text() + ":name" : kind.text()));
+        Problems.refuseIf(
+                kind == Kind.HEADER
+                        && name != null
+                        && ADDRESS_HEADERS.matcher(name).matches(),
+                "'" + text(kind, name)
+                        + "' is an address that the client can write, so each request could have a new key; write"
+                        + " ip, and your proxies into limiter.client-ip.trusted-proxies");
+        Problems.refuseIf(
+                isFolded && !kind.canBeFolded(),
+                "'" + kind.text()
+                        + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
+    }
+
+    /** A part with each spelling of its own. */
+    public KeyPart(Kind kind, @Nullable String name) {
+        this(kind, name, false);
+    }
+
+    /** The parts of a text such as {@code ip + header:X-Api-Key}; none for {@code global}. */
+    static List<KeyPart> parseAll(String text) {
+        List<KeyPart> parts = new ArrayList<>();
+        if (text.strip().equals(GLOBAL)) {
+            return parts;
+        }
+        for (String item : text.strip().split("\\s+\\+\\s+", -1)) {
+            Problems.refuseIf(
+                    item.equals(GLOBAL), "global is a shared quota and can't be combined; remove the other parts");
+            parts.add(parse(item));
+        }
+        return parts;
+    }
+
+    private static KeyPart parse(String text) {
+        Matcher fold = FOLD.matcher(text);
+        if (fold.matches()) {
+            KeyPart part = parse(fold.group(1));
+            return new KeyPart(part.kind, part.name, true);
+        }
+        int colon = text.indexOf(':');
+        String kindText = colon < 0 ? text : text.substring(0, colon);
+        Problems.refuseIf(
+                text.contains("+"),
+                "'" + text + "' would be one part; write parts with spaces between: '"
+                        + text.replaceAll(" *\\+ *", " + ") + "'");
+        for (Kind kind : Kind.values()) {
+            if (kind.text().equals(kindText)) {
+                return new KeyPart(kind, colon < 0 ? null : text.substring(colon + 1));
+            }
+        }
+        throw new IllegalArgumentException(
+                "'" + text + "' is not a key; write ip, user, session, bearer,"
+                        + " header:X-Api-Key, cookie:name, query:name, path:name, class:com.example.ByTenant or global, joined by ' + ' with spaces");
+    }
+
+    private static String text(Kind kind, @Nullable String name) {
+        return name == null ? kind.text() : kind.text() + ":" + name;
+    }
+
+    /** As configuration text writes it. */
+    @Override
+    public String toString() {
+        return text(kind, name) + (isFolded ? " fold" : "");
+    }
+}

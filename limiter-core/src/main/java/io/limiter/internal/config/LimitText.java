@@ -1,0 +1,338 @@
+package io.limiter.internal.config;
+
+import io.limiter.Algorithm;
+import io.limiter.CalendarWindow;
+import io.limiter.Limit;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The grammar of limits: {@code N/period [algorithm] [burst B] [repeat deny] [aligned ZONE] [name X]}, items separated by
+ * commas. The period is a number and {@code us ms s m h d} or a word ({@code 3/second}, {@code 100/5minutes}), with or
+ * without the number; of an aligned limit also {@code 1w} and {@code 1month}. The algorithm is {@code sliding-list} unless
+ * written. A stock has no period: {@code N allotment [each M] [hold DURATION] [opens TIME] closes TIME [name X]}, with times
+ * such as {@code 2026-11-27T10:00+01:00}.
+ */
+public final class LimitText {
+    private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
+    private static final Pattern BLOCK =
+            Pattern.compile("(?<denials>\\S+)\\s+for\\s+(?<first>\\S+)\\s+up\\s+to\\s+(?<longest>\\S+)");
+    /** {@code 100 requests per minute}. */
+    private static final Pattern PHRASE = Pattern.compile(
+            "(?i)(?<permits>[0-9]+)(?: \\p{L}+)?(?: ?/ ?| (?:per|every|each|an?|in) )(?<number>[0-9]*) ?(?<unit>[smhd])(?:ec(?:ond)?|in(?:ute)?|r|our|ay)?s?");
+
+    private static final String BURST = "burst";
+    private static final String ALIGNED = "aligned";
+    private static final String NAME = "name";
+    private static final String REPEAT = "repeat";
+    private static final String ALGORITHM = "algorithm";
+    private static final String EACH = "each";
+    private static final String HOLD = "hold";
+    private static final String OPENS = "opens";
+    private static final String CLOSES = "closes";
+    private static final String TIME = "2026-11-27T10:00+01:00";
+    /** The words that take a value, with examples. */
+    private static final Map<String, String> VALUED = Map.ofEntries(
+            Map.entry(BURST, "20"),
+            Map.entry(REPEAT, "deny"),
+            Map.entry(ALIGNED, "Europe/Rome"),
+            Map.entry(NAME, "hourly"),
+            Map.entry(EACH, "2"),
+            Map.entry(HOLD, "15m"),
+            Map.entry(OPENS, TIME),
+            Map.entry(CLOSES, TIME));
+
+    /** When a stock can be sold: words, and properties of policies. */
+    static final List<String> TIMES = List.of(OPENS, CLOSES);
+
+    private static final List<String> OF_STOCKS = List.of(EACH, HOLD, OPENS, CLOSES);
+
+    private LimitText() {}
+
+    /** A word of limits with a value, such as {@code repeat deny}; null for another word. */
+    static @Nullable String withValue(String word) {
+        return VALUED.containsKey(word) ? word + " " + VALUED.get(word) : null;
+    }
+
+    /**
+     * The limits of a text such as {@code 3/10s sliding-list, 100/1h fixed name hourly}.
+     *
+     * @throws IllegalArgumentException if an item is wrong; the message names the item, the reason, and what to write
+     */
+    public static List<Limit> parseAll(String text) {
+        return parseAll(text, Map.of());
+    }
+
+    /**
+     * The same, for a policy with properties for when its stocks open and close.
+     *
+     * @param times the {@code opens} and {@code closes} of limits that do not set them
+     */
+    static List<Limit> parseAll(String text, Map<String, String> times) {
+        List<Limit> limits = each(items(text), item -> parse(item, times));
+        Problems.refuseIf(
+                !times.isEmpty() && limits.stream().allMatch(limit -> limit.algorithm() != Algorithm.ALLOTMENT),
+                "RL-171 the policy opens or closes and has no stock; write a limit such as '100 allotment each 2', or"
+                        + " remove opens and closes");
+        return limits;
+    }
+
+    /** The text between commas. */
+    static List<String> items(String text) {
+        return Arrays.stream(text.split(",", -1)).map(String::strip).toList();
+    }
+
+    /** The parsed items. The message of an exception lists all invalid items. */
+    static <T> List<T> each(List<String> items, Function<String, T> parser) {
+        List<T> parsed = new ArrayList<>();
+        List<String> mistakes = new ArrayList<>();
+        for (String item : items) {
+            try {
+                parsed.add(parser.apply(item));
+            } catch (IllegalArgumentException e) {
+                mistakes.add(String.valueOf(e.getMessage()));
+            }
+        }
+        Problems.refuseIf(!mistakes.isEmpty(), String.join("; and ", mistakes));
+        return parsed;
+    }
+
+    /**
+     * One limit, such as {@code 10/s token-bucket burst 20}.
+     *
+     * @throws IllegalArgumentException as {@link #parseAll}
+     */
+    public static Limit parse(String item) {
+        return parse(item, Map.of());
+    }
+
+    private static Limit parse(String item, Map<String, String> times) {
+        String text = item.strip();
+        Problems.refuseIf(text.isEmpty(), "an item is empty; write limits such as 3/10s, separated by one comma");
+        try {
+            return limit(text.split("\\s+"), times);
+        } catch (IllegalArgumentException e) {
+            // A code comes first.
+            throw new IllegalArgumentException(
+                    String.valueOf(e.getMessage())
+                            .replaceFirst("^(RL-[0-9]+ )?", "$1" + Matcher.quoteReplacement("in '" + text + "': ")),
+                    e);
+        }
+    }
+
+    /**
+     * A block, such as {@code 20/10m for 15m up to 24h}: that many denials within that time block a key, first for 15
+     * minutes, then twice as long each time, at most for a day.
+     *
+     * @throws IllegalArgumentException as {@link #parseAll}
+     */
+    public static Limit parseBlock(String text) {
+        Matcher words = BLOCK.matcher(text.strip());
+        try {
+            Problems.refuseIf(!words.matches(), "its form is wrong");
+            Limit window = parse(words.group("denials") + " " + Algorithm.FIXED_WINDOW.text());
+            return Limit.block(
+                    window.permits(),
+                    window.period(),
+                    parseDuration(words.group("first")),
+                    parseDuration(words.group("longest")));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "RL-176 '" + text + "' is not a block: " + e.getMessage()
+                            + "; write how many denials within what time, how long the first block lasts and how long"
+                            + " the longest, such as 20/10m for 15m up to 24h",
+                    e);
+        }
+    }
+
+    /** The limits, and a block if there is one. */
+    static List<Limit> with(@Nullable Limit block, List<Limit> limits) {
+        List<Limit> all = new ArrayList<>(limits);
+        if (block != null) {
+            all.add(block);
+        }
+        return all;
+    }
+
+    /**
+     * A duration such as {@code 50ms}, {@code 2s}, {@code minute}, in the units of a period.
+     *
+     * @throws IllegalArgumentException if it is not a duration
+     */
+    public static Duration parseDuration(String text) {
+        long micros = micros(text);
+        return Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000);
+    }
+
+    private static Limit limit(String[] words, Map<String, String> times) {
+        int slash = words[0].indexOf('/');
+        String second = words.length > 1 ? words[1] : "";
+        boolean isStock = second.equalsIgnoreCase(Algorithm.ALLOTMENT.text());
+        Matcher phrase = PHRASE.matcher(String.join(" ", words));
+        Problems.refuseIf(
+                slash < 0 && !isStock,
+                "'" + words[0] + "' is not a limit; write "
+                        + (phrase.matches()
+                                ? "'" + limitOf(phrase) + "'"
+                                : "permits/period without spaces, such as 3/10s"));
+        Problems.refuseIf(
+                words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
+                "the period has a space in it; write '" + words[0] + second + "'");
+        Map<String, String> options = options(words);
+        long permits = number("permits", slash < 0 ? words[0] : words[0].substring(0, slash));
+        if (isStock) {
+            Problems.refuseIf(slash >= 0, "a stock has no period; write '" + permits + " allotment'");
+            times.forEach(options::putIfAbsent);
+            return stock(permits, options);
+        }
+        for (String word : OF_STOCKS) {
+            Problems.refuseIf(
+                    options.containsKey(word),
+                    "'" + word + "' needs an allotment; write '" + permits + " allotment', or leave it out");
+        }
+        String zone = options.get(ALIGNED);
+        String periodText = words[0].substring(slash + 1);
+        long period = zone == null ? micros(periodText) : calendarMicros(periodText);
+        Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
+        String written = options.get(BURST);
+        long burst = written == null ? permits : number(BURST, written);
+        Problems.refuseIf(
+                written != null && !algorithm.hasBurst(),
+                "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
+                        + "', or leave the burst out");
+        Limit limit = new Limit(options.get(NAME), algorithm, permits, period, burst);
+        String repeat = options.get(REPEAT);
+        Problems.refuseIf(
+                repeat != null && !repeat.equalsIgnoreCase("deny"),
+                "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
+        limit = repeat == null ? limit : limit.denyingRepeats();
+        return zone == null ? limit : limit.aligned(zone(zone));
+    }
+
+    /** The limit that a phrase means. */
+    private static String limitOf(Matcher phrase) {
+        String number = phrase.group("number");
+        return phrase.group("permits") + "/" + (number.isEmpty() ? "1" : number)
+                + phrase.group("unit").toLowerCase(Locale.ROOT);
+    }
+
+    private static ZoneId zone(String id) {
+        try {
+            return ZoneId.of(id);
+        } catch (DateTimeException e) {
+            List<String> regions = ZoneId.getAvailableZoneIds().stream()
+                    .filter(known -> known.contains("/"))
+                    .toList();
+            throw new IllegalArgumentException(
+                    "'" + id
+                            + "' is not a time zone; write a region such as Europe/Rome, UTC, or an offset such as +02:00"
+                            + Suggestion.of(id, regions),
+                    e);
+        }
+    }
+
+    /** The words behind the first one, with their values. */
+    private static Map<String, String> options(String[] words) {
+        Map<String, String> options = new HashMap<>();
+        for (int i = 1; i < words.length; i++) {
+            String word = words[i].toLowerCase(Locale.ROOT);
+            String example = VALUED.get(word);
+            Problems.refuseIf(
+                    example != null && i + 1 == words.length,
+                    "'" + word + "' needs a value, such as " + word + " " + example);
+            String option = example != null ? word : ALGORITHM;
+            Problems.refuseIf(
+                    options.putIfAbsent(option, words[example != null ? i + 1 : i]) != null,
+                    "'" + words[i] + "' is out of order: a limit has one " + option + "; separate limits by a comma");
+            i += example != null ? 1 : 0;
+        }
+        return options;
+    }
+
+    private static Limit stock(long permits, Map<String, String> options) {
+        Problems.refuseIf(options.containsKey(BURST), "a stock has no burst; write 'each', or leave the burst out");
+        String closes = options.get(CLOSES);
+        if (closes == null) {
+            throw new IllegalArgumentException("RL-171 the stock has no closing time; write 'closes " + TIME
+                    + "', or the property closes of its policy");
+        }
+        String opens = options.get(OPENS);
+        Limit limit = Limit.allotment(
+                permits,
+                number(EACH, options.getOrDefault(EACH, permits == 0 ? "0" : "1")),
+                parseDuration(options.getOrDefault(HOLD, "0s")),
+                opens == null ? null : time(opens),
+                time(closes));
+        String name = options.get(NAME);
+        return name == null ? limit : limit.named(name);
+    }
+
+    private static Instant time(String text) {
+        try {
+            return ZonedDateTime.parse(text).toInstant();
+        } catch (DateTimeException e) {
+            throw new IllegalArgumentException(
+                    "RL-173 '" + text + "' is not a time with a zone or offset; write one such as " + TIME, e);
+        }
+    }
+
+    private static long number(String what, String digits) {
+        Problems.refuseIf(
+                !digits.matches("[0-9]{1,18}"),
+                what + " '" + digits + "' is not a whole number; write digits only, such as 100");
+        return Long.parseLong(digits);
+    }
+
+    /** The microseconds of a unit, or null. */
+    private static @Nullable Long unit(String text) {
+        // Elsewhere M is a month, which is far longer.
+        String word = text.equals("M") ? "" : text.toLowerCase(Locale.ROOT);
+        boolean plural = word.length() > 3 && word.endsWith("s");
+        return switch (plural ? word.substring(0, word.length() - 1) : word) {
+            case "us", "microsecond" -> 1L;
+            case "ms", "millisecond" -> 1_000L;
+            case "s", "second" -> 1_000_000L;
+            case "m", "minute" -> 60_000_000L;
+            case "h", "hour" -> 3_600_000_000L;
+            case "d", "day" -> 86_400_000_000L;
+            default -> null;
+        };
+    }
+
+    private static long calendarMicros(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "1w", "w", "1week", "week" -> CalendarWindow.WEEK_MICROS;
+            case "1month", "month" -> CalendarWindow.MONTH_MICROS;
+            default -> micros(text);
+        };
+    }
+
+    private static long micros(String text) {
+        Matcher amount = AMOUNT.matcher(text);
+        Long unit = amount.matches() ? unit(amount.group("unit")) : null;
+        if (unit == null) {
+            throw new IllegalArgumentException("'" + text
+                    + "' is not a period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
+                    + " day); 1w and 1month need 'fixed aligned ZONE'");
+        }
+        String digits = amount.group("number");
+        long number = digits.isEmpty() ? 1 : number("period", digits);
+        Problems.refuseIf(
+                number > Limit.MAX_PERIOD_MICROS / unit,
+                "a period of '" + text + "' is longer than 71 years; write a shorter one");
+        return number * unit;
+    }
+}

@@ -1,0 +1,197 @@
+package io.limiter.internal.config;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.internal.config.ConfigKey.Type;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * The properties that are written, read by the table {@link ConfigKeys}: a key that is not written has its default, and
+ * mistakes are noted. Used once.
+ */
+final class PropertyReader {
+    private static final Logger LOG = DiagnosticLog.of(PropertyReader.class);
+
+    private final Problems problems;
+    private final Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
+
+    /** The keys of values that can't be read. */
+    private final Set<String> unreadable = new HashSet<>();
+
+    /** What a reload can't change. */
+    private final Map<String, @Nullable Object> fixed = new LinkedHashMap<>();
+
+    /** Of two entries of a key the later one counts. */
+    PropertyReader(List<ConfigEntry> entries, Problems problems) {
+        this.problems = problems;
+        for (ConfigEntry entry : entries) {
+            String name = ConfigKeys.newNames().get(entry.key());
+            if (name != null) {
+                LOG.warn("RL-187 {} is the old name of {}; write the new one, which means the same", entry.key(), name);
+            }
+            ConfigEntry known =
+                    name == null ? entry : new ConfigEntry(entry.source(), entry.line(), name, entry.value());
+            byKey.put(known.key(), known);
+        }
+    }
+
+    Collection<ConfigEntry> all() {
+        return byKey.values();
+    }
+
+    Map<String, @Nullable Object> fixed() {
+        return Collections.unmodifiableMap(fixed);
+    }
+
+    /** Sets what a reload can't change, where other properties decide it. */
+    void fix(String key, Object value) {
+        fixed.put(key, value);
+    }
+
+    boolean has(String key) {
+        return byKey.containsKey(key);
+    }
+
+    @Nullable
+    ConfigEntry get(String key) {
+        return byKey.get(key);
+    }
+
+    /** Notes a mistake in the entry of a key or, if there is none, in the first entry of the same policy or rule. */
+    void note(String key, String text) {
+        ConfigEntry entry = byKey.get(key);
+        for (ConfigEntry other : byKey.values()) {
+            entry = entry == null && section(other.key()).equals(section(key)) ? other : entry;
+        }
+        problems.add(entry == null ? new ConfigEntry("", 0, key, "") : entry, text);
+    }
+
+    private static String section(String key) {
+        return key.substring(0, key.lastIndexOf('.') + 1);
+    }
+
+    /** Notes a mistake unless this is right. What replaces an unreadable value has no mistakes of its own. */
+    void must(String key, boolean right, String text) {
+        if (!right && !unreadable.contains(key)) {
+            note(key, text);
+        }
+    }
+
+    /** Notes the mistake that a check throws as an {@link IllegalArgumentException}. */
+    void check(String key, Runnable check) {
+        try {
+            check.run();
+        } catch (IllegalArgumentException mistake) {
+            must(key, false, String.valueOf(mistake.getMessage()));
+        }
+    }
+
+    /** The parsed value; that of the default if there is no entry, or it is invalid, which is noted; null for neither. */
+    <T> @Nullable T read(String key, Function<String, ? extends T> parser) {
+        ConfigKey known = known(key);
+        ConfigEntry entry = byKey.get(key);
+        T value = known.usual() == null ? null : parser.apply(known.usual());
+        try {
+            value = entry == null ? value : parser.apply(entry.value());
+        } catch (IllegalArgumentException e) {
+            note(key, String.valueOf(e.getMessage()));
+            unreadable.add(key);
+        }
+        if (known.needsRestart()) {
+            fixed.put(key, value);
+        }
+        return value;
+    }
+
+    <T> T read(String key, T fallback, Function<String, ? extends T> parser) {
+        T value = read(key, parser);
+        return value == null ? fallback : value;
+    }
+
+    @Nullable
+    String text(String key) {
+        return read(key, text -> text);
+    }
+
+    List<String> words(String key) {
+        return read(key, List.of(), LimitText::items);
+    }
+
+    /** A number in the range of the table, or the fallback. */
+    long number(String key, long fallback) {
+        List<String> range = known(key).range();
+        return read(key, fallback, text -> {
+            long number = text.matches("0|0*[1-9][0-9]{0,17}") ? Long.parseLong(text) : -1;
+            Problems.refuseIf(
+                    number < Long.parseLong(range.get(0)) || number > Long.parseLong(range.get(1)),
+                    "not a whole number from " + String.join(" to ", range) + "; write one of these");
+            return number;
+        });
+    }
+
+    int number(String key) {
+        return (int) number(key, 0);
+    }
+
+    /** A duration in the range of the table; null if there is none. */
+    @Nullable
+    Duration duration(String key) {
+        ConfigKey known = known(key);
+        List<Duration> range =
+                known.range().stream().map(LimitText::parseDuration).toList();
+        String bounds = String.join(" to ", known.range());
+        return read(key, text -> {
+            Duration duration = LimitText.parseDuration(text);
+            Problems.refuseIf(
+                    duration.compareTo(range.get(0)) < 0 || duration.compareTo(range.get(1)) > 0,
+                    known.type() == Type.WAIT
+                            ? "outside " + bounds + "; write a duration such as 50ms"
+                            : "not a duration from " + bounds + "; write one such as "
+                                    + Objects.requireNonNullElse(known.usual(), "5s"));
+            return duration;
+        });
+    }
+
+    Duration duration(String key, Duration fallback) {
+        return Objects.requireNonNullElse(duration(key), fallback);
+    }
+
+    private static ConfigKey known(String key) {
+        return Objects.requireNonNull(ConfigKeys.find(key), key);
+    }
+
+    boolean yes(String key) {
+        return read(key, false, text -> {
+            Problems.refuseIf(!text.matches("true|false"), "not a boolean; write true or false");
+            return text.equals("true");
+        });
+    }
+
+    <E extends Enum<E>> E choice(String key, String what, E fallback) {
+        return read(key, fallback, text -> chosen(text, what, fallback));
+    }
+
+    /** The choice named by a text, of the type of {@code other}. */
+    static <E extends Enum<E>> E chosen(String text, String what, E other) {
+        E[] choices = other.getDeclaringClass().getEnumConstants();
+        List<String> words = Arrays.stream(choices)
+                .map(choice -> choice.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .toList();
+        int index = words.indexOf(text.toLowerCase(Locale.ROOT));
+        Problems.refuseIf(
+                index < 0, "not a " + what + "; write " + String.join(" or ", words) + Suggestion.of(text, words));
+        return choices[index];
+    }
+}

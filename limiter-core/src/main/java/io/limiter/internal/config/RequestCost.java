@@ -1,0 +1,97 @@
+package io.limiter.internal.config;
+
+import io.limiter.Limit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many permits a request costs under a rule. Immutable.
+ *
+ * @param permits the cost of each request, 0 to take nothing; with a header the maximum cost, at least 1
+ * @param header the request header that has the cost; null for none
+ * @param type the name of the class that returns the cost, an {@code io.limiter.rule.Cost}; null for none
+ */
+public record RequestCost(
+        long permits, @Nullable String header, @Nullable String type) {
+    private static final String HEADER = "header:";
+
+    /**
+     * Checks the cost.
+     *
+     * @throws IllegalArgumentException if a part is wrong
+     */
+    public RequestCost {
+        long least = header == null ? 0 : 1;
+        Problems.refuseIf(
+                permits < least || permits > Limit.MAX_PERMITS,
+                "not a number of permits from " + least + " to " + Limit.MAX_PERMITS + "; write one such as 1 or 10");
+        Problems.refuseIf(
+                header != null && !HttpSettings.isName(header),
+                "'" + header + "' is not a header; write header:X-Batch-Size");
+        Problems.refuseIf(
+                type != null && !HttpSettings.isClassName(type),
+                "not a cost; write a number of permits, header:X-Batch-Size, or the name of a class such as"
+                        + " com.example.MyCost");
+    }
+
+    /** The same for each request. */
+    public static RequestCost of(long permits) {
+        return new RequestCost(permits, null, null);
+    }
+
+    /** The cost in a header: 1 if it is missing, the maximum if it is out of range, unreadable or sent twice. */
+    public static RequestCost ofHeader(String name, long most) {
+        return new RequestCost(most, name, null);
+    }
+
+    /** The cost from an object of this class. */
+    public static RequestCost ofClass(String name) {
+        return new RequestCost(1, null, name);
+    }
+
+    /** Whether a request never costs anything. */
+    public boolean isFree() {
+        return permits == 0 && header == null && type == null;
+    }
+
+    /** The cost of the properties cost and max-cost. */
+    static RequestCost read(PropertyReader reader, String here) {
+        String key = here + "max-cost";
+        String text = reader.text(here + "cost");
+        boolean isHeader = text != null && text.startsWith(HEADER);
+        if (isHeader != reader.has(key)) {
+            reader.note(
+                    key,
+                    isHeader
+                            ? "RL-105 a cost of a header needs a cap, or a client could ask for any; add " + key
+                                    + " = 100"
+                            : "RL-106 only a cost of a header has a cap; remove this line, or write " + here
+                                    + "cost = header:X-Batch-Size");
+            return of(1);
+        }
+        RequestCost most = isHeader ? reader.read(key, value -> ofHeader("any", number(value))) : null;
+        RequestCost cost = reader.read(here + "cost", value -> parse(value, most == null ? 1 : most.permits));
+        return cost == null ? of(1) : cost;
+    }
+
+    private static RequestCost parse(String text, long most) {
+        return text.startsWith(HEADER)
+                ? ofHeader(text.substring(HEADER.length()), most)
+                : text.matches("[0-9-].*") ? of(number(text)) : ofClass(text);
+    }
+
+    /** Text that is not a number is out of range. */
+    private static long number(String text) {
+        return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
+    }
+
+    /** Whether some request can cost more than any limit of the policy can grant. */
+    public boolean exceeds(Limit limit) {
+        return type == null && limit.permits() > 0 && permits > limit.capacity();
+    }
+
+    /** As configuration text writes it. */
+    @Override
+    public String toString() {
+        return type != null ? type : header != null ? HEADER + header + " up to " + permits : Long.toString(permits);
+    }
+}

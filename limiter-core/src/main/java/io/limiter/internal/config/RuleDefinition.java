@@ -1,0 +1,86 @@
+package io.limiter.internal.config;
+
+import io.limiter.Policy;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * A rule as configured: which requests, which key, which policy. Immutable.
+ *
+ * @param name the rule's name: 1 to 64 of {@code A-Z a-z 0-9 . _ -}
+ * @param scope which requests it applies to
+ * @param key the parts of the key, in their order; empty for a shared quota
+ * @param ipv6PrefixBits how many bits of an IPv6 address identify a client, in the key and where the address replaces a
+ *     part of it
+ * @param position where it is decided, in an application that authenticates its users in a filter
+ * @param mode whether it enforces, only counts, or is disabled
+ * @param charging what it charges a request, and which responses keep the charge
+ */
+public record RuleDefinition(
+        String name,
+        RuleScope scope,
+        List<KeyPart> key,
+        int ipv6PrefixBits,
+        Position position,
+        Mode mode,
+        ChargeOptions charging) {
+    /** Copies the key. */
+    public RuleDefinition {
+        key = List.copyOf(key);
+    }
+
+    /** What a rule does to the requests that it matches. */
+    public enum Mode {
+        /** It counts them, and denies those above its limits. */
+        ENFORCED,
+        /** It counts them and reports what it would deny. It denies nothing, and its quota fields are not sent. */
+        SHADOW,
+        /** Nothing. */
+        OFF
+    }
+
+    /** Where a rule is decided. */
+    public enum Position {
+        /** Before authentication, so that failed logins count too: {@code before-authentication}. */
+        BEFORE_AUTHENTICATION,
+        /**
+         * After authentication, where the user is known; requests that were refused earlier do not count: {@code
+         * after-authentication}.
+         */
+        AFTER_AUTHENTICATION;
+
+        /** The first position where the key, the exempt callers and the plan are known. */
+        static Position of(List<KeyPart> key, RuleScope scope, ChargeOptions charging) {
+            return scope.exempt().needUser()
+                            || charging.needsUser()
+                            || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
+                    ? AFTER_AUTHENTICATION
+                    : BEFORE_AUTHENTICATION;
+        }
+    }
+
+    /**
+     * Whether a client can cause denials, and so a block, for the key of another client: when the key has no address
+     * and no value that only its client knows.
+     */
+    boolean letsOthersBlock() {
+        return mode == Mode.ENFORCED
+                && policies().stream().anyMatch(one -> one.block() != null)
+                && key.stream().allMatch(part -> part.kind().canBeAnothers());
+    }
+
+    /** Whether it is decided before authentication. */
+    public boolean isBeforeAuthentication() {
+        return position == Position.BEFORE_AUTHENTICATION;
+    }
+
+    /** The policy that it charges; with plans that of the default plan. */
+    public Policy policy() {
+        return charging.policy();
+    }
+
+    /** All policies that it may charge. */
+    public Collection<Policy> policies() {
+        return charging.policies();
+    }
+}

@@ -1,0 +1,111 @@
+package io.limiter.internal.config;
+
+import io.limiter.Policy;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that is configured. Immutable; made whole or not at all.
+ *
+ * @param enabled whether anything is limited
+ * @param storage where the state is
+ * @param clientIp where the address of a client is found
+ * @param http how HTTP responses show a decision, and how requests are matched with rules
+ * @param callers callers that are exempt or denied under all rules
+ * @param limits what is limited
+ * @param operation what operators see and change
+ */
+public record Settings(
+        boolean enabled,
+        Storage storage,
+        ClientIpSettings clientIp,
+        HttpSettings http,
+        CallerSettings callers,
+        Limits limits,
+        Operation operation) {
+    /** Where the state is. */
+    public enum BackendKind {
+        /** In this JVM: {@code in-process}. */
+        IN_PROCESS,
+        /** In Redis: {@code redis}. */
+        REDIS
+    }
+
+    /**
+     * The backend and its bounds.
+     *
+     * @param backend where the state is
+     * @param redis how to reach Redis; its defaults where the backend is in-process
+     * @param maxEntries how many states this JVM keeps
+     * @param maxTimestamps total number of timestamps that all sliding logs may hold
+     * @param maxWaiting how many calls may wait, also with Redis; a tenth of them, at least one, for one key
+     * @param instances how many instances share the limits, for the local fallback
+     */
+    public record Storage(
+            BackendKind backend,
+            RedisSettings redis,
+            int maxEntries,
+            long maxTimestamps,
+            int maxWaiting,
+            long instances) {}
+
+    /**
+     * What is limited.
+     *
+     * @param policies all policies by name, also those of the rules, in the order of the text
+     * @param rules the rules in the order of the text, each with a name of its own
+     * @param plans the plans of callers
+     */
+    public record Limits(Map<String, Policy> policies, List<RuleDefinition> rules, PlanSettings plans) {
+        /** Copies the collections. */
+        public Limits {
+            policies = Collections.unmodifiableMap(new LinkedHashMap<>(policies));
+            rules = List.copyOf(rules);
+        }
+    }
+
+    /**
+     * What operators see and change.
+     *
+     * @param denials what is recorded about denied calls
+     * @param jmx the name under which JMX shows the limiter; null for none
+     * @param reload whether and how all of this is read again
+     */
+    public record Operation(DenialRecord denials, @Nullable String jmx, ReloadSettings reload) {}
+
+    /**
+     * What is recorded about denied calls.
+     *
+     * @param linesPerSecond how many are logged in a second at most; 0 for none
+     * @param keys how many of the busiest denied keys are kept; 0 for none
+     */
+    public record DenialRecord(int linesPerSecond, int keys) {}
+
+    /** The address of Redis and the like. */
+    public RedisSettings redis() {
+        return storage.redis();
+    }
+
+    /** All policies by name. */
+    public Map<String, Policy> policies() {
+        return limits.policies();
+    }
+
+    /** The rules in their order. */
+    public List<RuleDefinition> rules() {
+        return limits.rules();
+    }
+
+    /** The plans of callers. */
+    public PlanSettings plans() {
+        return limits.plans();
+    }
+
+    /** Whether and how it is read again. */
+    public ReloadSettings reload() {
+        return operation.reload();
+    }
+}

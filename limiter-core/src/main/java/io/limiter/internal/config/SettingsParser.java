@@ -1,0 +1,147 @@
+package io.limiter.internal.config;
+
+import io.limiter.Policy;
+import io.limiter.internal.config.Settings.BackendKind;
+import io.limiter.internal.config.Settings.DenialRecord;
+import io.limiter.internal.config.Settings.Limits;
+import io.limiter.internal.config.Settings.Operation;
+import io.limiter.internal.config.Settings.Storage;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Makes settings of entries. Reads the text; the types of the values check it, and how they fit together. Used once. */
+public final class SettingsParser {
+    private final PropertyReader reader;
+    private final Problems problems;
+    private final Collection<String> foreignKeys;
+
+    /**
+     * A parser of the entries of all sources.
+     *
+     * @param problems with the mistakes that were found before
+     * @param foreignKeys the caller's own keys
+     */
+    public SettingsParser(List<ConfigEntry> entries, Problems problems, Collection<String> foreignKeys) {
+        this.reader = new PropertyReader(entries, problems);
+        this.problems = problems;
+        this.foreignKeys = foreignKeys;
+    }
+
+    /**
+     * The settings.
+     *
+     * @param inCode policies besides those of the text
+     * @param hasClient whether the caller has a Redis client, so that no address is needed
+     * @param source where the entries are read
+     * @throws InvalidSettingsException if anything is wrong, including mistakes noted before
+     */
+    public Settings parse(Collection<Policy> inCode, boolean hasClient, ReloadSettings.Source source) {
+        boolean enabled = reader.yes("limiter.enabled");
+        Storage storage = storage(hasClient);
+        ClientIpSettings clientIp = ClientIpSettings.read(reader);
+        HttpSettings http = HttpSettings.read(reader);
+        CallerSettings callers = CallerSettings.read(reader);
+        PlanSettings plans = PlanSettings.read(reader);
+        String jmx = reader.text("limiter.jmx.name");
+        reader.must(
+                "limiter.jmx.name",
+                jmx == null || jmx.matches("[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}"),
+                "not a name for JMX; write up to 100 letters, digits, spaces and . _ / - such as shop");
+        DenialRecord denials = new DenialRecord(
+                reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
+        ReloadSettings reload = ReloadSettings.read(reader, inCode, source);
+        reader.all().forEach(entry -> checkKey(entry.key(), entry.value()));
+        Limits limits = limits(inCode, plans, clientIp);
+        callers.exempt().check(reader, "limiter.exempt.", clientIp);
+        problems.throwIfAny();
+        return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, jmx, reload));
+    }
+
+    private void checkKey(String key, String value) {
+        ConfigKey known = ConfigKeys.find(key);
+        if (foreignKeys.contains(key)) {
+            reader.check(key, () -> {
+                if (known != null) {
+                    known.check(value);
+                }
+            });
+        } else if (known == null || known.isOfSpring()) {
+            reader.note(key, "RL-101 unknown key" + instead(key));
+        }
+    }
+
+    private Storage storage(boolean hasClient) {
+        String key = "limiter.backend";
+        boolean isReachable = hasClient || reader.has("limiter.redis.address") || reader.has("limiter.redis.config");
+        BackendKind written = reader.choice(key, "backend", BackendKind.IN_PROCESS);
+        BackendKind backend = reader.has(key) || !isReachable ? written : BackendKind.REDIS;
+        reader.fix(key, backend);
+        reader.must(
+                key,
+                backend != BackendKind.REDIS || isReachable,
+                "RL-105 Redis needs an address; add limiter.redis.address = redis://127.0.0.1:6379, or"
+                        + " limiter.redis.config = classpath:redisson.yaml");
+        return new Storage(
+                backend,
+                RedisSettings.read(reader),
+                reader.number("limiter.in-process.max-entries"),
+                reader.number("limiter.in-process.max-timestamps", 0),
+                reader.number("limiter.wait.max-waiting"),
+                reader.number("limiter.instances", 0));
+    }
+
+    private Limits limits(Collection<Policy> inCode, PlanSettings plans, ClientIpSettings clientIp) {
+        Map<String, Policy> policies = new LinkedHashMap<>();
+        Set<String> named = new LinkedHashSet<>(NamedKeys.POLICIES.names(reader.all()));
+        for (String name : named) {
+            Policy policy = PolicyParser.policy(reader, name, NamedKeys.POLICIES.start + name + ".");
+            if (policy != null) {
+                policies.put(name, policy);
+            }
+        }
+        for (Policy policy : inCode) {
+            Policy other = policies.put(policy.name(), policy);
+            Problems.refuseIf(
+                    other != null && !other.equals(policy),
+                    "there are two policies '" + policy.name() + "'; rename one of the two");
+            named.add(policy.name());
+        }
+        List<RuleDefinition> rules = new ArrayList<>();
+        for (String name : NamedKeys.RULES.names(reader.all())) {
+            int before = problems.size();
+            RuleDefinition rule = new RuleParser(reader, name).parse(policies, named, plans, clientIp);
+            if (problems.size() == before) {
+                rules.add(rule);
+            }
+        }
+        Map<String, Policy> all = ConfiguredPolicies.of(policies, rules, reader);
+        rules.forEach(rule ->
+                rule.scope().exempt().check(reader, NamedKeys.RULES.start + rule.name() + ".exempt.", clientIp));
+        return new Limits(all, rules, plans);
+    }
+
+    /** What to write instead of an unknown key. */
+    private String instead(String key) {
+        String whole = key.startsWith("limiter.") ? key : "limiter." + key;
+        int dot = whole.lastIndexOf('.');
+        String words = LimitText.withValue(whole.substring(dot + 1));
+        if (words != null && NamedKeys.hasOwner(whole)) {
+            return "; write '" + words + "' in the limit, after its algorithm: " + whole.substring(0, dot) + ".limits";
+        }
+        String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
+        List<String> known = new ArrayList<>(foreignKeys);
+        // Of a.exempt.users, the name is a.
+        for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
+            ConfigKeys.names(false).forEach(one -> known.add(one.replace(ConfigKeys.NAME, owner)));
+        }
+        Map<String, String> newNames = ConfigKeys.newNames();
+        known.addAll(newNames.keySet());
+        String near = Suggestion.nearest(whole + NamedKeys.lacking(whole), known);
+        return near == null ? "; remove it" : "; did you mean '" + newNames.getOrDefault(near, near) + "'?";
+    }
+}

@@ -1,0 +1,253 @@
+package io.limiter.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.internal.config.CoverageNotes;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RuleDefinition.Position;
+import java.io.IOException;
+import java.io.StringReader;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What code configures has the keys of text and is its equal; and what parts of rules say. */
+class ConfigInCodeTest {
+    private static final Policy ONE = Policy.of("p", Limit.slidingList(1, Duration.ofSeconds(1)));
+
+    @Test
+    void codeIsTheEqualOfText() throws IOException {
+        LimiterConfig code = LimiterConfig.builder()
+                .property("limiter.redis.address", "redis://a:1")
+                .property("limiter.rules.login.path", "/login, /users/{id}")
+                .property("limiter.rules.login.methods", "post")
+                .property("limiter.rules.login.key", "ip + header:X-Api-Key")
+                .property("limiter.rules.login.policy", "p")
+                .policy(ONE)
+                .build();
+        LimiterConfig text =
+                LimiterConfig.builder().text("f", new StringReader("""
+                limiter.redis.address = redis://a:1
+                limiter.policies.p.limits = 1/s
+                limiter.rules.login.path = /login, /users/{id}
+                limiter.rules.login.methods = POST
+                limiter.rules.login.key = ip + header:X-Api-Key
+                limiter.rules.login.policy = p
+                """)).build();
+        assertEquals(text, code);
+        assertEquals(text.hashCode(), code.hashCode());
+        assertEquals(Set.of("p"), code.policies().keySet());
+        assertEquals(
+                "[ip, header:X-Api-Key]", code.settings().rules().get(0).key().toString());
+    }
+
+    @Test
+    void aBuilderOfAConfigurationHasItsTextAndMore() {
+        LimiterConfig.Builder builder = LimiterConfig.builder().property("limiter.policies.q.limits", "3/10s");
+        LimiterConfig before = builder.build();
+        builder.property("limiter.policies.later.limits", "3/10s");
+        LimiterConfig after = before.toBuilder()
+                .property("limiter.policies.q.limits", "4/10s")
+                .policy(ONE)
+                .build();
+        assertEquals(Set.of("q"), before.policies().keySet());
+        assertEquals(Set.of("q", "p"), after.policies().keySet());
+        assertEquals(4, after.policies().get("q").limits().get(0).permits());
+        assertEquals(after, after.toBuilder().build());
+        assertNotEquals(before, after);
+    }
+
+    @Test
+    void namesOfPoliciesAreUnique() {
+        Policy other = Policy.of("p", Limit.slidingList(2, Duration.ofSeconds(1)));
+        LimiterConfig.Builder two = LimiterConfig.builder().policy(ONE).policy(other);
+        String message =
+                assertThrows(IllegalArgumentException.class, two::build).getMessage();
+        assertTrue(message.contains("there are two policies 'p'"), message);
+        String clash = assertThrows(
+                        ConfigException.class,
+                        () -> LimiterConfig.builder()
+                                .policy(other)
+                                .property("limiter.rules.p.path", "/x")
+                                .property("limiter.rules.p.limits", "1/s")
+                                .build())
+                .getMessage();
+        assertTrue(clash.contains("write limiter.rules.p.policy = p, or rename one of the two"), clash);
+        assertEquals(
+                1,
+                LimiterConfig.builder()
+                        .policy(ONE)
+                        .policy(ONE)
+                        .build()
+                        .policies()
+                        .size());
+    }
+
+    @Test
+    void whatIsNotCountedIsNamed() {
+        Map<String, String> all = new TreeMap<>(Map.of(
+                "limiter.rules.r.path", "/api/**",
+                "limiter.rules.r.limits", "1/1h",
+                "limiter.rules.r.headers", "X-Kind=batch, X-Api-Key",
+                "limiter.rules.r.query", "debug",
+                "limiter.rules.r.except", "/api/health",
+                "limiter.rules.r.exempt.addresses", "loopback, 192.0.2.1",
+                "limiter.rules.r.exempt.users", "ann",
+                "limiter.rules.r.default", "true",
+                "limiter.rules.r.shadow", "true",
+                "limiter.exempt.addresses", "private"));
+        LimiterConfig config = LimiterConfig.builder().properties("code", all).build();
+        assertEquals(
+                List.of("RL-154", "RL-155", "RL-153", "RL-154"),
+                CoverageNotes.of(config.settings()).stream()
+                        .map(one -> one.substring(0, 6))
+                        .toList());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rules.r.path | x | is not a path",
+                "rules.r.path | /a//b | has an empty segment",
+                "rules.r.path | /a, /a/*/b | can't be matched",
+                "rules.r.path | /{x}/{x} | has two variables",
+                "rules.r.methods | PSOT | is not a registered HTTP method",
+                "rules.r.methods | GET, a b | is not a registered HTTP method",
+                "rules.r.key | path:id | has no variable {id}",
+                "rules.r.key | ip + user + ip | 'ip' occurs twice",
+                "rules.r.key | header | 'header' is not a key; write header:name",
+                "rules.r.key | ip:1 | 'ip:1' is not a key; write ip",
+                "rules.r.key | cookie:a b | is not a key; write cookie:name",
+                "rules.r.key | path: | is not a key; write path:name",
+                "rules.r.ipv6-prefix | 31 | not a whole number from 32 to 128",
+                "rules.r.ipv6-prefix | 129 | not a whole number from 32 to 128",
+                "in-process.max-entries | 0 | not a whole number from 1 to 1073741824",
+                "redis.prefix | {a} | can't start a key",
+                "redis.deadline | 0ms | outside 1ms to 60s",
+                "redis.address | localhost | not a Redis address",
+                "redis.address | redis://a:1, redis://b:1 | a single server has one address",
+                "redis.mode | sentinel | sentinels watch a master by its name",
+                "redis.master | m | only sentinels know a master by name",
+                "http.x-ratelimit-reset | delta | only x-ratelimit has a choice of resets",
+                "http.rejection-handler | my-handler | not the name of a class",
+                "client-ip.header | Forwarded | anybody can send this header",
+                "client-ip.ipv6-prefix | 4 | not a whole number from 32 to 128",
+            })
+    void aMistakeIsOneProblemOfItsKey(String key, String value, String words) {
+        List<String> problems = problems("/x", key, value);
+        assertEquals(1, problems.size(), problems.toString());
+        assertTrue(problems.get(0).matches("RL-10\\d limiter." + Pattern.quote(key) + " = .*"), problems.get(0));
+        assertTrue(problems.toString().contains(words), problems.toString());
+    }
+
+    @Test
+    void aRuleHasAName() {
+        String problems = problems("/x", "rules.a b.limits", "1/s").toString();
+        assertTrue(problems.contains("'a b' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -"), problems);
+    }
+
+    @Test
+    void aRuleHasAPath() {
+        List<String> problems = assertThrows(
+                        ConfigException.class,
+                        () -> LimiterConfig.builder()
+                                .property("limiter.rules.r.limits", "1/s")
+                                .build())
+                .problems();
+        assertEquals(1, problems.size());
+        assertTrue(
+                problems.get(0)
+                        .endsWith("rule 'r' has no path; add limiter.rules.r.path = /api/* (every path is written /*)"),
+                problems.get(0));
+    }
+
+    @Test
+    void nobodyIsKnownBeforeAuthentication() {
+        assertEquals(
+                List.of(
+                        "RL-146 limiter.rules.r.position = before-authentication: before authentication no user is known, so neither a key,"
+                                + " an exemption nor a plan can need one; write limiter.rules.r.position = after-authentication, or"
+                                + " remove this line"),
+                problems("/x", "rules.r.key", "ip + user", "rules.r.position", "before-authentication"));
+        assertEquals(Position.AFTER_AUTHENTICATION, rule("/x", "key", "user").position());
+    }
+
+    @Test
+    void aPartCanBeFolded() {
+        List<KeyPart> parts = rule("/{account}", "key", "ip + user fold + path:account   fold")
+                .key();
+        assertEquals(
+                List.of(
+                        KeyPart.IP,
+                        new KeyPart(KeyPart.Kind.USER, null, true),
+                        new KeyPart(KeyPart.Kind.PATH, "account", true)),
+                parts);
+        assertEquals("path:account fold", parts.get(2).toString());
+        for (String part : List.of("ip fold", "session fold", "class:a.B fold", "bearer fold")) {
+            assertTrue(problems("/{a}", "rules.r.key", part).get(0).contains("has no spellings to fold"), part);
+        }
+        assertEquals(
+                Position.AFTER_AUTHENTICATION, rule("/x", "key", "user fold").position());
+        assertEquals(
+                Position.AFTER_AUTHENTICATION,
+                LimiterConfig.builder()
+                        .property("limiter.rules.r.path", "/x")
+                        .property("limiter.rules.r.limits", "1/1s distinct")
+                        .property("limiter.rules.r.member", "user fold")
+                        .build()
+                        .settings()
+                        .rules()
+                        .get(0)
+                        .position());
+    }
+
+    @Test
+    void noPasswordGetsIntoAMessage() {
+        String message = problems(
+                        "/x",
+                        "redis.mode",
+                        "cluster",
+                        "redis.address",
+                        "redis://u:s3cret@h:1/2",
+                        "redis.password",
+                        "s3cret")
+                .toString();
+        assertTrue(message.contains("a cluster has one database") && message.contains("has a login already"), message);
+        assertTrue(!message.contains("s3cret"), message);
+    }
+
+    private static LimiterConfig.Builder withRule(String path, String... more) {
+        Map<String, String> all = new TreeMap<>(Map.of("rules.r.path", path, "rules.r.limits", "1/s"));
+        for (int i = 0; i < more.length; i += 2) {
+            all.put(more[i], more[i + 1]);
+        }
+        LimiterConfig.Builder builder = LimiterConfig.builder();
+        all.forEach((key, value) -> builder.property("", 0, "limiter." + key, value));
+        return builder;
+    }
+
+    private static RuleDefinition rule(String path, String property, String value) {
+        return withRule(path, "rules.r." + property, value)
+                .build()
+                .settings()
+                .rules()
+                .get(0);
+    }
+
+    private static List<String> problems(String path, String... more) {
+        return assertThrows(ConfigException.class, withRule(path, more)::build).problems();
+    }
+}

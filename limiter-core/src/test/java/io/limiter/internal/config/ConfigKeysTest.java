@@ -1,0 +1,143 @@
+package io.limiter.internal.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ConfigKey.Type;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** The table of properties. */
+class ConfigKeysTest {
+    /** What a value needs beside it, to be no contradiction. */
+    private static final Map<String, Map<String, String>> NEEDS = Map.of(
+            "limiter.http.x-ratelimit-reset", Map.of("limiter.http.headers", "x-ratelimit"),
+            "limiter.client-ip.header", Map.of("limiter.client-ip.trusted-hops", "1"));
+
+    @Test
+    void everyEntryIsWhole() {
+        for (ConfigKey key : ConfigKeys.all()) {
+            String start = key.name().substring(0, key.name().lastIndexOf('.')).replace(".exempt", "");
+            assertTrue(
+                    ConfigKeys.sections().containsKey(start)
+                            || ConfigKeys.sections().containsKey(start + ".exempt"),
+                    key.name());
+            assertTrue(key.sentence().matches("[^a-z].*\\.") || key.sentence().startsWith("redis://"), key.sentence());
+            boolean hasRange = Set.of(Type.NUMBER, Type.DURATION, Type.WAIT).contains(key.type());
+            assertTrue(hasRange || key.range().isEmpty(), key.name());
+            assertTrue(Set.of("restart", "http", "spring").containsAll(flags(key)), key.name());
+            assertTrue(key.usual() == null
+                    || key.choices().isEmpty()
+                    || key.choices().containsKey(key.usual()));
+        }
+    }
+
+    private static Set<String> flags(ConfigKey key) {
+        Set<String> flags = new TreeSet<>(key.flags());
+        flags.remove("was " + key.oldName());
+        return flags;
+    }
+
+    @Test
+    void theDefaultsAreThose() {
+        for (ConfigKey key : ConfigKeys.all()) {
+            if (key.usual() != null && !key.isOfSpring() && !key.name().contains(ConfigKeys.NAME)) {
+                Map<String, String> needs = NEEDS.getOrDefault(key.name(), Map.of());
+                assertEquals(config(needs), config(needs, key.name(), key.usual()), key.name());
+            }
+        }
+    }
+
+    /** Each is read by somebody: a value that nobody can mean is refused, or it makes a difference. */
+    @Test
+    void everyKeyIsRead() {
+        Map<String, String> others = Map.of("limiter.rules.r.path", "/x", "limiter.rules.r.limits", "1/1h");
+        for (ConfigKey key : ConfigKeys.all()) {
+            String name = key.name().replace(ConfigKeys.NAME, "r");
+            assertNotNull(ConfigKeys.find(name), name);
+            if (!key.isOfSpring()) {
+                assertTrue(makesADifference(others, name), name);
+            }
+        }
+    }
+
+    private static boolean makesADifference(Map<String, String> others, String name) {
+        try {
+            return !config(others).equals(config(others, name, "\u0001,"));
+        } catch (IllegalArgumentException refused) {
+            return true;
+        }
+    }
+
+    @Test
+    void whatNeedsARestart() {
+        Settings now = config(Map.of()).settings();
+        for (Map.Entry<String, String> change : Map.of(
+                        "limiter.redis.deadline", "limiter.redis.*",
+                        "limiter.redis.denial-cache.max-age", "limiter.redis.*",
+                        "limiter.in-process.max-timestamps", "limiter.in-process.*",
+                        "limiter.jmx.name", "limiter.jmx.name",
+                        "limiter.wait.max-waiting", "limiter.wait.max-waiting",
+                        "limiter.instances", "limiter.instances",
+                        "limiter.denials.keys", "")
+                .entrySet()) {
+            String value = change.getKey().startsWith("limiter.redis") ? "7ms" : "7";
+            Settings next = config(Map.of(), change.getKey(), value).settings();
+            assertEquals(change.getValue(), String.join(", ", ConfigDiff.needingRestart(now, next)));
+            assertEquals(List.of(), ConfigDiff.needingRestart(next, next));
+        }
+    }
+
+    @Test
+    void oldNamesAreUnderstood() {
+        assertEquals(
+                Map.of(
+                        "limiter.reload", "limiter.reload.interval",
+                        "limiter.denials.log", "limiter.denials.log-per-second",
+                        "limiter.in-process.max-stamps", "limiter.in-process.max-timestamps"),
+                ConfigKeys.newNames());
+        assertEquals(
+                config(Map.of(), "limiter.denials.log-per-second", "7"), config(Map.of(), "limiter.denials.log", "7"));
+        assertEquals(
+                config(Map.of(), "limiter.in-process.max-timestamps", "7"),
+                LimiterConfig.builder()
+                        .environment(Map.of("LIMITER_IN_PROCESS_MAX_STAMPS", "7"))
+                        .build());
+        String message = assertThrows(
+                        IllegalArgumentException.class, () -> config(Map.of(), "limiter.denials.log", "many"))
+                .getMessage();
+        assertTrue(message.contains("limiter.denials.log-per-second = many"), message);
+    }
+
+    @Test
+    void propertiesTextHasTheUsualEscapes() throws IOException {
+        Problems problems = new Problems();
+        List<ConfigEntry> entries = PropertiesText.read(
+                "f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"), problems);
+        problems.throwIfAny();
+        assertEquals(
+                List.of(
+                        new ConfigEntry("f", 1, "a=b", "cdA\t."),
+                        new ConfigEntry("f", 5, "x", "y = z"),
+                        new ConfigEntry("f", 6, "empty", "")),
+                entries);
+        PropertiesText.read("f", new StringReader("a = \\u00zz"), problems);
+        assertThrows(InvalidSettingsException.class, problems::throwIfAny);
+    }
+
+    private static LimiterConfig config(Map<String, String> some, String... more) {
+        LimiterConfig.Builder builder = LimiterConfig.builder().properties("some", some);
+        for (int i = 0; i < more.length; i += 2) {
+            builder.property(more[i], more[i + 1]);
+        }
+        return builder.build();
+    }
+}

@@ -1,0 +1,5 @@
+/** Configuration text and its mistakes. */
+@NullMarked
+package io.limiter.internal.config;
+
+import org.jspecify.annotations.NullMarked;

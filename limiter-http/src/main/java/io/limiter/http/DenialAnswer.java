@@ -1,0 +1,174 @@
+package io.limiter.http;
+
+import io.limiter.Decision;
+import io.limiter.DenialReason;
+import io.limiter.LimitOutcome;
+import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.answer.LimitsInAnswer;
+import io.limiter.http.internal.answer.QuotaFields;
+import java.time.Clock;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The standard answer to a denied request: its status, its fields and its body, for any web framework. Immutable.
+ */
+public class DenialAnswer {
+    private final Decision decision;
+    private final List<String> violated;
+    private final Map<String, String> fields;
+    private final String exposedFields;
+
+    /**
+     * The answer to a denial.
+     *
+     * @param violated the names of the denying limits in the answer
+     * @throws IllegalArgumentException if the decision allows
+     */
+    protected DenialAnswer(
+            Decision denial, List<String> violated, Map<String, String> quotaFields, String exposedFields) {
+        if (denial.allowed()) {
+            throw new IllegalArgumentException(
+                    "the decision allows the request, so there is nothing to reject: " + denial);
+        }
+        this.decision = denial;
+        this.violated = violated;
+        this.exposedFields = exposedFields;
+        Map<String, String> all = new LinkedHashMap<>(quotaFields);
+        retryAfterSeconds().ifPresent(seconds -> all.put("Retry-After", Long.toString(seconds)));
+        all.put("Cache-Control", "no-store");
+        this.fields = Collections.unmodifiableMap(all);
+    }
+
+    /**
+     * Builds the answer to a denial.
+     *
+     * @param config selects the form of the quota fields; the policies are those of the decision
+     * @throws IllegalArgumentException if the decision allows
+     */
+    public static DenialAnswer of(LimiterConfig config, Decision denial) {
+        QuotaFields quota = new QuotaFields(config.settings().http(), Clock.systemUTC());
+        LimitsInAnswer limits = new LimitsInAnswer();
+        Map<String, String> fields = new LinkedHashMap<>();
+        quota.add(denial, limits, fields::put);
+        return new DenialAnswer(denial, limits.violated(denial), fields, quota.exposed());
+    }
+
+    /** The decision. Its numbers are those of the limits only if its source is exact. */
+    public final Decision decision() {
+        return decision;
+    }
+
+    /**
+     * 429 (RFC 6585 section 4), or 503 if the backend could not answer and the failure mode denies. A request that can
+     * never be allowed gets 429 in any case: that is known without the backend.
+     */
+    public final int status() {
+        return isOutage() ? 503 : 429;
+    }
+
+    /**
+     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Without those of the body and of CORS.
+     */
+    public final Map<String, String> fields() {
+        return fields;
+    }
+
+    /** The line to add to {@code Access-Control-Expose-Headers}; empty if the configuration requires none. */
+    public final String exposedFields() {
+        return exposedFields;
+    }
+
+    /** Whole seconds until the request would be allowed if there are no other calls, at least 1; empty if it never can be. */
+    public final OptionalLong retryAfterSeconds() {
+        long micros = decision.retryAfterMicros();
+        return micros == LimitOutcome.NEVER
+                ? OptionalLong.empty()
+                : OptionalLong.of(Math.max(1, QuotaFields.seconds(micros)));
+    }
+
+    /** The names of the denying limits, as in the response fields; of the policies if nothing could be counted. */
+    public final List<String> violatedPolicies() {
+        return violated;
+    }
+
+    /** The body: a problem document (RFC 9457), {@code application/problem+json}, ASCII only. */
+    public final String problem() {
+        String title = isOutage()
+                ? "Temporary Reduced Capacity"
+                : decision.blocked() ? "Abnormal Usage Detected" : "Quota Exceeded";
+        // Names of policies and limits have no characters that JSON escapes.
+        return "{\"type\":\"https://iana.org/assignments/http-problem-types#"
+                + title.toLowerCase(Locale.ROOT).replace(' ', '-')
+                + "\",\"title\":\""
+                + title
+                + "\",\"status\":" + status()
+                + ",\"detail\":\"" + detail()
+                + "\",\"violated-policies\":["
+                + (violated.isEmpty() ? "" : "\"" + String.join("\",\"", violated) + "\"")
+                + "]" + reason() + "}";
+    }
+
+    /**
+     * The body that a client prefers: the problem document, or plain text or a small HTML page. ASCII only.
+     *
+     * @param accept the lines of the request's header Accept; null for none
+     */
+    public final Body body(@Nullable List<String> accept) {
+        BodyForm form = BodyForm.preferred(accept);
+        String text = switch (form) {
+            case PROBLEM_JSON -> problem();
+            case TEXT -> heading() + ". " + detail() + "\n";
+            case HTML -> html();
+        };
+        return new Body(form.contentType, text);
+    }
+
+    private String html() {
+        return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                + "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" + heading()
+                + "</title>\n</head>\n<body>\n<h1>" + heading() + "</h1>\n<p>" + detail()
+                + "</p>\n</body>\n</html>\n";
+    }
+
+    /**
+     * A body.
+     *
+     * @param contentType the value of its Content-Type
+     * @param text in ASCII
+     */
+    public record Body(String contentType, String text) {}
+
+    /** For a stock, the reason why nothing is sold; otherwise the type shows it. */
+    private String reason() {
+        DenialReason reason = decision.binding().map(LimitOutcome::reason).orElse(DenialReason.QUOTA);
+        return reason == DenialReason.QUOTA ? "" : ",\"reason\":\"" + reason.text() + "\"";
+    }
+
+    /** What happened, in plain English. */
+    private String heading() {
+        return isOutage() ? "Service unavailable" : "Too many requests";
+    }
+
+    /** What the client can do, in plain English. */
+    private String detail() {
+        OptionalLong seconds = retryAfterSeconds();
+        if (seconds.isEmpty()) {
+            return "This request is not allowed, now or later.";
+        }
+        return "Try again in " + seconds.getAsLong() + (seconds.getAsLong() == 1 ? " second." : " seconds.");
+    }
+
+    /**
+     * Whether the backend could not answer and the failure mode denies; a call that can never be allowed is denied in
+     * any case.
+     */
+    private boolean isOutage() {
+        return decision.source() == Decision.Source.FAILED_CLOSED && decision.retryAfterMicros() != LimitOutcome.NEVER;
+    }
+}

@@ -1,0 +1,150 @@
+package io.limiter.http.internal;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.http.internal.RuleCharge.Pending;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+/**
+ * What the rules that count a dispatch charge it. A rule charges a request once, even if its key has changed because of a
+ * login within the request. Used by one thread at a time.
+ */
+public final class DispatchCharges {
+    private final List<RuleCharge> met;
+    private final boolean mayRefund;
+    private final boolean mayWait;
+    private List<Charge> enforced = List.of();
+    private List<Charge> shadows = List.of();
+    private List<RuleCharge> pending = List.of();
+    private List<Wait> waits = List.of();
+
+    /** How long a request may wait that a rule denies. */
+    private record Wait(Charge charge, Duration longest) {}
+
+    /**
+     * Those of the rules.
+     *
+     * @param mayRefund whether a rule may give back what it has charged
+     * @param mayWait whether a rule lets requests wait
+     */
+    DispatchCharges(List<RuleCharge> met, boolean mayRefund, boolean mayWait) {
+        this.met = met;
+        this.mayRefund = mayRefund;
+        this.mayWait = mayWait;
+    }
+
+    /** Whether no rule counts the dispatch. */
+    public boolean isEmpty() {
+        return met.isEmpty();
+    }
+
+    /** Records the rules whose charges are known, if they are new to the request. */
+    public void record(RequestLedger ledger) {
+        for (RuleCharge one : met) {
+            if (one.charge() != null) {
+                record(one, one.charge(), ledger);
+            } else if (!ledger.hasMet(one.identity())) {
+                pending = pending.isEmpty() ? new ArrayList<>(2) : pending;
+                pending.add(one);
+            }
+        }
+    }
+
+    /** Whether a rule needs a plan that is not known. */
+    public boolean isPending() {
+        return !pending.isEmpty();
+    }
+
+    /** Begins the lookups of all plans. Completes when they have ended, never exceptionally. */
+    public CompletableFuture<?> lookUpPlans() {
+        return CompletableFuture.allOf(pendings().map(one -> one.lookup().get()).toArray(CompletableFuture[]::new));
+    }
+
+    private Stream<Pending> pendings() {
+        return pending.stream().map(RuleCharge::pending).map(Objects::requireNonNull);
+    }
+
+    /** Records the rules whose plans were looked up, if they are new to the request. */
+    public void recordPending(RequestLedger ledger) {
+        for (RuleCharge one : pending) {
+            Charge charge = Objects.requireNonNull(one.pending()).charge().get();
+            if (charge != null) {
+                record(one, charge, ledger);
+            }
+        }
+    }
+
+    private void record(RuleCharge rule, Charge charge, RequestLedger ledger) {
+        if (rule.isShadow()) {
+            shadows = ledger.add(rule.identity()) ? with(charge, shadows) : shadows;
+        } else if (ledger.add(rule, charge, mayRefund)) {
+            enforced = with(charge, enforced);
+            if (mayWait) {
+                waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
+                waits.add(new Wait(charge, rule.maxWait()));
+            }
+        }
+    }
+
+    /**
+     * The recorded charges of enforced rules. If two rules charge one policy for one key and member, only the larger
+     * charge counts, so that a request is counted once.
+     */
+    public List<Charge> enforced() {
+        return enforced;
+    }
+
+    /** The same of shadow rules. */
+    public List<Charge> shadows() {
+        return shadows;
+    }
+
+    /** How long the request may wait if a charge is denied: the shortest wait of the rules that make it. */
+    public Duration maxWait(Charge charge) {
+        return waits.stream()
+                .filter(wait -> wait.charge.isToSame(charge))
+                .map(Wait::longest)
+                .min(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
+    }
+
+    /** Whether it may wait for one of these charges. */
+    public boolean mayWait(List<Charge> due) {
+        return !waits.isEmpty()
+                && due.stream().anyMatch(charge -> !maxWait(charge).isZero());
+    }
+
+    /** Whether what a limit denies may wait for it. */
+    public boolean mayWaitFor(Decision denial) {
+        List<LimitOutcome> violated = denial.violated();
+        return !violated.isEmpty()
+                && violated.stream()
+                        .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
+                                && one.retryAfterMicros()
+                                        <= maxWait(one.charge()).toNanos() / 1_000);
+    }
+
+    /** Charges and one more; the list may be the same one. */
+    static List<Charge> with(Charge charge, List<Charge> before) {
+        if (before.isEmpty()) {
+            return List.of(charge);
+        }
+        List<Charge> charges = before.size() > 1 ? before : new ArrayList<>(before);
+        for (int i = 0; i < charges.size(); i++) {
+            Charge other = charges.get(i);
+            if (other.isToSame(charge)) {
+                charges.set(i, charge.permits() > other.permits() ? charge : other);
+                return charges;
+            }
+        }
+        charges.add(charge);
+        return charges;
+    }
+}

@@ -1,0 +1,221 @@
+package io.limiter.http.internal;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.DenialReason;
+import io.limiter.LimitOutcome;
+import io.limiter.Policy;
+import io.limiter.http.DenialAnswer;
+import io.limiter.http.Explanation;
+import io.limiter.http.Explanation.ChargeReport;
+import io.limiter.http.Explanation.LimitReport;
+import io.limiter.http.Explanation.RuleReport;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RulePlans;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Explains what rules do with a request. It calls the rules and peeks at the state, and takes nothing. Used for one
+ * explanation, by one thread.
+ */
+public final class Explainer {
+    private final HttpRules rules;
+    private final SampleRequest sample;
+    private final RuleRequest request;
+    private final List<RuleReport> reports = new ArrayList<>();
+    /** What the enforced rules charge. */
+    private final List<RuleCharge> charges = new ArrayList<>();
+
+    private @Nullable String failed;
+
+    private Explainer(HttpRules rules, SampleRequest sample) {
+        this.rules = rules;
+        this.sample = sample;
+        this.request = rules.read(sample);
+    }
+
+    /** What the rules would do with a request now, and why. Nothing is counted. */
+    public static Explanation explain(HttpRules rules, SampleRequest sample) {
+        return new Explainer(rules, sample).explain();
+    }
+
+    private Explanation explain() {
+        rules.configured().forEach(this::addRule);
+        int status = 0;
+        String reason = "no rule counts the request";
+        long retryAfter = 0;
+        if (!rules.settings().enabled()) {
+            reason = "limiter.enabled is false";
+        } else if (rules.denies(request)) {
+            status = rules.settings().callers().deniedStatus();
+            reason = "limiter.deny.addresses has the client's address";
+            retryAfter = LimitOutcome.NEVER;
+        } else {
+            DispatchCharges all = all();
+            Decision looked = failed != null || all.enforced().isEmpty()
+                    ? null
+                    : rules.limiter().peek(all.enforced());
+            if (failed != null) {
+                status = 500;
+                reason = "a rule can't count it: " + failed;
+            } else if (looked != null && looked.allowed()) {
+                reason = "all limits allow it";
+            } else if (looked != null) {
+                status = DenialAnswer.of(rules.config(), looked).status();
+                reason = reason(looked)
+                        + (all.mayWaitFor(looked) ? "; it waits for that first, unless too many requests wait" : "");
+                retryAfter = looked.retryAfterMicros();
+            }
+        }
+        return new Explanation(
+                status == 0,
+                status,
+                reason,
+                duration(retryAfter),
+                request.paths(),
+                request.client().text(),
+                rules.replacesAddresses() ? "container" : text(request.client().origin()),
+                reports);
+    }
+
+    /** The charges as they would be recorded, with those of rules in code. */
+    private DispatchCharges all() {
+        try {
+            sample.forgetMissing();
+            charges.addAll(rules.chargesOfCode(request));
+        } catch (RuntimeException wrong) {
+            failed = failed == null ? failed(wrong) : failed;
+        }
+        DispatchCharges all = new DispatchCharges(charges, false, true);
+        all.record(new RequestLedger(rules.limiter(), null));
+        List<String> known = reports.stream()
+                .flatMap(report -> Stream.ofNullable(report.charge()))
+                .map(charge -> charge.policy() + " " + charge.key())
+                .toList();
+        all.enforced().stream()
+                .filter(charge -> !known.contains(
+                        charge.policy().name() + " " + charge.key().canonical()))
+                .forEach(one -> reports.add(new RuleReport(
+                        "", "enforced", true, "a rule in code counts it", null, charge(one, null), null)));
+        return all;
+    }
+
+    /** What a configured rule does. */
+    private void addRule(RuleDefinition definition) {
+        String name = definition.name();
+        String mode = text(definition.mode());
+        ConfiguredRule rule = rules.rule(name);
+        if (rule == null) {
+            reports.add(
+                    new RuleReport(name, mode, false, "limiter.rules." + name + ".enabled is false", null, null, null));
+            return;
+        }
+        boolean isEnforced = definition.mode() == RuleDefinition.Mode.ENFORCED;
+        sample.forgetMissing();
+        request.forgetMatch();
+        try {
+            Verdict verdict = rule.verdict(request);
+            String path = request.matchedPath();
+            RuleCharge made = rule.strictCharge(request);
+            Charge charge = made == null ? null : made.join();
+            if (made != null && isEnforced) {
+                charges.add(made.withCharge(charge));
+            }
+            reports.add(new RuleReport(
+                    name,
+                    mode,
+                    charge != null,
+                    verdict.why(definition, path) + missing(),
+                    path,
+                    charge == null ? null : charge(charge, plan(definition, charge.policy())),
+                    rule.use.whyUnused(definition)));
+        } catch (RuntimeException wrong) {
+            String why = failed(wrong);
+            failed = failed == null && isEnforced ? why : failed;
+            reports.add(new RuleReport(name, mode, false, why, request.matchedPath(), null, null));
+        }
+    }
+
+    /** Without the message, which may contain secrets of the request in clear. */
+    private String failed(RuntimeException wrong) {
+        return "it fails with " + wrong.getClass().getName() + missing();
+    }
+
+    private String missing() {
+        return sample.missing().isEmpty()
+                ? ""
+                : "; code of the application called " + sample.missing()
+                        + ", which a sample does not have, so the filter may behave differently";
+    }
+
+    /** A charge, and the current state of the key. */
+    private ChargeReport charge(Charge charge, @Nullable String plan) {
+        Decision looked = rules.limiter().peek(List.of(charge));
+        return new ChargeReport(
+                charge.policy().name(),
+                plan,
+                charge.key().canonical(),
+                charge.policy().takesMembers() ? charge.memberText() : null,
+                charge.permits(),
+                looked.allowed(),
+                text(looked.source()),
+                duration(looked.retryAfterMicros()),
+                looked.outcomes().stream().map(Explainer::limit).toList());
+    }
+
+    /** The answer of a limit. */
+    public static LimitReport limit(LimitOutcome outcome) {
+        DenialReason reason = outcome.reason();
+        return new LimitReport(
+                outcome.limit().toString(),
+                outcome.allowed(),
+                reason == null ? null : reason.text(),
+                outcome.remaining(),
+                duration(outcome.retryAfterMicros()),
+                duration(outcome.resetMicros()));
+    }
+
+    private static @Nullable String plan(RuleDefinition rule, Policy policy) {
+        RulePlans plans = rule.charging().plans();
+        return plans == null
+                ? null
+                : plans.policies().entrySet().stream()
+                        .filter(plan -> plan.getValue().equals(policy))
+                        .map(Map.Entry::getKey)
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    /** Why a decision denies. */
+    private static String reason(Decision denial) {
+        LimitOutcome binding = denial.binding().orElse(null);
+        if (binding == null) {
+            return "Redis does not answer, and a policy denies then";
+        }
+        Charge charge = binding.charge();
+        DenialReason why = binding.reason();
+        return "policy '" + charge.policy().name() + "' denies the key "
+                + charge.key().canonical()
+                + (charge.policy().takesMembers()
+                        ? charge.member() == null ? ", without a member," : " with the member " + charge.memberText()
+                        : "")
+                + " by its limit " + binding.limit()
+                + (why == null || why == DenialReason.QUOTA ? "" : ": " + why.text());
+    }
+
+    private static String text(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static String duration(long micros) {
+        return micros == LimitOutcome.NEVER ? "never" : Objects.toString(Duration.of(micros, ChronoUnit.MICROS));
+    }
+}

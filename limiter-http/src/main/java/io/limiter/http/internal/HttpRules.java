@@ -1,0 +1,261 @@
+package io.limiter.http.internal;
+
+import io.limiter.Charge;
+import io.limiter.DiagnosticLog;
+import io.limiter.RateLimiter;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import io.limiter.address.IpNetwork;
+import io.limiter.application.Limiter;
+import io.limiter.internal.config.CallerMatcher;
+import io.limiter.config.LimiterConfig;
+import io.limiter.http.Request;
+import io.limiter.http.internal.address.AddressResolver;
+import io.limiter.http.internal.match.MatchableRequest;
+import io.limiter.http.internal.match.RequestMatcher;
+import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.internal.config.ClientIpSettings;
+import io.limiter.internal.config.HttpSettings.MethodOverride;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RuleDefinition.Mode;
+import io.limiter.internal.config.Settings;
+import io.limiter.internal.rule.ShadowCounter;
+import io.limiter.rule.Rule;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * The rules of one door, such as a filter, under one configuration: which ones count a request, and what they charge it.
+ * Each request that begins while they are in force is theirs. Thread-safe.
+ */
+public final class HttpRules {
+    private static final Logger LOG = DiagnosticLog.of(HttpRules.class);
+
+    private static final long MINUTE_MICROS = 60_000_000;
+
+    private final RateLimiter limiter;
+    private final LimiterConfig config;
+    private final Settings settings;
+    private final List<RuleDefinition> configured;
+    private final Class<?> type;
+    private final boolean isIdle;
+    private final MethodOverride override;
+    private final @Nullable CallerMatcher exempt;
+    private final List<IpNetwork> deniedNetworks;
+    /** The enabled ones, by name. */
+    private final Map<String, ConfiguredRule> byName = new HashMap<>();
+
+    private final List<ConfiguredRule> enabled = new ArrayList<>();
+    private final List<? extends Rule<? super Request>> own;
+    private final Function<MatchableRequest, int[]> candidates;
+    private final RuleUses uses = new RuleUses(TimeSource.system());
+    private final boolean mayRefund;
+    private final boolean mayWait;
+    private final ShadowCounter shadowCounter;
+    private final RequestPaths paths = new RequestPaths();
+    private final AddressResolver addresses;
+    private final AddressResolver addressesOfSamples;
+    private final LongAdder denied = new LongAdder();
+    private final Throttle deniedLog = new Throttle(TimeSource.system(), MINUTE_MICROS);
+    private final Throttle chargedTwiceLog = Throttle.hourly();
+
+    /**
+     * The rules of a configuration.
+     *
+     * @param source whose configuration it is, also after it is replaced
+     * @param configured those of its rules that this door has
+     * @param own rules of the application in code
+     * @param classes provides the objects of classes that it names
+     * @param type of the server's own request, which these classes get
+     */
+    public HttpRules(
+            Limiter source,
+            LimiterConfig config,
+            List<RuleDefinition> configured,
+            List<? extends Rule<? super Request>> own,
+            NamedClasses classes,
+            Class<?> type) {
+        this.limiter = source.rateLimiter();
+        this.config = config;
+        this.settings = config.settings();
+        this.configured = configured;
+        this.own = own;
+        this.type = type;
+        this.override = settings.http().methodOverride();
+        this.exempt = RuleRequest.orNull(settings.callers().exempt());
+        this.deniedNetworks = settings.callers().denied();
+        // Also those of other doors of the limiter: one of them may run inside this one, which sees the end of the
+        // request.
+        this.mayRefund =
+                settings.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
+        this.mayWait = configured.stream().anyMatch(RuleFindings::waits);
+        this.shadowCounter = new ShadowCounter(limiter);
+        Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured);
+        for (RuleDefinition rule : configured) {
+            if (rule.mode() != Mode.OFF) {
+                ConfiguredRule made = new ConfiguredRule(source, rule, settings, classes, isCovered, shadowCounter);
+                byName.put(rule.name(), made);
+                enabled.add(made);
+                uses.add(rule, made.use);
+            }
+        }
+        this.isIdle = !settings.enabled() || (enabled.isEmpty() && own.isEmpty() && deniedNetworks.isEmpty());
+        this.candidates = RequestMatcher.candidates(
+                enabled.stream().map(rule -> rule.matcher).toList(), own.size());
+        // If no client address is needed, warnings about it are not needed either.
+        this.addresses = AddressResolver.of(
+                configured.isEmpty() && deniedNetworks.isEmpty() ? ClientIpSettings.DEFAULT : settings.clientIp());
+        this.addressesOfSamples = addresses.silent();
+    }
+
+    /** The configuration. */
+    public LimiterConfig config() {
+        return config;
+    }
+
+    /** What it says. */
+    public Settings settings() {
+        return settings;
+    }
+
+    /** The configured rules, with those that are off. */
+    public List<RuleDefinition> configured() {
+        return configured;
+    }
+
+    /** The limiter to ask. */
+    public RateLimiter limiter() {
+        return limiter;
+    }
+
+    /** Whether a rule may give back what it has charged, so that the ledger of a request needs its end. */
+    public boolean mayRefund() {
+        return mayRefund;
+    }
+
+    /** What operators should know of the rules, as sentences for {@link #log}. */
+    public List<String> findings() {
+        List<String> all = new ArrayList<>(addresses.findings());
+        RuleFindings.add(settings, configured, all);
+        return all;
+    }
+
+    /** Logs a finding. */
+    public static void log(String finding) {
+        RuleFindings.log(finding);
+    }
+
+    /** Whether no request is limited or denied. */
+    public boolean isIdle() {
+        return isIdle;
+    }
+
+    /** A dispatch as the rules read it. */
+    public RuleRequest read(Request request) {
+        AddressResolver resolver = request instanceof SampleRequest ? addressesOfSamples : addresses;
+        return new RuleRequest(request, paths, override, resolver, exempt, type);
+    }
+
+    /** Whether its caller is denied before anything is counted. */
+    public boolean denies(RuleRequest request) {
+        return !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
+    }
+
+    /** Counts a request whose caller is denied, for the log. */
+    public void countDenied(RuleRequest request) {
+        denied.increment();
+        if (deniedLog.tryPass()) {
+            LOG.warn(
+                    "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
+                            + " requests so far; logged once a minute",
+                    request.client(),
+                    settings.callers().deniedStatus(),
+                    denied.sum());
+        }
+    }
+
+    /** What the rules charge a dispatch. Nothing is recorded or taken. */
+    public DispatchCharges charges(RuleRequest request) {
+        List<RuleCharge> met = List.of();
+        for (int i : candidates.apply(request)) {
+            RuleCharge charge =
+                    i < enabled.size() ? enabled.get(i).charge(request) : ofCode(own.get(i - enabled.size()), request);
+            if (charge != null) {
+                met = met.isEmpty() ? new ArrayList<>(2) : met;
+                met.add(charge);
+            }
+        }
+        return new DispatchCharges(met, mayRefund, mayWait);
+    }
+
+    private static @Nullable RuleCharge ofCode(Rule<? super Request> rule, RuleRequest request) {
+        Charge charge = rule.charge(request.request());
+        return charge == null
+                ? null
+                : new RuleCharge(
+                        List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, Duration.ZERO, charge, null);
+    }
+
+    /** The charges of the application's rules in code. */
+    List<RuleCharge> chargesOfCode(RuleRequest request) {
+        List<RuleCharge> charges = new ArrayList<>();
+        for (Rule<? super Request> rule : own) {
+            RuleCharge charge = ofCode(rule, request);
+            if (charge != null) {
+                charges.add(charge);
+            }
+        }
+        return charges;
+    }
+
+    /** The enabled rule of a name; null if there is none. */
+    @Nullable
+    ConfiguredRule rule(String name) {
+        return byName.get(name);
+    }
+
+    /** Whether something before the door replaces the addresses of clients. */
+    boolean replacesAddresses() {
+        return addresses.isReplaced();
+    }
+
+    /** Counts the shadow charges of an admitted request. */
+    public void countShadows(List<Charge> charges) {
+        if (!charges.isEmpty()) {
+            shadowCounter.count(charges, "a request");
+        }
+    }
+
+    /** Notes that a request has reached the door. */
+    public void noteRequest() {
+        uses.noteRequest();
+    }
+
+    /** By the name of each rule that has counted no request, why. */
+    public Map<String, String> unusedRules() {
+        return uses.unused();
+    }
+
+    /** Begins with what was seen of the rules that are the same in an earlier configuration. */
+    public void continueFrom(HttpRules earlier) {
+        uses.continueFrom(earlier.uses);
+    }
+
+    /** Warns if two limiters charge one policy for one key in one request. */
+    public void warnOfTwoDoors(@Nullable String policy) {
+        if (policy != null && chargedTwiceLog.tryPass()) {
+            LOG.warn(
+                    "RL-320 two filters charge policy '{}' for one key in one request; remove one of them, or give"
+                            + " their policies different names",
+                    policy);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.limiter.http.internal;
+
+import java.lang.reflect.InvocationTargetException;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Provides the objects of classes named in a configuration. Thread-safe. */
+public final class NamedClasses {
+    private final ClassLoader loader;
+    private final Function<? super Class<?>, ?> instances;
+
+    /**
+     * For classes that a loader finds.
+     *
+     * @param instances returns an existing object of a class, such as a bean; null if a new one is to be made
+     */
+    public NamedClasses(ClassLoader loader, Function<? super Class<?>, ? extends @Nullable Object> instances) {
+        this.loader = Objects.requireNonNull(loader, "loader");
+        this.instances = Objects.requireNonNull(instances, "instances");
+    }
+
+    /**
+     * Throws a failure again if this JVM may be unable to go on, such as {@link OutOfMemoryError}. Any other one, also an {@link Error}
+     * such as {@link NoClassDefFoundError}, is a failure of the class that was called.
+     */
+    public static void rethrowFatal(Throwable failure) {
+        if (failure instanceof VirtualMachineError fatal && !(failure instanceof StackOverflowError)) {
+            throw fatal;
+        }
+    }
+
+    /**
+     * The object of a class: the application's own, or a new one.
+     *
+     * @param property names the class, for the message
+     * @throws IllegalArgumentException if there is no such class, it has another type, or no object can be made
+     */
+    public <T> T get(String property, String name, Class<T> type) {
+        try {
+            Class<? extends T> found = Class.forName(name, true, loader).asSubclass(type);
+            Object given = instances.apply(found);
+            return given == null ? found.getConstructor().newInstance() : found.cast(given);
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError failed) {
+            Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
+            throw new IllegalArgumentException(
+                    "RL-114 " + property + " = " + name + ": can't be made (" + cause
+                            + "); name a public class on the class path of the web application that implements "
+                            + type.getName()
+                            + " and has a public constructor without parameters (a class within another"
+                            + " is written com.example.Outer$Inner)",
+                    cause);
+        }
+    }
+}

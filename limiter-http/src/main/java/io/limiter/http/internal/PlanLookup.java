@@ -1,0 +1,286 @@
+package io.limiter.http.internal;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import io.limiter.rule.PlanResolver;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * Caches the plans of callers, and looks them up on threads of its own: a few at once, a limited number in a minute, of
+ * which each client has a share. A cached plan is used while it is looked up again. Thread-safe. Its threads end when
+ * there is nothing to look up.
+ */
+final class PlanLookup {
+    /** A longer text is not looked up, so that clients can't fill the memory. */
+    static final int LONGEST_CALLER = 256;
+
+    private static final Logger LOG = DiagnosticLog.of(PlanLookup.class);
+    private static final long MINUTE_MICROS = 60_000_000;
+    private static final long RETRY_MICROS = 5_000_000;
+    private static final long LONGEST_LOOKUP_SECONDS = 10;
+    /** The number of expiries after which a plan is dropped while lookups fail. */
+    private static final int STALE_EXPIRIES = 10;
+
+    private static final int THREADS = 4;
+    /** How many lookups may run or wait. */
+    private static final int MOST_PENDING = 260;
+    /** A client may have a tenth of what the others leave. */
+    private static final int PARTS = 10;
+
+    private final String rule;
+    private final PlanResolver resolver;
+    private final long waitMicros;
+    private final long expiryMicros;
+    private final int maxPerMinute;
+    private final TimeSource time;
+    private final Predicate<Object> isSpecial;
+    private final Turns turns;
+    private final Throttle log;
+    private final Shares pending = new Shares(MOST_PENDING, PARTS);
+    private final Shares newOfMinute;
+
+    /** Callers with a special plan; a flood of others must not displace them. Guarded by this, as all below. */
+    private final Map<String, Entry> withPlan;
+
+    private final Map<String, Entry> others;
+    private long minuteEndMicros = Long.MIN_VALUE;
+    /** Counted separately: a flood of unknown callers must not keep known ones from renewing their plan. */
+    private int renewalsOfMinute;
+
+    private long failures;
+
+    /** The state of a caller. Guarded by the lookup. */
+    private static final class Entry {
+        @Nullable
+        Object plan;
+
+        /** Until when the plan, or that there is none, is in force. */
+        long goodMicros = Long.MIN_VALUE;
+
+        /** When it is looked up again. */
+        long dueMicros = Long.MIN_VALUE;
+
+        /** Until when a request waits for the lookup. */
+        long waitMicros;
+
+        @Nullable
+        CompletableFuture<@Nullable Void> pending;
+    }
+
+    /**
+     * A lookup of plans.
+     *
+     * @param rule its name in log lines
+     * @param wait the longest that a caller waits
+     * @param expiry after which time a plan is looked up again
+     * @param maxEntries how many callers with a special plan are remembered, and as many others
+     * @param maxPerMinute how many lookups begin in a minute
+     * @param isSpecial whether a plan differs from what callers without one have
+     */
+    PlanLookup(
+            String rule,
+            PlanResolver resolver,
+            Duration wait,
+            Duration expiry,
+            int maxEntries,
+            int maxPerMinute,
+            Predicate<Object> isSpecial) {
+        this(rule, resolver, wait, expiry, maxEntries, maxPerMinute, isSpecial, TimeSource.system(), threads());
+    }
+
+    PlanLookup(
+            String rule,
+            PlanResolver resolver,
+            Duration wait,
+            Duration expiry,
+            int maxEntries,
+            int maxPerMinute,
+            Predicate<Object> isSpecial,
+            TimeSource time,
+            Executor executor) {
+        this.rule = rule;
+        this.resolver = resolver;
+        this.waitMicros = wait.toNanos() / 1_000;
+        this.expiryMicros = expiry.toNanos() / 1_000;
+        this.maxPerMinute = maxPerMinute;
+        this.isSpecial = isSpecial;
+        this.time = time;
+        this.turns = new Turns(executor, THREADS);
+        this.newOfMinute = new Shares(maxPerMinute, PARTS);
+        this.log = new Throttle(time, MINUTE_MICROS);
+        this.withPlan = bounded(maxEntries);
+        this.others = bounded(maxEntries);
+    }
+
+    private static Executor threads() {
+        ThreadPoolExecutor threads =
+                new ThreadPoolExecutor(THREADS, THREADS, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, "limiter-plans");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
+    /** Forgets the caller that was not seen for the longest time. */
+    private static Map<String, Entry> bounded(int maxEntries) {
+        return new LinkedHashMap<>(16, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, Entry> eldest) {
+                return size() > maxEntries;
+            }
+        };
+    }
+
+    /**
+     * The plan of a caller; null if it has none, or it is not known now. Never throws. A plan that has expired is
+     * looked up again in the background.
+     *
+     * @param client whose share a lookup is
+     */
+    synchronized @Nullable Object plan(String caller, String client) {
+        Entry entry = find(caller);
+        long now = time.nowMicros();
+        if (entry == null || now >= entry.goodMicros) {
+            return null;
+        }
+        if (entry.pending == null && now >= entry.dueMicros && mayBegin(caller, client)) {
+            begin(caller, entry, client, now);
+        }
+        return entry.plan;
+    }
+
+    /** Whether the plan of a caller is not known, and {@link #lookUp} may find it. */
+    synchronized boolean isDue(String caller, String client) {
+        Entry entry = find(caller);
+        long now = time.nowMicros();
+        if (caller.length() > LONGEST_CALLER || (entry != null && now < entry.goodMicros)) {
+            return false;
+        }
+        return entry != null && entry.pending != null
+                ? now < entry.waitMicros
+                : (entry == null || now >= entry.dueMicros) && mayBegin(caller, client);
+    }
+
+    /**
+     * Looks up the plan of a caller for which it {@link #isDue}.
+     *
+     * @return completes when the plan is known, or the longest wait is over; never exceptionally
+     */
+    CompletableFuture<?> lookUp(String caller, String client) {
+        CompletableFuture<@Nullable Void> running;
+        long left;
+        synchronized (this) {
+            if (!isDue(caller, client)) {
+                return CompletableFuture.completedFuture(null);
+            }
+            long now = time.nowMicros();
+            Entry known = find(caller);
+            Entry entry = known == null ? new Entry() : known;
+            running = entry.pending != null ? entry.pending : begin(caller, entry, client, now);
+            left = entry.waitMicros - now;
+        }
+        if (running.isDone() || left <= 0) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return running.copy().orTimeout(left, TimeUnit.MICROSECONDS).exceptionally(late -> {
+            warn("there is no answer after " + waitMicros / 1_000 + " ms", late);
+            return null;
+        });
+    }
+
+    private @Nullable Entry find(String caller) {
+        Entry known = withPlan.get(caller);
+        return known != null ? known : others.get(caller);
+    }
+
+    private boolean mayBegin(String caller, String client) {
+        long now = time.nowMicros();
+        if (now >= minuteEndMicros) {
+            minuteEndMicros = now + MINUTE_MICROS;
+            newOfMinute.freeAll();
+            renewalsOfMinute = 0;
+        }
+        if (withPlan.containsKey(caller) ? renewalsOfMinute >= maxPerMinute : !newOfMinute.isFree(client)) {
+            warn(client + " has had its share of the " + maxPerMinute + " lookups of this minute", null);
+            return false;
+        }
+        if (!pending.isFree(client)) {
+            warn("too many lookups for " + client + " wait already", null);
+            return false;
+        }
+        return true;
+    }
+
+    private CompletableFuture<@Nullable Void> begin(String caller, Entry entry, String client, long now) {
+        if (withPlan.containsKey(caller)) {
+            renewalsOfMinute++;
+        } else {
+            newOfMinute.tryTake(client);
+            others.put(caller, entry);
+        }
+        pending.tryTake(client);
+        CompletableFuture<@Nullable Void> running = new CompletableFuture<>();
+        entry.pending = running;
+        entry.waitMicros = now + waitMicros;
+        running.whenComplete((ended, failure) -> pending.free(client));
+        turns.execute(client, () -> lookUp(caller, entry, running));
+        return running;
+    }
+
+    private void lookUp(String caller, Entry entry, CompletableFuture<@Nullable Void> pending) {
+        CompletableFuture<? extends @Nullable Object> plan;
+        try {
+            plan = resolver.planAsync(caller).toCompletableFuture().copy();
+        } catch (Throwable failed) {
+            plan = CompletableFuture.failedFuture(failed);
+        }
+        plan.orTimeout(LONGEST_LOOKUP_SECONDS, TimeUnit.SECONDS).whenComplete((found, failure) -> {
+            end(caller, entry, found, failure);
+            pending.complete(null);
+        });
+    }
+
+    private synchronized void end(String caller, Entry entry, @Nullable Object found, @Nullable Throwable failure) {
+        long now = time.nowMicros();
+        entry.pending = null;
+        if (failure != null) {
+            entry.dueMicros = now + Math.min(RETRY_MICROS, expiryMicros);
+            warn("the resolver failed", failure);
+            return;
+        }
+        entry.plan = found;
+        entry.dueMicros = now + expiryMicros;
+        entry.goodMicros = now + STALE_EXPIRIES * expiryMicros;
+        boolean special = found != null && isSpecial.test(found);
+        (special ? others : withPlan).remove(caller);
+        (special ? withPlan : others).put(caller, entry);
+    }
+
+    private synchronized void warn(String reason, @Nullable Throwable failure) {
+        failures++;
+        if (log.tryPass()) {
+            LOG.warn(
+                    "RL-315 rule '{}': the plan of a caller was not found because {}; the caller gets the"
+                            + " default plan, or the last one found. Such failures so far: {}. Logged once a minute",
+                    rule,
+                    reason,
+                    failures);
+            LOG.debug("the failure behind it", failure);
+        }
+    }
+}

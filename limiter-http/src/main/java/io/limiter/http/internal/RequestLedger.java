@@ -1,0 +1,247 @@
+package io.limiter.http.internal;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.RateLimiter;
+import io.limiter.http.Request;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The charges of one request on one rate limiter, kept as a request attribute. A request reaches a limiter again when
+ * it is forwarded, when it is dispatched after asynchronous work, or when a filter is mapped twice; it is still one
+ * request, even if the configuration is replaced in the meantime. Filters of two rate limiters count separately, but
+ * know of each other. Used by the one thread that has the request.
+ *
+ * <p>Permits that it took may be refunded when the application has completed: at the end of its first dispatch, or of
+ * its asynchronous work. A request that ends in another way (an exception, a timeout, a broken connection) gets no
+ * refund, so that a client can't avoid being counted by ending a request early.
+ */
+public class RequestLedger {
+    /**
+     * Not a plain name: a request can be forwarded from one application into another, which has these classes from
+     * another class loader.
+     */
+    private static final String ATTRIBUTE = RequestLedger.class.getName() + "." + UUID.randomUUID();
+
+    private final RateLimiter owner;
+    private final @Nullable RequestLedger earlier;
+
+    /** A shadow charge. It does not replace an enforced one. */
+    private record Shadowed(Charge charge) {}
+
+    /** Identities of rules, and charges, including shadow charges. Few, so a linear search suffices. */
+    private final List<Object> met = new ArrayList<>(2);
+
+    /** How many of them belong to earlier, allowed dispatches. The rest are open: they belong to the current dispatch. */
+    private int kept;
+
+    /** Whether some of it may be refunded. */
+    private boolean refunds;
+
+    private List<RefundTerm> terms = List.of();
+    private List<Decision> taken = List.of();
+
+    /**
+     * The charge of a rule.
+     *
+     * @param outcomes which responses keep it
+     */
+    private record RefundTerm(Object rule, Charge charge, RuleOutcomes outcomes) {}
+
+    /**
+     * An empty ledger.
+     *
+     * @param earlier of another owner for the same request
+     */
+    public RequestLedger(RateLimiter owner, @Nullable RequestLedger earlier) {
+        this.owner = owner;
+        this.earlier = earlier;
+    }
+
+    /**
+     * The ledger of the request for this owner.
+     *
+     * @param type of the ledgers, all those of one door
+     * @param maker makes a new one, after an earlier one of another owner if there is one
+     */
+    public static <L extends RequestLedger> L of(
+            Request request, RateLimiter owner, Class<L> type, Function<@Nullable RequestLedger, L> maker) {
+        RequestLedger latest = request.attribute(ATTRIBUTE) instanceof RequestLedger known ? known : null;
+        for (RequestLedger one = latest; one != null; one = one.earlier) {
+            if (one.owner == owner) {
+                return type.cast(one);
+            }
+        }
+        L fresh = maker.apply(latest);
+        request.setAttribute(ATTRIBUTE, fresh);
+        return fresh;
+    }
+
+    /** Whether the current dispatch has charges that were not kept: it is denied, or not decided yet. */
+    protected final boolean isOpen() {
+        return met.size() > kept;
+    }
+
+    /**
+     * Begins a dispatch. Charges of an earlier one that was not allowed, because it was denied or failed, are
+     * forgotten, so that a denied request can't be admitted by a new dispatch.
+     */
+    protected final void forgetOpen() {
+        met.subList(kept, met.size()).clear();
+    }
+
+    /** Keeps the charges of the dispatch. Until then they are open, so that a dispatch that fails counts as denied. */
+    protected final void keepOpen() {
+        kept = met.size();
+    }
+
+    /** Expects the end of the application, which may have refunds. */
+    protected final void expectEnd() {
+        refunds = true;
+    }
+
+    /** Whether the rule of this identity was added. */
+    boolean hasMet(Object identity) {
+        return met.contains(identity);
+    }
+
+    /**
+     * Adds the identity of a rule that is only counted, which neither keeps nor gives back what others charge; false if it
+     * was added before.
+     */
+    boolean add(Object identity) {
+        return !met.contains(identity) && met.add(identity);
+    }
+
+    /** The same for a rule with this charge, which its outcomes may give back. */
+    boolean add(RuleCharge rule, Charge charge, boolean mayRefund) {
+        boolean isNew = add(rule.identity());
+        // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
+        if (isNew && (mayRefund || refunds)) {
+            refunds = true;
+            terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
+            terms.add(new RefundTerm(rule.identity(), charge, rule.outcomes()));
+        }
+        return isNew;
+    }
+
+    /**
+     * Adds charges, which differ in policy or key; returns those that the request was not charged before. If one costs
+     * more than before, the difference is due.
+     */
+    public final List<Charge> addCharges(List<Charge> charges) {
+        List<Charge> due = due(charges);
+        met.addAll(due);
+        return due;
+    }
+
+    /** The same, without adding them. */
+    public final List<Charge> due(List<Charge> charges) {
+        List<Charge> due = charges;
+        for (Charge charge : charges) {
+            long met = met(charge);
+            if (met >= 0) {
+                due = new ArrayList<>(due);
+                due.remove(charge);
+                long rest = charge.permits() - met;
+                if (rest > 0) {
+                    due.add(new Charge(charge.policy(), charge.key(), rest, null, charge.member()));
+                }
+            }
+        }
+        return due;
+    }
+
+    /** Adds shadow charges; returns those that the request was not charged before, enforced or not. */
+    public final List<Charge> addShadows(List<Charge> charges) {
+        if (charges.isEmpty()) {
+            return charges;
+        }
+        List<Charge> due = new ArrayList<>();
+        for (Charge charge : charges) {
+            if (met(charge) < 0
+                    && met.stream().noneMatch(one -> one instanceof Shadowed other && charge.isToSame(other.charge))) {
+                met.add(new Shadowed(charge));
+                due.add(charge);
+            }
+        }
+        return due;
+    }
+
+    /** How many permits of that policy for that key were charged; -1 if it was not charged. */
+    private long met(Charge charge) {
+        long permits = -1;
+        for (Object one : met) {
+            if (one instanceof Charge other && other.isToSame(charge)) {
+                permits = Math.max(permits, 0) + other.permits();
+            }
+        }
+        return permits;
+    }
+
+    /** Records granted permits. */
+    public final void note(Decision allowed) {
+        if (refunds) {
+            taken = taken.isEmpty() ? new ArrayList<>(1) : taken;
+            taken.add(allowed);
+        }
+    }
+
+    /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
+    public final void keep() {
+        taken = List.of();
+    }
+
+    /** Removes a rule's charge that was refunded. */
+    private void forget(Object identity, Charge charge) {
+        List<Object> before = met.subList(0, kept);
+        before.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.isToSame(charge)));
+        kept = before.size();
+    }
+
+    /** The policy of one of the charges that was charged for the same key on another rate limiter; null when there is none. */
+    public final @Nullable String chargedByAnother(List<Charge> charges) {
+        for (RequestLedger one = earlier; one != null; one = one.earlier) {
+            for (Charge charge : charges) {
+                if (one.met(charge) >= 0) {
+                    return charge.policy().name();
+                }
+            }
+        }
+        return null;
+    }
+
+    /**
+     * At the end of the application: refunds what the response does not keep.
+     *
+     * @param headers returns the lines of a header of the response
+     */
+    public final void settle(Request request, int status, Function<String, Collection<String>> headers) {
+        List<Charge> back = new ArrayList<>(1);
+        for (Decision decision : taken) {
+            for (Charge charge : decision.charges()) {
+                List<RefundTerm> asked = terms.stream()
+                        .filter(term -> term.charge.isToSame(charge))
+                        .toList();
+                boolean isKept = asked.isEmpty()
+                        || asked.stream().anyMatch(term -> term.outcomes.keeps(status, headers, request));
+                asked.forEach(term -> term.outcomes.note(isKept));
+                if (!isKept) {
+                    back.add(charge);
+                    // A later dispatch, from a filter before this one, is charged again.
+                    asked.forEach(term -> forget(term.rule, charge));
+                    terms.removeAll(asked);
+                }
+            }
+        }
+        if (!back.isEmpty()) {
+            owner.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> one.isToSame(charge)));
+        }
+        keep();
+    }
+}

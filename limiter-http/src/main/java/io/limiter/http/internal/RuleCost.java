@@ -1,0 +1,105 @@
+package io.limiter.http.internal;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.Limit;
+import io.limiter.Policy;
+import io.limiter.Throttle;
+import io.limiter.internal.config.RequestCost;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.rule.Cost;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** The cost of a request under a configured rule. */
+final class RuleCost {
+    private static final Logger LOG = DiagnosticLog.of(RuleCost.class);
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
+
+    private RuleCost() {}
+
+    /**
+     * The cost of the rule; negative if its class fails, see {@link #most}.
+     *
+     * @throws IllegalArgumentException if its class can't be made
+     */
+    @SuppressWarnings("unchecked") // A class for another type of subject fails at each request.
+    static ToLongFunction<RuleRequest> of(RuleDefinition rule, NamedClasses classes) {
+        RequestCost cost = rule.charging().cost();
+        String type = cost.type();
+        String header = cost.header();
+        if (type != null) {
+            return tried(rule.name(), (Cost<Object>)
+                    classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class));
+        }
+        if (header != null) {
+            return request -> ofHeader(request.request().headers(header), cost.permits());
+        }
+        long permits = cost.permits();
+        return request -> permits;
+    }
+
+    private static ToLongFunction<RuleRequest> tried(String rule, Cost<Object> cost) {
+        Throttle log = Throttle.hourly();
+        return request -> {
+            Throwable failure = null;
+            long permits = -1;
+            try {
+                permits = cost.permits(request.subject());
+            } catch (Throwable failed) {
+                NamedClasses.rethrowFatal(failed);
+                failure = failed;
+            }
+            if (permits < 0 && !request.isSample() && log.tryPass()) {
+                LOG.warn(
+                        "RL-327 rule '{}': {} returned no cost, so the request is charged as much as its limits can grant at once;"
+                                + " return a number from 0 for every request. Logged once an hour",
+                        rule,
+                        cost.getClass().getName(),
+                        failure);
+            }
+            return Math.min(permits, Limit.MAX_PERMITS);
+        };
+    }
+
+    /** The most that a request can be charged and admitted: a client that makes the class fail must not pay less than others. */
+    static long most(Policy policy) {
+        return policy.limits().stream()
+                .filter(limit -> limit.algorithm().isQuota())
+                .mapToLong(limit -> Math.max(1, limit.capacity()))
+                .min()
+                .orElse(1);
+    }
+
+    /** A client must not reduce its cost with an unreadable value. */
+    private static long ofHeader(@Nullable List<String> lines, long most) {
+        if (lines == null || lines.isEmpty()) {
+            return 1;
+        }
+        String text = lines.get(0).strip();
+        if (lines.size() > 1 || !NUMBER.matcher(text).matches()) {
+            return most;
+        }
+        long permits = Long.parseLong(text);
+        return permits < 1 ? most : Math.min(permits, most);
+    }
+
+    static void addFindings(RuleDefinition rule, List<String> all) {
+        RequestCost cost = rule.charging().cost();
+        if (cost.isFree()) {
+            all.add("RL-167 rule '" + rule.name() + "' has cost = 0: it only shows the quota, and denies nothing");
+        }
+        if (cost.header() != null) {
+            rule.policies().stream()
+                    .flatMap(policy -> policy.limits().stream())
+                    .filter(cost::exceeds)
+                    .forEach(
+                            limit -> all.add(
+                                    "RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
+                                            + ", and its limit '" + limit + "' grants at most " + limit.capacity()
+                                            + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
+        }
+    }
+}

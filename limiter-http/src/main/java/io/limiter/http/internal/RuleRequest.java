@@ -1,0 +1,126 @@
+package io.limiter.http.internal;
+
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
+import io.limiter.internal.config.CallerMatcher;
+import io.limiter.http.ClientAddress;
+import io.limiter.http.Request;
+import io.limiter.http.internal.address.AddressResolver;
+import io.limiter.http.internal.match.MatchableRequest;
+import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.internal.config.HttpSettings.MethodOverride;
+import java.security.Principal;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** One dispatch of a request as rules read it: what they match, and whose it is. Used by the one thread that has the request. */
+public final class RuleRequest extends MatchableRequest {
+    private static final int SUBSCRIBER_BITS = 64;
+
+    private final AddressResolver addresses;
+    private final @Nullable CallerMatcher exempt;
+    private final Class<?> type;
+    private @Nullable Boolean isExempt;
+    private @Nullable Boolean isSure;
+    private @Nullable ClientAddress client;
+
+    /**
+     * A dispatch.
+     *
+     * @param override which claims of another method count
+     * @param exempt callers that no rule counts; null for none
+     * @param type of the server's own request, which classes of the application get
+     */
+    RuleRequest(
+            Request request,
+            RequestPaths paths,
+            MethodOverride override,
+            AddressResolver addresses,
+            @Nullable CallerMatcher exempt,
+            Class<?> type) {
+        super(request, paths, override);
+        this.addresses = addresses;
+        this.exempt = exempt;
+        this.type = type;
+    }
+
+    /** CallerMatcher; null for none, which is what nearly all rules have. */
+    static @Nullable CallerMatcher orNull(CallerMatcher callers) {
+        return callers.addresses().isEmpty() && !callers.needUser() ? null : callers;
+    }
+
+    /** Whether no client has sent it, so that nothing is logged about it. */
+    boolean isSample() {
+        return request() instanceof SampleRequest;
+    }
+
+    /** What classes of the application get: the server's own request. */
+    Object subject() {
+        return Objects.requireNonNull(request().unwrap(type), "the request is of another type");
+    }
+
+    /** The address of the client; found once. */
+    public ClientAddress client() {
+        if (client == null) {
+            client = addresses.resolve(request());
+        }
+        return client;
+    }
+
+    /** The client, for its share of what clients compete for: an IPv6 subscriber has the whole network. */
+    public String network() {
+        return client().text(Math.min(SUBSCRIBER_BITS, client().ipv6PrefixBits()));
+    }
+
+    /** Whether no rule counts the caller. */
+    boolean isExempt() {
+        if (isExempt == null) {
+            isExempt = exempt != null && isFrom(exempt);
+        }
+        return isExempt;
+    }
+
+    /** Whether it certainly comes from one of these callers. */
+    boolean isFrom(CallerMatcher callers) {
+        return (isIn(callers.addresses()) && isSure()) || isByUserOf(callers);
+    }
+
+    /** Checks the headers once, however many rules have exemptions. */
+    private boolean isSure() {
+        if (isSure == null) {
+            isSure = addresses.isSure(client(), request());
+        }
+        return isSure;
+    }
+
+    private boolean isByUserOf(CallerMatcher callers) {
+        Principal user = callers.needUser() ? request().user() : null;
+        return user != null
+                && ((user.getName() != null && callers.users().contains(user.getName()))
+                        || callers.roles().stream().anyMatch(request()::isUserInRole));
+    }
+
+    /** Whether it comes from one of these networks, whatever address a component before the limiter has read for it. */
+    boolean isDeniedBy(List<IpNetwork> networks) {
+        return isIn(networks)
+                || addresses
+                        .hiddenPeer(request())
+                        .filter(peer -> networks.stream().anyMatch(network -> network.contains(peer)))
+                        .isPresent();
+    }
+
+    /** Whether the client's address is in one of these networks: the address itself, and not the network that its key has. */
+    private boolean isIn(List<IpNetwork> networks) {
+        IpAddress address = networks.isEmpty() ? null : client().address().orElse(null);
+        if (address != null) {
+            // Called for each rule that exempts networks, so without a stream.
+            for (IpNetwork network : networks) {
+                if (network.contains(address)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+}

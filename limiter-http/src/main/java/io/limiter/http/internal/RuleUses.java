@@ -1,0 +1,94 @@
+package io.limiter.http.internal;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.TimeSource;
+import io.limiter.internal.config.RuleDefinition;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * Which rules of a filter have counted requests: one that has not may have a wrong path, or exempt everybody, and nobody
+ * would see it. Thread-safe, but filled before its first request.
+ */
+final class RuleUses {
+    static final int REQUESTS = 10_000;
+    private static final long HOUR_MICROS = 3_600_000_000L;
+    private static final int BETWEEN_LOOKS = 1_000;
+    private static final Logger LOG = DiagnosticLog.of(RuleUses.class);
+
+    private final Map<RuleDefinition, Use> uses = new HashMap<>();
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
+    private final TimeSource time;
+    private final long dueMicros;
+    /** Roughly: an exact number would cost each request more than it is worth. */
+    private int requests;
+
+    private volatile boolean isLogged;
+
+    RuleUses(TimeSource time) {
+        this.time = time;
+        this.dueMicros = time.nowMicros() + HOUR_MICROS;
+    }
+
+    /** The use of one rule. Only read once the rule has counted a request. */
+    static final class Use {
+        /** Of the latest request that the rule matched, or the first one that it counted; null for none. */
+        volatile @Nullable Verdict verdict;
+
+        boolean isChangedBy(Verdict next) {
+            Verdict known = verdict;
+            return known != Verdict.COUNTED && known != next && next != Verdict.NOT_MATCHED;
+        }
+
+        /** Why the rule has counted nothing since it took effect; null if it has counted a request. */
+        @Nullable
+        String whyUnused(RuleDefinition rule) {
+            Verdict known = verdict;
+            if (known == null) {
+                return "no request has matched it";
+            }
+            return known == Verdict.COUNTED
+                    ? null
+                    : "each request that matched it was left out, the latest because " + known.why(rule, null);
+        }
+    }
+
+    void add(RuleDefinition rule, Use use) {
+        uses.put(rule, use);
+    }
+
+    /** Begins with what was seen of the rules that are the same in an earlier configuration. */
+    void continueFrom(RuleUses earlier) {
+        logged.addAll(earlier.logged);
+        uses.forEach((rule, use) -> use.verdict = earlier.uses.getOrDefault(rule, use).verdict);
+    }
+
+    /** Counts a request to the filter. When there have been enough, it logs the rules without use. */
+    void noteRequest() {
+        if (isLogged || ++requests < REQUESTS || requests % BETWEEN_LOOKS != 0 || time.nowMicros() < dueMicros) {
+            return;
+        }
+        isLogged = true;
+        unused().forEach((rule, why) -> {
+            if (logged.add(rule)) {
+                LOG.info("RL-193 rule '{}' has counted none of {} requests and more: {}", rule, REQUESTS, why);
+            }
+        });
+    }
+
+    /** By the name of each rule that has counted nothing, why. */
+    Map<String, String> unused() {
+        Map<String, String> unused = new HashMap<>();
+        uses.forEach((rule, use) -> {
+            String why = use.whyUnused(rule);
+            if (why != null) {
+                unused.put(rule.name(), why);
+            }
+        });
+        return unused;
+    }
+}

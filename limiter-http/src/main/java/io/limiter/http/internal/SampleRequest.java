@@ -1,0 +1,172 @@
+package io.limiter.http.internal;
+
+import io.limiter.http.Request;
+import io.limiter.http.RequestSample;
+import io.limiter.http.internal.match.RequestPaths;
+import java.security.Principal;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The request that a sample describes, as its server would route it. No client has sent it, so what is found out about it
+ * is not logged. Used by one thread.
+ */
+public final class SampleRequest implements Request {
+    /** Servers ignore a cookie with a name that is not a token (RFC 6265 section 4.1.1). */
+    private static final Pattern COOKIE = Pattern.compile("([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*)", Pattern.DOTALL);
+
+    private final RequestSample sample;
+    private final String prefix;
+    private final String rawPath;
+    private final String path;
+    private final @Nullable String query;
+    private final Map<String, Object> attributes = new HashMap<>();
+    private final Set<String> missing = new TreeSet<>();
+    private final Object server;
+
+    /** The authenticated user. Public methods, because plans are found by reflection. */
+    record User(String getName, Map<String, String> attributes) implements Principal {
+        @SuppressWarnings("unused") // see RulePolicy
+        public @Nullable String getAttribute(String name) {
+            return attributes.get(name);
+        }
+    }
+
+    /**
+     * A request.
+     *
+     * @param prefix the path of the application
+     * @param server makes the server's own request, which classes of the application get
+     * @throws IllegalArgumentException if the path is outside of the application
+     */
+    public SampleRequest(RequestSample sample, String prefix, Function<SampleRequest, ?> server) {
+        String target = sample.target();
+        int mark = target.indexOf('?');
+        this.sample = sample;
+        this.prefix = prefix;
+        this.rawPath = mark < 0 ? target : target.substring(0, mark);
+        this.query = mark < 0 ? null : target.substring(mark + 1);
+        String inside = RequestPaths.routed(prefix, rawPath);
+        if (inside == null) {
+            throw new IllegalArgumentException(
+                    "the path is outside of the application; begin it with its context path " + prefix);
+        }
+        this.path = inside;
+        this.server = server.apply(this);
+    }
+
+    /** What the sample describes. */
+    public RequestSample sample() {
+        return sample;
+    }
+
+    /** Refuses a call of the application that the sample has no answer to: a guess would explain a different request. */
+    public UnsupportedOperationException refused(String method) {
+        missing.add(method);
+        return new UnsupportedOperationException("a sample of a request has no " + method);
+    }
+
+    /** The methods that were refused. */
+    Set<String> missing() {
+        return missing;
+    }
+
+    void forgetMissing() {
+        missing.clear();
+    }
+
+    @Override
+    public String method() {
+        return sample.method();
+    }
+
+    @Override
+    public String rawPath() {
+        return rawPath;
+    }
+
+    @Override
+    public String prefix() {
+        return prefix;
+    }
+
+    @Override
+    public String path() {
+        return path;
+    }
+
+    @Override
+    public @Nullable String query() {
+        return query;
+    }
+
+    @Override
+    public List<String> headers(String name) {
+        return sample.headers().getOrDefault(name, List.of());
+    }
+
+    @Override
+    public List<String> cookies(String name) {
+        return cookies()
+                .filter(cookie -> cookie.getKey().equals(name))
+                .map(Map.Entry::getValue)
+                .toList();
+    }
+
+    /** All cookies, in their order. */
+    public Stream<Map.Entry<String, String>> cookies() {
+        return headers("Cookie").stream()
+                .flatMap(line -> Stream.of(line.split(";", -1)))
+                .map(pair -> COOKIE.matcher(pair.strip()))
+                .filter(Matcher::matches)
+                .map(pair -> Map.entry(pair.group(1), pair.group(2)));
+    }
+
+    @Override
+    public String remoteAddress() {
+        return sample.address();
+    }
+
+    @Override
+    public @Nullable Principal user() {
+        return sample.user() == null ? null : new User(sample.user(), sample.attributes());
+    }
+
+    @Override
+    public boolean isUserInRole(String role) {
+        return sample.user() != null && sample.roles().contains(role);
+    }
+
+    @Override
+    public @Nullable String sessionId() {
+        return null;
+    }
+
+    @Override
+    public @Nullable Object attribute(String name) {
+        return attributes.get(name);
+    }
+
+    @Override
+    public void setAttribute(String name, @Nullable Object value) {
+        attributes.put(name, value);
+    }
+
+    @Override
+    public <T> @Nullable T unwrap(Class<T> type) {
+        return type.isInstance(server) ? type.cast(server) : null;
+    }
+
+    @Override
+    public String toString() {
+        return sample.toString();
+    }
+}

@@ -1,0 +1,283 @@
+package io.limiter.http.internal.address;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.TimeSource;
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
+import io.limiter.http.ClientAddress;
+import io.limiter.http.ClientAddress.Origin;
+import io.limiter.http.Request;
+import io.limiter.http.internal.address.Hops.Form;
+import io.limiter.http.internal.address.Hops.Hop;
+import io.limiter.http.internal.address.ProxyWarnings.Shown;
+import io.limiter.internal.config.ClientIpSettings;
+import io.limiter.internal.config.ClientIpSettings.Source;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.helpers.NOPLogger;
+
+/**
+ * Finds the address of a client. Thread-safe; its results depend on the request alone.
+ *
+ * <p>Anybody can send headers that name a client, so unless a proxy is trusted the client is the peer of the TCP
+ * connection. With trusted proxies, and a peer that is one of them, one header is read: all its lines, backwards from
+ * the last hop, to the first address that is not a trusted proxy. A trusted proxy has seen that address; everything
+ * before it is claimed by the client. If all are trusted, the client is the first of them. With a number of trusted
+ * hops it is the hop that the outermost of these proxies added.
+ *
+ * <p>A hop that is not an address (including RFC 7239's {@code unknown} and obfuscated names) is never skipped: it ends
+ * the search, and makes the result {@linkplain ClientAddress#isMalformed malformed}; so do fewer hops than are trusted,
+ * more than
+ * {@value ClientIpSettings#MAX_HOPS}, more than 8192 characters or 16 empty elements (up to that number they are ignored),
+ * and a header for one address that was sent twice. DNS is never used, and no request causes an exception.
+ *
+ * <pre>{@code
+ * AddressResolver resolver = AddressResolver.of(limiter.config().clientIp());
+ * PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
+ * }</pre>
+ *
+ * <p>Sources: RFC 7239 (Forwarded), RFC 9110 section 5.3 (several lines are one list), RFC 4291 and RFC 5952 (IPv6 in
+ * text), RFC 6052 (NAT64).
+ */
+public final class AddressResolver {
+    private static final Logger LOG = DiagnosticLog.of(AddressResolver.class);
+
+    /** Which headers show that a request has come through a proxy. */
+    private static final List<String> FORWARDING = List.of(
+            ClientIpSettings.X_FORWARDED_FOR,
+            ClientIpSettings.FORWARDED,
+            "X-Real-IP",
+            "Via",
+            "X-Forwarded-Host",
+            "X-Forwarded-Proto",
+            "X-Forwarded-Port",
+            "X-Forwarded-Server",
+            "X-Original-Forwarded-For",
+            "X-Client-IP",
+            "X-Cluster-Client-IP",
+            "X-Envoy-External-Address",
+            "True-Client-IP",
+            "CF-Connecting-IP",
+            "Fastly-Client-IP",
+            "Fly-Client-IP");
+
+    private final ClientIpSettings settings;
+    private final @Nullable String header;
+    private final Form form;
+    private final ProxyWarnings warnings;
+
+    AddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
+        this.settings = settings;
+        this.header = settings.header();
+        this.form = form(settings.header());
+        this.warnings = new ProxyWarnings(log, time);
+    }
+
+    private static Form form(@Nullable String header) {
+        if (header == null || header.equalsIgnoreCase(ClientIpSettings.X_FORWARDED_FOR)) {
+            return Form.LIST;
+        }
+        return header.equalsIgnoreCase(ClientIpSettings.FORWARDED) ? Form.FORWARDED : Form.SINGLE;
+    }
+
+    /** A resolver as configured. */
+    public static AddressResolver of(ClientIpSettings settings) {
+        return new AddressResolver(settings, LOG, TimeSource.system());
+    }
+
+    /** What is questionable about the settings, as sentences for the log. */
+    public List<String> findings() {
+        return ProxyWarnings.of(settings);
+    }
+
+    /** The same, which logs nothing: for requests that no client has sent. */
+    public AddressResolver silent() {
+        return new AddressResolver(settings, NOPLogger.NOP_LOGGER, TimeSource.system());
+    }
+
+    /**
+     * The client of a request. The peer is {@link Request#remoteAddress}, which a valve of the container or
+     * an earlier filter may have set from a header; with {@link Source#CONNECTION} it is that of the TCP connection.
+     */
+    public ClientAddress resolve(Request request) {
+        if (settings.source() == Source.CONNECTION) {
+            return resolveOfConnection(request);
+        }
+        String reported = request.remoteAddress();
+        if (settings.source() == Source.AUTO && warnings.forPeers.tryNext()) {
+            String peer = request.peerAddress();
+            if (peer != null && !Node.areSame(peer, reported)) {
+                warnings.replaced(peer, reported);
+            }
+        }
+        return resolve(reported, name -> orNone(request.headers(name)));
+    }
+
+    private ClientAddress resolveOfConnection(Request request) {
+        Request received = request.received();
+        String peer = request.peerAddress();
+        if (peer == null) {
+            warnings.once(ProxyWarnings.UNKNOWN_PEER, received.kind());
+        } else if (request.isAddressFromHeader()) {
+            warnings.once(ProxyWarnings.USED_HEADER, new Shown(peer));
+            return resolve(peer, name -> List.of()).malformed();
+        }
+        return resolve(peer == null ? received.remoteAddress() : peer, name -> orNone(received.headers(name)));
+    }
+
+    /**
+     * The peer of the TCP connection, if it is not the one that the client was found by and not a trusted proxy: to
+     * deny clients that write themselves another address.
+     */
+    public Optional<IpAddress> hiddenPeer(Request request) {
+        String peer = settings.source() == Source.AUTO ? request.peerAddress() : null;
+        IpAddress address = peer == null ? null : Node.address(peer, true);
+        return Optional.ofNullable(address)
+                .filter(one -> !isTrusted(one, true))
+                .map(one -> one.unmapped().untranslated());
+    }
+
+    /** Whether the address of a client can be another one than its connection has, because something replaces it. */
+    public boolean isReplaced() {
+        return settings.source() == Source.CONTAINER || warnings.isLogged(ProxyWarnings.REPLACED);
+    }
+
+    /**
+     * The client of a request that is not a servlet request.
+     *
+     * @param peer the address of the TCP peer as a literal; null or empty if there is none, on a Unix socket
+     * @param headerLines all lines of the header of that (case-insensitive) name, in their order; empty if there are none
+     */
+    public ClientAddress resolve(@Nullable String peer, Function<String, List<String>> headerLines) {
+        String name = peer == null ? "" : peer;
+        boolean named = !name.isEmpty();
+        IpAddress address = Node.address(name, true);
+        if (named && address == null) {
+            warnings.onceAMinute(ProxyWarnings.NO_ADDRESS, new Shown(name));
+        }
+        ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
+        if (header == null) {
+            if (!direct.isMalformed()) {
+                warnings.ignored(address, headerLines);
+            }
+            return direct;
+        }
+        List<String> lines = headerLines.apply(header);
+        boolean counts = settings.trustedHops() > 0;
+        if (!counts && !isTrusted(address, named)) {
+            if (!lines.isEmpty()) {
+                warnings.once(ProxyWarnings.UNTRUSTED, header, address);
+            }
+            return direct;
+        }
+        if (!counts && lines.isEmpty()) {
+            warnings.other(header, address, headerLines);
+            return direct;
+        }
+        return walked(header, direct, address, new Hops(form, lines));
+    }
+
+    /**
+     * Whether the address is certainly that of the caller, so that it can exempt the caller. A malformed or missing
+     * address is not. That of the TCP peer is not if the request has a header of a proxy, because the peer may be an
+     * undeclared proxy with many clients; nor if the peer is a trusted proxy, because clients can make a proxy omit its
+     * header ({@code Connection: X-Forwarded-For}). Nor is any address that the container or a filter has replaced,
+     * unless the configuration allows it.
+     *
+     * @param client what {@link #resolve(Request)} found for the request
+     */
+    public boolean isSure(ClientAddress client, Request request) {
+        IpAddress address = client.address().orElse(null);
+        if (client.isMalformed() || address == null) {
+            return false;
+        }
+        String peer = request.peerAddress();
+        boolean isReplaced =
+                !Node.areSame(peer, settings.source() == Source.CONNECTION ? peer : request.remoteAddress());
+        if (isReplaced && settings.source() != Source.CONTAINER) {
+            if (peer == null) {
+                warnings.once(ProxyWarnings.UNKNOWN_PEER, request.received().kind());
+            } else {
+                warnings.replaced(peer, request.remoteAddress());
+            }
+            return false;
+        }
+        if (client.origin() == Origin.HEADER) {
+            return true;
+        }
+        if (settings.source() != Source.CONTAINER && request.isProxyHeaderRead()) {
+            warnings.once(ProxyWarnings.NOT_EXEMPT, address, "a header that RemoteIpValve has read");
+            return false;
+        }
+        for (String name : FORWARDING) {
+            if (!isReplaced && isSent(name, request)) {
+                warnings.once(ProxyWarnings.NOT_EXEMPT, address, name);
+                return false;
+            }
+        }
+        return !isTrusted(address, true);
+    }
+
+    /** Filters hide headers that they have used. */
+    private static boolean isSent(String name, Request request) {
+        return request.header(name) != null || request.received().header(name) != null;
+    }
+
+    /**
+     * The first address from the end that is not a trusted proxy; or the hop that the outermost trusted proxy has
+     * added. Hops after that one are proxies, which may use any name.
+     */
+    private ClientAddress walked(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
+        int trusted = settings.trustedHops();
+        ClientAddress current = direct;
+        int seen = 0;
+        for (Hop hop = hops.next(); hop != null; hop = hops.next()) {
+            seen++;
+            IpAddress address = hop.address();
+            boolean isProxy = seen < trusted;
+            boolean areTooMany = trusted == 0 && seen > ClientIpSettings.MAX_HOPS;
+            if (areTooMany || hop.isBroken() || (address == null && !isProxy)) {
+                String why = areTooMany
+                        ? "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted"
+                        : hop.wrong();
+                warnings.onceAMinute(ProxyWarnings.MALFORMED, name, peer, new Shown(hop.text()), why);
+                return current.malformed();
+            }
+            if (!isProxy) {
+                current = found(address, Origin.HEADER, false);
+                if (seen == trusted || form == Form.SINGLE || !isTrusted(address, true)) {
+                    return current;
+                }
+            }
+        }
+        if (trusted > 0) {
+            warnings.onceAMinute(ProxyWarnings.TOO_FEW_HOPS, name, peer, seen, trusted);
+            return direct.malformed();
+        }
+        return current;
+    }
+
+    private boolean isTrusted(@Nullable IpAddress address, boolean named) {
+        if (address == null || settings.trustsEveryPeer()) {
+            return settings.trustsEveryPeer() || (!named && settings.trustsUnixSocket());
+        }
+        for (IpNetwork network : settings.trustedProxies()) {
+            if (network.contains(address)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
+        IpAddress plain = address == null ? null : address.unmapped().untranslated();
+        return new ClientAddress(Optional.ofNullable(plain), origin, malformed, settings.ipv6PrefixBits());
+    }
+
+    private static List<String> orNone(@Nullable List<String> lines) {
+        return lines == null ? List.of() : lines;
+    }
+}

@@ -1,0 +1,157 @@
+package io.limiter.http.internal.answer;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.Policy;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits in the answer to one request so far. A request can have several decisions, in another filter or on its way
+ * to another path. Used by the one thread that has the request.
+ */
+public final class LimitsInAnswer {
+    static final String NUMBERS = "RateLimit";
+    static final String POLICIES = "RateLimit-Policy";
+
+    /** For each limit the outcome that is closest to its end. */
+    private List<LimitOutcome> outcomes = List.of();
+
+    /** Limits without exact numbers. */
+    private List<Charge> uncounted = List.of();
+
+    /** Our lines of the two list fields, and of the one for CORS. */
+    private final @Nullable String[] lines = new @Nullable String[3];
+
+    private long leastRemaining = Long.MAX_VALUE;
+
+    /** No limits yet. */
+    public LimitsInAnswer() {}
+
+    /**
+     * Adds the policies of a decision, and its numbers if they are exact: those of a share, or a guess, are not what a
+     * client has left.
+     */
+    void add(Decision decision) {
+        if (!decision.source().isExact()) {
+            uncounted = new ArrayList<>(uncounted);
+            uncounted.addAll(decision.charges());
+            return;
+        }
+        List<LimitOutcome> exact = shown(decision.outcomes());
+        if (outcomes.isEmpty()
+                && !exact.isEmpty()
+                && exact.size() == exact.get(0).policy().limits().size()
+                && (exact.size() == 1 || decision.source() != Decision.Source.CACHED_DENIAL)) {
+            // Nearly always there is one charge: of two the first has fewer limits. Those of one policy have different
+            // names. A cached denial may know only some limits of each charge.
+            outcomes = exact;
+        } else {
+            outcomes = new ArrayList<>(outcomes);
+            exact.forEach(this::addClosest);
+        }
+    }
+
+    /** Without blocks that allow, which are not a quota. */
+    private static List<LimitOutcome> shown(List<LimitOutcome> outcomes) {
+        for (LimitOutcome one : outcomes) {
+            if (!isShown(one)) {
+                return outcomes.stream().filter(LimitsInAnswer::isShown).toList();
+            }
+        }
+        return outcomes;
+    }
+
+    private static boolean isShown(LimitOutcome outcome) {
+        return outcome.limit().algorithm().isQuota() || !outcome.allowed();
+    }
+
+    /** One policy can be charged for several keys, or by two filters. */
+    private void addClosest(LimitOutcome outcome) {
+        for (int i = 0; i < outcomes.size(); i++) {
+            LimitOutcome other = outcomes.get(i);
+            if (other.policy().name().equals(outcome.policy().name())
+                    && String.valueOf(other.limit().name())
+                            .equals(outcome.limit().name())) {
+                outcomes.set(i, isCloser(outcome, other) ? outcome : other);
+                return;
+            }
+        }
+        outcomes.add(outcome);
+    }
+
+    private static boolean isCloser(LimitOutcome one, LimitOutcome than) {
+        int order = Boolean.compare(one.allowed(), than.allowed());
+        order = order != 0 ? order : Long.compare(one.remaining(), than.remaining());
+        return order != 0 ? order < 0 : one.nextMicros() > than.nextMicros();
+    }
+
+    /** For each limit the outcome that is closest to its end. */
+    List<LimitOutcome> outcomes() {
+        return outcomes;
+    }
+
+    /** Takes the outcome if it is closer to its end than the one that was taken before; false if it is not. */
+    boolean tryReplaceClosest(LimitOutcome outcome) {
+        boolean closer = !outcome.allowed() || outcome.remaining() < leastRemaining;
+        leastRemaining = closer ? outcome.remaining() : leastRemaining;
+        return closer;
+    }
+
+    /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
+    public @Nullable String replaceLine(String field, String line) {
+        int at = field.equals(NUMBERS) ? 0 : field.equals(POLICIES) ? 1 : 2;
+        String former = lines[at];
+        lines[at] = line;
+        return former;
+    }
+
+    /**
+     * The name of a limit in this answer: its own, or {@code policy/limit} if two policies of the answer have a limit
+     * of that name. No name has a slash or a quote, so each is unique and needs no escapes.
+     */
+    String name(Policy policy, Limit limit) {
+        String name = String.valueOf(limit.name());
+        for (LimitOutcome outcome : outcomes) {
+            if (hasToo(outcome.policy(), policy, name)) {
+                return policy.name() + "/" + name;
+            }
+        }
+        for (Charge charge : uncounted) {
+            if (hasToo(charge.policy(), policy, name)) {
+                return policy.name() + "/" + name;
+            }
+        }
+        return name;
+    }
+
+    private static boolean hasToo(Policy other, Policy policy, String name) {
+        return !other.name().equals(policy.name())
+                && other.limits().stream().anyMatch(limit -> name.equals(limit.name()));
+    }
+
+    /**
+     * For a denial that was added: the limits that deny, or the policies if nothing was counted and none certainly
+     * denies; each once.
+     */
+    public List<String> violated(Decision denial) {
+        Set<String> names = new LinkedHashSet<>();
+        denial.violated().forEach(outcome -> names.add(name(outcome.policy(), outcome.limit())));
+        if (names.isEmpty()) {
+            for (Charge charge : denial.charges()) {
+                charge.policy().limits().stream()
+                        .filter(limit -> charge.permits() > limit.capacity())
+                        .forEach(limit -> names.add(name(charge.policy(), limit)));
+            }
+        }
+        if (names.isEmpty()) {
+            denial.charges().forEach(charge -> names.add(charge.policy().name()));
+        }
+        return List.copyOf(names);
+    }
+}

@@ -1,0 +1,243 @@
+package io.limiter.http.internal.answer;
+
+import static io.limiter.http.internal.answer.LimitsInAnswer.NUMBERS;
+import static io.limiter.http.internal.answer.LimitsInAnswer.POLICIES;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.internal.config.HttpSettings;
+import io.limiter.internal.config.HttpSettings.Headers;
+import io.limiter.internal.config.HttpSettings.Reset;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The response fields with the quota of a client, in the configured form. Immutable.
+ *
+ * <p>{@code RateLimit-Policy} and {@code RateLimit} of draft-ietf-httpapi-ratelimit-headers-10 list every limit that was charged.
+ * They are rewritten with each decision of a request, so that a name appears once, and no number contradicts the
+ * Retry-After of a later denial.
+ *
+ * <p>The older forms (draft-07 and -06, and {@code X-RateLimit-*}) have space for one limit: the binding one. If a
+ * request has several decisions, it is the one with the least remaining. The reset of a denial is its Retry-After, as
+ * both drafts require. A request that can never be allowed has neither: without a reset the fields of both drafts are
+ * incomplete, so none of them is sent, and of {@code X-RateLimit-*} all except the reset. {@code X-RateLimit-*} can be
+ * sent together with a draft.
+ */
+public final class QuotaFields {
+    /** RFC 9651 section 3.3.1: at most 15 digits. */
+    private static final long MOST = 999_999_999_999_999L;
+
+    private static final long MICROS_PER_SECOND = 1_000_000;
+    private static final String[] DRAFT_6 = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
+    private static final String[] LEGACY = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"};
+
+    /** NONE without one. */
+    private final Headers draft;
+
+    private final boolean legacy;
+    private final Reset reset;
+    private final String exposed;
+    private final Clock clock;
+
+    /** The form that the settings select. */
+    public QuotaFields(HttpSettings settings, Clock clock) {
+        this.draft = settings.headers().stream()
+                .filter(form -> form != Headers.X_RATELIMIT)
+                .findFirst()
+                .orElse(Headers.NONE);
+        this.legacy = settings.headers().contains(Headers.X_RATELIMIT);
+        this.reset = settings.reset();
+        this.exposed = !settings.exposeHeaders()
+                ? ""
+                : Stream.of(names(draft), legacy ? names(Headers.X_RATELIMIT) : "", "Retry-After")
+                        .filter(names -> !names.isEmpty())
+                        .collect(Collectors.joining(", "));
+        this.clock = clock;
+    }
+
+    /**
+     * Adds a decision to an answer.
+     *
+     * @param fields gets name and value of each field to set
+     */
+    public void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
+        answer.add(decision);
+        boolean exact = decision.source().isExact();
+        if (draft == Headers.DRAFT_10 && (exact || !decision.allowed())) {
+            everyLimit(decision, answer, fields);
+        }
+        if (exact && (legacy || draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6)) {
+            closestLimit(decision, answer, fields);
+        }
+    }
+
+    /** Whether a field is a list, to which other filters may add lines; else it has one line. */
+    public boolean isList(String field) {
+        return draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES));
+    }
+
+    /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
+    public String exposed() {
+        return exposed;
+    }
+
+    /** The fields that contain a time and are not rewritten by a later denial: a final denial removes them. */
+    public Set<String> promises() {
+        Set<String> promises = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
+        if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
+            promises.addAll(List.of(names(draft).split(", ", -1)));
+        }
+        return promises;
+    }
+
+    /** Whole seconds, rounded up: a client that tries again after them must not be too early. Never above 13 digits. */
+    public static long seconds(long micros) {
+        return micros / MICROS_PER_SECOND + (micros % MICROS_PER_SECOND == 0 ? 0 : 1);
+    }
+
+    /** The number, or the largest one that a field can have. */
+    private static long clamped(long number) {
+        return Math.min(number, MOST);
+    }
+
+    private static String names(Headers form) {
+        return switch (form) {
+            case DRAFT_10, DRAFT_7 -> NUMBERS + ", " + POLICIES;
+            case DRAFT_6 -> String.join(", ", DRAFT_6) + ", " + POLICIES;
+            case X_RATELIMIT -> String.join(", ", LEGACY);
+            case NONE -> "";
+        };
+    }
+
+    /**
+     * The text of a limit in the fields, at its position among others, without the numbers of a client. Cached in a
+     * table of fixed size, because nearly all answers list the same limits.
+     *
+     * @param before the policies before it in the answer; empty if it is the first
+     * @param policies those with it: {@code "api";q=100;w=60}
+     * @param start the beginning of its numbers: {@code "api";r=}
+     */
+    private record LimitText(String before, String name, Limit limit, String policies, String start) {
+        /** By the name and the text before it. A place may be overwritten at any time, by any thread. */
+        private static final @Nullable LimitText[] KNOWN = new LimitText[1_024];
+
+        /** The text of a limit of that name in the answer, after these policies. */
+        static LimitText of(String before, String name, Limit limit) {
+            int place = (before.hashCode() + name.hashCode() + System.identityHashCode(limit)) & (KNOWN.length - 1);
+            LimitText known = KNOWN[place];
+            if (known == null || known.limit != limit || !known.name.equals(name) || !known.before.equals(before)) {
+                long window = clamped(limit.algorithm().windowSeconds(limit));
+                String item = (before.isEmpty() ? "\"" : ", \"") + name;
+                String policy = item + "\";q=" + clamped(limit.quota()) + (window > 0 ? ";w=" + window : "");
+                known = new LimitText(before, name, limit, before + policy, item + "\";r=");
+                KNOWN[place] = known;
+            }
+            return known;
+        }
+    }
+
+    private static void everyLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
+        StringBuilder values = new StringBuilder(32);
+        String policies = "";
+        for (LimitOutcome outcome : answer.outcomes()) {
+            Limit limit = outcome.limit();
+            LimitText text = LimitText.of(policies, answer.name(outcome.policy(), limit), limit);
+            policies = text.policies;
+            values.append(text.start).append(clamped(outcome.remaining()));
+            long seconds = seconds(outcome.nextMicros());
+            if (seconds > 0 && !isAfterRetry(decision, seconds)) {
+                values.append(";t=").append(seconds);
+            }
+        }
+        if (!policies.isEmpty()) {
+            fields.accept(POLICIES, policies);
+            fields.accept(NUMBERS, values.toString());
+        }
+    }
+
+    /**
+     * Retry-After should not be earlier than any {@code t} in the same answer. Those of the denying limits are not
+     * later; a limit that admits may refill much later, which does not matter to a denied client, so it is left out. A
+     * request that can never be allowed has no Retry-After: every {@code t} would be read as one.
+     */
+    private static boolean isAfterRetry(Decision decision, long seconds) {
+        return !decision.allowed()
+                && (decision.retryAfterMicros() == LimitOutcome.NEVER
+                        || seconds > seconds(decision.retryAfterMicros()));
+    }
+
+    private void closestLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
+        LimitOutcome binding = decision.binding().orElse(null);
+        boolean never = decision.retryAfterMicros() == LimitOutcome.NEVER;
+        if (binding == null || !answer.tryReplaceClosest(binding)) {
+            return;
+        }
+        long limit = clamped(binding.limit().quota());
+        long remaining = clamped(binding.remaining());
+        long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
+        long seconds = seconds(resetMicros);
+        if (legacy) {
+            long shown = reset == Reset.EPOCH && !never ? epochSeconds(resetMicros) : seconds;
+            three(LEGACY, limit, remaining, never ? null : Long.toString(shown), fields);
+        }
+        if (never || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
+            return;
+        }
+        if (draft == Headers.DRAFT_7) {
+            fields.accept(NUMBERS, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
+        } else {
+            three(DRAFT_6, limit, remaining, Long.toString(seconds), fields);
+        }
+        String policies = policies(decision);
+        if (policies != null) {
+            fields.accept(POLICIES, policies);
+        }
+    }
+
+    private static void three(
+            String[] names, long limit, long remaining, @Nullable String reset, BiConsumer<String, String> fields) {
+        fields.accept(names[0], Long.toString(limit));
+        fields.accept(names[1], Long.toString(remaining));
+        if (reset != null) {
+            fields.accept(names[2], reset);
+        }
+    }
+
+    private long epochSeconds(long laterMicros) {
+        Instant now = clock.instant();
+        long microsOfSecond = (now.getNano() + 999L) / 1_000;
+        return clamped(now.getEpochSecond() + seconds(microsOfSecond + laterMicros));
+    }
+
+    /**
+     * In these drafts a policy must have a window, and no two may have the same quota: of such, the longer one binds in
+     * the long run. Null if there is none.
+     */
+    private static @Nullable String policies(Decision decision) {
+        Map<Long, Long> windowByQuota = new LinkedHashMap<>();
+        for (Charge charge : decision.charges()) {
+            for (Limit limit : charge.policy().limits()) {
+                long window = clamped(limit.algorithm().windowSeconds(limit));
+                if (window > 0) {
+                    windowByQuota.merge(clamped(limit.quota()), window, Math::max);
+                }
+            }
+        }
+        StringJoiner policies = new StringJoiner(", ");
+        windowByQuota.forEach((quota, window) -> policies.add(quota + ";w=" + window));
+        return windowByQuota.isEmpty() ? null : policies.toString();
+    }
+}

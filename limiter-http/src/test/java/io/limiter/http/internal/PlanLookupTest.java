@@ -1,0 +1,297 @@
+package io.limiter.http.internal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.kit.Await;
+import io.limiter.rule.PlanResolver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Plans are cached, looked up again, and never waited for longer than configured. */
+class PlanLookupTest {
+    private static final Duration WAIT = Duration.ofSeconds(20);
+    private static final Duration EXPIRY = Duration.ofMinutes(1);
+
+    private final ManualTime time = new ManualTime();
+    private final AtomicInteger lookups = new AtomicInteger();
+    private volatile String plan = "gold";
+    private volatile @Nullable RuntimeException failure;
+
+    private final PlanResolver resolver = caller -> {
+        lookups.incrementAndGet();
+        RuntimeException thrown = failure;
+        if (thrown != null) {
+            throw thrown;
+        }
+        return caller.startsWith("nobody") ? null : plan;
+    };
+
+    /** On threads, as always but in tests. */
+    private PlanLookup onThreads(PlanResolver asked, Duration wait) {
+        return new PlanLookup("api", asked, wait, EXPIRY, 10_000, 100_000, "gold"::equals);
+    }
+
+    /** On the calling thread, at a fixed time. */
+    private PlanLookup lookup(int maxEntries, int maxPerMinute) {
+        return new PlanLookup(
+                "api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, found -> true, time, Runnable::run);
+    }
+
+    private PlanLookup lookup() {
+        return lookup(100, 1_000);
+    }
+
+    /** As written for a signature that returned names only. */
+    public static final class Names implements PlanResolver {
+        @Override
+        public String plan(String caller) {
+            return "gold";
+        }
+
+        @Override
+        public CompletionStage<String> planAsync(String caller) {
+            return CompletableFuture.completedFuture(plan(caller));
+        }
+    }
+
+    @Test
+    void aResolverMayBeDeclaredToReturnNames() throws Exception {
+        PlanResolver byLambda = caller -> "gold";
+        assertEquals("gold", byLambda.plan("ann"));
+        assertEquals("gold", new Names().plan("ann"));
+        assertEquals("gold", plan(onThreads(new Names(), Duration.ofSeconds(5)), "ann"));
+    }
+
+    /** As a request of a client of its own: it looks the plan up, if that is due, and uses what is known then. */
+    private static @Nullable Object plan(PlanLookup plans, String caller) {
+        plans.lookUp(caller, caller).join();
+        return plans.plan(caller, caller);
+    }
+
+    private void passes(Duration duration) {
+        time.advance(duration);
+    }
+
+    private void awaitLookups(int count) {
+        Await.until(Duration.ofSeconds(20), count + " lookups", () -> lookups.get() >= count);
+    }
+
+    @Test
+    void aPlanIsLookedUpOnceUntilItExpires() {
+        PlanLookup plans = lookup();
+        for (int i = 0; i < 100; i++) {
+            assertEquals("gold", plan(plans, "ann"));
+        }
+        assertEquals(1, lookups.get());
+        plan = "silver";
+        passes(EXPIRY);
+        assertEquals("silver", plan(plans, "ann"));
+        assertEquals(2, lookups.get());
+    }
+
+    @Test
+    void whatIsKnownServesWhileItIsLookedUpAgain() {
+        List<Runnable> waiting = new ArrayList<>();
+        PlanLookup plans =
+                new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, found -> true, time, waiting::add);
+        assertNull(plan(plans, "ann"));
+        waiting.remove(0).run();
+        plan = "silver";
+        passes(EXPIRY);
+        assertEquals("gold", plan(plans, "ann"));
+        assertEquals("gold", plan(plans, "ann"));
+        assertEquals(1, waiting.size());
+        waiting.remove(0).run();
+        assertEquals("silver", plan(plans, "ann"));
+    }
+
+    @Test
+    void thatThereIsNoneIsRememberedToo() {
+        PlanLookup plans = lookup();
+        for (int i = 0; i < 100; i++) {
+            assertNull(plan(plans, "nobody"));
+        }
+        assertEquals(1, lookups.get());
+    }
+
+    @Test
+    void aFailureIsNoPlanAndIsTriedAgainSeldom() {
+        failure = new IllegalStateException("on purpose");
+        PlanLookup plans = lookup();
+        for (int second = 0; second < 60; second++) {
+            for (int i = 0; i < 50; i++) {
+                assertNull(plan(plans, "ann"));
+            }
+            passes(Duration.ofSeconds(1));
+        }
+        assertEquals(12, lookups.get(), "one in 5 s, of 3000 calls");
+        failure = null;
+        passes(Duration.ofSeconds(5));
+        assertEquals("gold", plan(plans, "ann"));
+    }
+
+    @Test
+    void whatWasFoundStaysForAWhileWhenLookupsFail() {
+        PlanLookup plans = lookup();
+        assertEquals("gold", plan(plans, "ann"));
+        failure = new IllegalStateException("on purpose");
+        for (int minute = 1; minute < 10; minute++) {
+            passes(EXPIRY);
+            assertEquals("gold", plan(plans, "ann"), "after " + minute + " expiries");
+            assertEquals(1 + minute, lookups.get());
+        }
+        passes(EXPIRY);
+        assertNull(plan(plans, "ann"));
+    }
+
+    @Test
+    void nobodyWaitsLongerThanSaid() {
+        CountDownLatch end = new CountDownLatch(1);
+        PlanLookup plans = onThreads(
+                caller -> {
+                    lookups.incrementAndGet();
+                    end.await(60, TimeUnit.SECONDS);
+                    return "gold";
+                },
+                Duration.ofMillis(30));
+        long began = System.nanoTime();
+        assertNull(plan(plans, "ann"));
+        long took = (System.nanoTime() - began) / 1_000_000;
+        assertTrue(took >= 29 && took < 5_000, "waited " + took + " ms");
+        began = System.nanoTime();
+        for (int i = 0; i < 10_000; i++) {
+            assertNull(plan(plans, "ann"), "the first has waited for all");
+        }
+        assertTrue(System.nanoTime() - began < 5_000_000_000L);
+        assertEquals(1, lookups.get());
+        end.countDown();
+        Await.until(Duration.ofSeconds(20), "the plan", () -> "gold".equals(plan(plans, "ann")));
+    }
+
+    /** A few at once are looked up, some wait, and the others are not looked up at all. */
+    @Test
+    void aSprayOfCallersIsBoundedWhileTheDatabaseHangs() {
+        CountDownLatch end = new CountDownLatch(1);
+        PlanLookup plans = onThreads(
+                caller -> {
+                    lookups.incrementAndGet();
+                    end.await(60, TimeUnit.SECONDS);
+                    return null;
+                },
+                Duration.ZERO);
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "caller " + i)));
+        awaitLookups(4);
+        assertEquals(4, lookups.get());
+        end.countDown();
+    }
+
+    @Test
+    void onlySoManyLookupsBeginInAMinute() {
+        PlanLookup plans = lookup(10_000, 50);
+        assertEquals("gold", plan(plans, "ann"));
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
+        assertEquals(50, lookups.get());
+        assertNull(plan(plans, "bob"), "a later caller has the default plan");
+        assertEquals("gold", plan(plans, "ann"));
+        passes(Duration.ofMinutes(1));
+        assertEquals("gold", plan(plans, "bob"));
+    }
+
+    /** Otherwise a flood of unknown callers takes the plans of known ones when these expire. */
+    @Test
+    void lookupsOfKnownCallersHaveABudgetOfTheirOwn() {
+        PlanLookup plans = lookup(10_000, 50);
+        assertEquals("gold", plan(plans, "ann"));
+        passes(EXPIRY);
+        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
+        assertEquals(51, lookups.get());
+        plan = "silver";
+        assertEquals("silver", plan(plans, "ann"), "looked up again, though the unknown ones have used up theirs");
+        assertEquals(52, lookups.get());
+    }
+
+    @Test
+    void aFloodOfKnownCallersLeavesTheLookupsOfUnknownOnes() {
+        PlanLookup plans = lookup(10_000, 50);
+        for (int i = 0; i < 60; i++) {
+            plan(plans, "customer " + i);
+            passes(Duration.ofSeconds(2));
+        }
+        int before = lookups.get();
+        passes(EXPIRY);
+        IntStream.range(0, 60).forEach(i -> plan(plans, "customer " + i));
+        assertEquals(before + 50, lookups.get());
+        assertEquals("gold", plan(plans, "bob"), "a new customer");
+    }
+
+    @Test
+    void aSprayOfCallersWithoutAPlanDisplacesNoneWithOne() {
+        PlanLookup plans = lookup(10, 100_000);
+        assertEquals("gold", plan(plans, "ann"));
+        IntStream.range(0, 1_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
+        int before = lookups.get();
+        assertEquals("gold", plan(plans, "ann"));
+        assertEquals(before, lookups.get());
+    }
+
+    @Test
+    void aTextThatIsTooLongIsNoCaller() {
+        assertNull(plan(lookup(), "a".repeat(PlanLookup.LONGEST_CALLER + 1)));
+        assertEquals(0, lookups.get());
+    }
+
+    @Test
+    void aMachineWithoutThreadsForAWhileStopsNoLookups() {
+        AtomicInteger without = new AtomicInteger(8);
+        PlanLookup plans =
+                new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 1_000, found -> true, time, task -> {
+                    if (without.getAndDecrement() > 0) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    task.run();
+                });
+        IntStream.range(0, 8).forEach(i -> assertNull(plan(plans, "caller " + i)));
+        assertEquals("gold", plan(plans, "ann"));
+        assertEquals(9, lookups.get(), "those that found no thread too");
+        assertEquals("gold", plan(plans, "caller 0"));
+    }
+
+    @Test
+    void anAsynchronousResolverNeedsNoThread() {
+        CompletableFuture<@Nullable String> found = new CompletableFuture<>();
+        PlanLookup plans = onThreads(
+                new PlanResolver() {
+                    @Override
+                    public @Nullable String plan(String caller) {
+                        throw new AssertionError("the other method is asked");
+                    }
+
+                    @Override
+                    public CompletionStage<@Nullable String> planAsync(String caller) {
+                        lookups.incrementAndGet();
+                        return found;
+                    }
+                },
+                Duration.ZERO);
+        IntStream.range(0, 20).forEach(i -> assertNull(plan(plans, "caller " + i)));
+        awaitLookups(20);
+        found.complete("gold");
+        Await.until(
+                Duration.ofSeconds(20),
+                "all",
+                () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plan(plans, "caller " + i))));
+        assertEquals(20, lookups.get());
+    }
+}

@@ -1,0 +1,90 @@
+package io.limiter.servlet.internal;
+
+import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the peer of a TCP connection from the request of a container. The servlet API has no way. */
+final class ConnectionPeer {
+    private static final String TOMCAT = "org.apache.catalina.connector.RequestFacade";
+
+    /** How to get from the request of a container to the peer: methods, and a field. */
+    private static final ClassValue<List<String>> WAYS = new ClassValue<>() {
+        @Override
+        protected List<String> computeValue(Class<?> type) {
+            for (Class<?> one = type; one != null; one = one.getSuperclass()) {
+                String name = one.getName();
+                if (name.equals(TOMCAT)) {
+                    return List.of("request", "getPeerAddr");
+                } else if (name.matches("org\\.eclipse\\.jetty\\.ee[0-9]+\\.servlet\\.ServletApiRequest")) {
+                    return List.of(
+                            "getRequest",
+                            "getConnectionMetaData",
+                            "getConnection",
+                            "getEndPoint",
+                            "getRemoteSocketAddress");
+                } else if (name.equals("io.undertow.servlet.spec.HttpServletRequestImpl")) {
+                    return List.of("getExchange", "getConnection", "getPeerAddress");
+                }
+            }
+            return List.of();
+        }
+    };
+
+    private static final ClassValue<Map<String, AccessibleObject>> MEMBERS = new ClassValue<>() {
+        @Override
+        protected Map<String, AccessibleObject> computeValue(Class<?> type) {
+            return new ConcurrentHashMap<>();
+        }
+    };
+
+    private ConnectionPeer() {}
+
+    /** The address of the peer; null if it can't be known. */
+    static @Nullable String of(Object request) {
+        return text(followed(request, WAYS.get(request.getClass())));
+    }
+
+    static boolean isOfTomcat(Object request) {
+        return request.getClass().getName().equals(TOMCAT);
+    }
+
+    private static @Nullable Object followed(Object from, List<String> way) {
+        Object current = from;
+        try {
+            for (String step : way) {
+                if (current == null) {
+                    return null;
+                }
+                AccessibleObject member = MEMBERS.get(current.getClass()).get(step);
+                if (member == null) {
+                    member = member(current.getClass(), step);
+                    MEMBERS.get(current.getClass()).put(step, member);
+                }
+                current = member instanceof Field field ? field.get(current) : ((Method) member).invoke(current);
+            }
+            return current;
+        } catch (ReflectiveOperationException | RuntimeException unknown) {
+            // Another version of the container, or one that a module keeps closed: the peer is unknown.
+            return null;
+        }
+    }
+
+    private static AccessibleObject member(Class<?> type, String name) throws ReflectiveOperationException {
+        AccessibleObject member = name.startsWith("get") ? type.getMethod(name) : type.getDeclaredField(name);
+        member.setAccessible(true);
+        return member;
+    }
+
+    private static @Nullable String text(@Nullable Object peer) {
+        if (peer instanceof InetSocketAddress address) {
+            return address.getAddress() == null ? null : address.getAddress().getHostAddress();
+        }
+        return peer instanceof String text && !text.isEmpty() ? text : null;
+    }
+}

@@ -1,0 +1,177 @@
+package io.limiter.servlet.internal;
+
+import io.limiter.DiagnosticLog;
+import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.internal.config.CallerSettings;
+import io.limiter.internal.config.ClientIpSettings.Source;
+import io.limiter.internal.config.HttpSettings.MethodOverride;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.Settings;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ServletContext;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+
+/** Checks for rules that do not fit the web application, and for what replaces the client's address in it. */
+public final class WebAppChecks {
+    private static final Logger LOG = DiagnosticLog.of(WebAppChecks.class);
+
+    /** Spring's filter, its subclasses ({@code OrderedHiddenHttpMethodFilter}), and similar ones. */
+    private static final String METHOD_FILTER = "HiddenHttpMethodFilter";
+
+    private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
+            + " limiter.client-ip.trusted-proxies, or container if that address is right";
+
+    /** Filters that take the client's address from a header. They leave the headers of the request inside as they are. */
+    private static final List<String> ADDRESS_FILTERS = List.of(
+            "org.springframework.web.filter.ForwardedHeaderFilter", "org.apache.catalina.filters.RemoteIpFilter");
+
+    private static final String LOGGED = WebAppChecks.class.getName();
+
+    private WebAppChecks() {}
+
+    /**
+     * Refuses a configuration that depends on addresses which clients may have written.
+     *
+     * @param by what replaces the address, as an operator calls it
+     * @param takesHeader whether it removes what it has read from the headers
+     * @throws IllegalArgumentException if callers are exempt or denied by address, or the header is needed
+     */
+    public static void refuse(Settings config, String by, boolean takesHeader) {
+        Source source = config.clientIp().source();
+        if (source == Source.AUTO && namesAddresses(config)) {
+            throw new IllegalArgumentException("RL-191 " + by
+                    + " replaces the client's address, and there are exempt or denied addresses" + WAYS_OUT);
+        }
+        if (source == Source.CONNECTION && takesHeader) {
+            throw new IllegalArgumentException("RL-192 limiter.client-ip.source is connection, and " + by
+                    + " removes the header of the proxies; write server.forward-headers-strategy = framework or none, or"
+                    + " source = container");
+        }
+    }
+
+    /** The same, for the filters of a web application. */
+    public static void refuse(ServletContext webApp, ClassLoader loader, Settings config) {
+        filter(webApp, loader, ADDRESS_FILTERS).ifPresent(filter -> refuse(config, filter, false));
+    }
+
+    /** That addresses are replaced, as sentences for the log, unless the configuration shows that this is known. */
+    public static List<String> findings(Settings config, String by) {
+        return config.clientIp().source() != Source.AUTO
+                ? List.of()
+                : List.of("RL-330 " + by
+                        + " replaces the client's address before the limiter; a client that can write its header gets new"
+                        + " quotas" + WAYS_OUT);
+    }
+
+    private static boolean namesAddresses(Settings config) {
+        CallerSettings callers = config.callers();
+        return !callers.denied().isEmpty()
+                || !callers.exempt().addresses().isEmpty()
+                || config.rules().stream()
+                        .anyMatch(rule -> !rule.scope().exempt().addresses().isEmpty());
+    }
+
+    /**
+     * Warns of each kind of mistake once, and of a replaced address once for all filters of a web application.
+     *
+     * @param loader finds the classes of the application
+     * @param rules those of the configuration that are in force there
+     */
+    public static void warn(
+            ServletContext webApp, ClassLoader loader, Settings config, Collection<RuleDefinition> rules) {
+        if (config.http().methodOverride() != MethodOverride.FORMS
+                && rules.stream().anyMatch(rule -> !rule.scope().methods().isEmpty())) {
+            // Filters of the application can read a method from the body of a form.
+            filter(webApp, loader, List.of(METHOD_FILTER))
+                    .ifPresent(name -> LOG.warn(
+                            "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
+                                    + " there are rules with methods; add limiter.http.method-override = forms",
+                            name));
+        }
+        String contextPath = webApp.getContextPath();
+        if (contextPath != null && contextPath.length() > 1) {
+            warnOfContextPath(webApp, contextPath, rules);
+        }
+        if (!rules.isEmpty() && webApp.getAttribute(LOGGED) == null) {
+            filter(webApp, loader, ADDRESS_FILTERS).ifPresent(filter -> {
+                webApp.setAttribute(LOGGED, true);
+                findings(config, filter).forEach(LOG::warn);
+            });
+        }
+    }
+
+    /** The class name of the first filter that is, or extends, a class with a name that ends so. */
+    private static Optional<String> filter(ServletContext webApp, ClassLoader loader, List<String> ends) {
+        return webApp.getFilterRegistrations().values().stream()
+                .map(FilterRegistration::getClassName)
+                .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end, loader)))
+                .findFirst();
+    }
+
+    /** By its name, or by that of a class that it extends. No code of the class runs. */
+    private static boolean isOrExtends(String name, String end, ClassLoader loader) {
+        if (name.endsWith(end)) {
+            return true;
+        }
+        try {
+            Class<?> type = Class.forName(name, false, loader);
+            while (type != null && !type.getName().endsWith(end)) {
+                type = type.getSuperclass();
+            }
+            return type != null;
+        } catch (ClassNotFoundException | LinkageError | RuntimeException unknown) {
+            // The container reports it, if it needs the class.
+            return false;
+        }
+    }
+
+    /** Paths of rules do not include the context path, so one that begins with it matches no request. */
+    private static void warnOfContextPath(ServletContext webApp, String contextPath, Collection<RuleDefinition> rules) {
+        String prefix = Objects.requireNonNullElse(RequestPaths.routed("", contextPath), contextPath);
+        if (isServedInside(webApp, prefix)) {
+            return;
+        }
+        // A rule that also has the path without the context path still limits.
+        Map<String, String> found = new LinkedHashMap<>();
+        rules.forEach(rule -> rule.scope().paths().stream()
+                .filter(path ->
+                        beginsWith(prefix, path) && !rule.scope().paths().contains(inside(prefix, path)))
+                .forEach(path -> found.put(rule.name() + " (" + path + ")", inside(prefix, path))));
+        if (!found.isEmpty()) {
+            LOG.warn(
+                    "RL-325 rules begin with the context path {}: {}. Paths of rules do not include the context"
+                            + " path, so they match no request; write {} instead. Ignore this if the application has such paths"
+                            + " inside",
+                    contextPath,
+                    String.join(", ", found.keySet()),
+                    found.values().iterator().next());
+        }
+    }
+
+    /** Whether the path has these first segments. Ignores case, as rules may. */
+    private static boolean beginsWith(String prefix, String path) {
+        return (path + "/").regionMatches(true, 0, prefix + "/", 0, prefix.length() + 1);
+    }
+
+    private static String inside(String prefix, String path) {
+        return path.length() == prefix.length() ? "/" : path.substring(prefix.length());
+    }
+
+    /** Whether the application has a servlet or a folder of that name: {@code /api} in the application at {@code /api}. */
+    private static boolean isServedInside(ServletContext webApp, String prefix) {
+        Set<String> files = webApp.getResourcePaths(prefix + "/");
+        // For a missing folder some containers return null, as specified, and Jetty an empty set.
+        return (files != null && !files.isEmpty())
+                || webApp.getServletRegistrations().values().stream()
+                        .flatMap(servlet -> servlet.getMappings().stream())
+                        .anyMatch(mapping -> beginsWith(prefix, mapping));
+    }
+}

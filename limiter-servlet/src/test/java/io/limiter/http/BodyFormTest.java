@@ -1,0 +1,50 @@
+package io.limiter.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.servlet.VectorFile;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class BodyFormTest {
+    private static final Map<String, BodyForm> FORMS =
+            Map.of("problem", BodyForm.PROBLEM_JSON, "text", BodyForm.TEXT, "html", BodyForm.HTML);
+
+    static Stream<String> lines() throws IOException {
+        return VectorFile.lines("/vectors/accept.txt").stream();
+    }
+
+    @Test
+    void allAreHere() throws IOException {
+        assertEquals(48, lines().count());
+    }
+
+    @ParameterizedTest
+    @MethodSource("lines")
+    void theBodyIsTheOneThatIsWanted(String line) {
+        String[] sides = line.split("<-", 2);
+        List<String> accept = sides[1].isBlank() ? List.of() : Arrays.asList(sides[1].split(" // ", -1));
+
+        assertEquals(FORMS.get(sides[0].strip()), BodyForm.preferred(accept));
+    }
+
+    @Test
+    void noLinesAtAll() {
+        assertEquals(BodyForm.PROBLEM_JSON, BodyForm.preferred(null));
+    }
+
+    @Test
+    void whatComesAfterManyRangesIsNotRead() {
+        String[] many = new String[500];
+        Arrays.fill(many, "image/png");
+        String start = String.join(",", many);
+        assertEquals(BodyForm.PROBLEM_JSON, BodyForm.preferred(List.of(start + ",text/html")));
+        assertEquals(BodyForm.PROBLEM_JSON, BodyForm.preferred(List.of("x".repeat(70_000), "text/html")));
+    }
+}

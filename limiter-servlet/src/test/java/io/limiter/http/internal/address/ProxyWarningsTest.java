@@ -1,0 +1,227 @@
+package io.limiter.http.internal.address;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.ManualTime;
+import io.limiter.address.IpNetwork;
+import io.limiter.internal.config.ClientIpSettings;
+import io.limiter.servlet.FakeExchange;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Which warnings are logged, and how often. */
+class ProxyWarningsTest {
+    private final Warnings warnings = new Warnings();
+    private final ManualTime time = new ManualTime();
+
+    private AddressResolver resolver(String header, String... networks) {
+        return resolver(new ClientIpSettings(
+                Stream.of(networks).map(IpNetwork::parse).toList(),
+                false,
+                false,
+                0,
+                header,
+                64,
+                ClientIpSettings.Source.AUTO));
+    }
+
+    private AddressResolver resolver(ClientIpSettings settings) {
+        return new AddressResolver(settings, warnings.logger(), time);
+    }
+
+    private void asked(AddressResolver resolver, String peer, String... headers) {
+        resolver.resolve(peer, Rows.headers(headers));
+    }
+
+    private void assertTold(String... beginnings) {
+        List<String> told = warnings.taken();
+        assertEquals(
+                List.of(beginnings),
+                told.stream()
+                        .map(line -> Stream.of(beginnings)
+                                .filter(line::startsWith)
+                                .findFirst()
+                                .orElse(line))
+                        .toList());
+    }
+
+    @Test
+    void anExemptAddressThatMayBeAProxyIsLoggedOnce() {
+        AddressResolver resolver = resolver(ClientIpSettings.DEFAULT);
+        FakeExchange exchange = new FakeExchange().header("Via", "1.1 p");
+        for (int i = 0; i < 3; i++) {
+            assertFalse(resolver.isSure(resolver.resolve(exchange.asked()), exchange.asked()));
+        }
+        assertTold("RL-310 a request from the exempt address 192.0.2.1 carries Via");
+    }
+
+    @Test
+    void ordinaryTrafficSaysNothing() {
+        AddressResolver direct = resolver(ClientIpSettings.DEFAULT);
+        asked(direct, "192.0.2.1");
+        asked(direct, "127.0.0.1");
+        asked(direct, null);
+        AddressResolver behind = resolver("X-Forwarded-For", "10.0.0.0/8");
+        asked(behind, "10.0.0.1", "X-Forwarded-For: 1.1.1.1");
+        asked(behind, "10.0.0.1", "X-Forwarded-For: 10.0.0.9");
+        asked(behind, "10.0.0.1", "X-Forwarded-For: garbage, 1.1.1.1", "Forwarded: for=6.6.6.6");
+        asked(behind, "10.0.0.1");
+        asked(behind, "192.0.2.1");
+        assertTold();
+    }
+
+    @Test
+    void aHeaderThatNobodyReads() {
+        AddressResolver direct = resolver(ClientIpSettings.DEFAULT);
+        asked(direct, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold("RL-301 X-Forwarded-For came from 192.0.2.1 and is ignored: ");
+        asked(direct, "192.0.2.2", "Forwarded: for=1.1.1.1");
+        assertTold();
+        asked(direct, "::ffff:10.0.0.1", "X-Real-IP: 1.1.1.1");
+        assertTold("RL-302 X-Real-IP came from 10.0.0.1, which looks like a proxy of yours, and is ignored: ");
+        asked(direct, "fd00::1", "X-Real-IP: 1.1.1.1");
+        asked(direct, null, "X-Real-IP: 1.1.1.1");
+        assertTold();
+    }
+
+    @Test
+    void behindTheFirstThousandOneRequestInASecondIsLookedAt() {
+        AddressResolver direct = resolver(ClientIpSettings.DEFAULT);
+        for (int i = 0; i < 1_001; i++) {
+            asked(direct, "192.0.2.1");
+        }
+        asked(direct, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold();
+        time.advance(Duration.ofSeconds(1));
+        asked(direct, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold("RL-301 ");
+    }
+
+    @Test
+    void everyPrivateNeighbourLooksLikeAProxy() {
+        for (String peer : List.of(
+                "10.1.1.1",
+                "172.16.0.1",
+                "172.31.255.255",
+                "192.168.1.1",
+                "100.64.0.1",
+                "127.0.0.1",
+                "169.254.1.1",
+                "fd12::1",
+                "fe80::1%eth0",
+                "0:0:0:0:0:0:0:1",
+                "")) {
+            asked(resolver(ClientIpSettings.DEFAULT), peer, "X-Forwarded-For: 1.1.1.1");
+            assertTold("RL-302 ");
+        }
+        for (String peer : List.of("172.32.0.1", "192.169.0.1", "100.128.0.1", "11.0.0.1", "2001:db8::1", "::2")) {
+            asked(resolver(ClientIpSettings.DEFAULT), peer, "X-Forwarded-For: 1.1.1.1");
+            assertTold("RL-301 ");
+        }
+    }
+
+    @Test
+    void aHeaderFromWhoIsNoProxy() {
+        AddressResolver behind = resolver("X-Forwarded-For", "10.0.0.0/8");
+        asked(behind, "192.168.0.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold("RL-307 X-Forwarded-For came from 192.168.0.1, which is not a trusted proxy, and is ignored. ");
+        asked(behind, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold();
+    }
+
+    @Test
+    void aProxyThatWritesAnotherHeader() {
+        AddressResolver behind = resolver("Forwarded", "10.0.0.0/8");
+        asked(behind, "10.0.0.1", "X-Forwarded-For: 1.1.1.1");
+        assertTold("RL-308 the trusted proxy 10.0.0.1 sent X-Forwarded-For and no Forwarded, ");
+        asked(behind, "10.0.0.1", "X-Real-IP: 1.1.1.1");
+        assertTold();
+    }
+
+    @Test
+    void aMalformedHeaderOnceAMinuteWithHowMany() {
+        AddressResolver behind = resolver("X-Forwarded-For", "10.0.0.0/8");
+        asked(behind, "10.0.0.1", "X-Forwarded-For: 1.1.1.1, unknown");
+        assertTold("RL-303 X-Forwarded-For from 10.0.0.1 is malformed at 'unknown': it is not an address. Such"
+                + " requests share a separate quota; 1 until now");
+        for (int i = 0; i < 100; i++) {
+            asked(behind, "10.0.0.1", "X-Forwarded-For: unknown");
+        }
+        assertTold();
+        time.advance(Duration.ofMinutes(1));
+        asked(behind, "10.0.0.1", "X-Forwarded-For: " + "10.0.0.2,".repeat(32) + "10.0.0.2");
+        List<String> told = warnings.taken();
+        assertEquals(1, told.size());
+        assertTrue(told.get(0).startsWith("RL-303 ") && told.get(0).contains("more than 32 hops"), told.get(0));
+        assertTrue(told.get(0).contains("102 until now"), told.get(0));
+    }
+
+    @Test
+    void tooManyEmptyElements() {
+        asked(resolver("X-Forwarded-For", "10.0.0.0/8"), "10.0.0.1", "X-Forwarded-For: 1.1.1.1" + ",".repeat(16));
+        assertTold();
+        asked(resolver("X-Forwarded-For", "10.0.0.0/8"), "10.0.0.1", "X-Forwarded-For: 1.1.1.1" + ",".repeat(17));
+        assertTold(
+                "RL-303 X-Forwarded-For from 10.0.0.1 is malformed at '': more than 16 empty elements had to be read. ");
+    }
+
+    @Test
+    void fewerHopsThanConfigured() {
+        AddressResolver counted = resolver(
+                new ClientIpSettings(List.of(), false, false, 2, "Forwarded", 64, ClientIpSettings.Source.AUTO));
+        asked(counted, "192.0.2.1", "Forwarded: for=1.1.1.1");
+        assertTold("RL-304 Forwarded from 192.0.2.1 has 1 hops, and limiter.client-ip.trusted-hops = 2: ");
+        asked(counted, "192.0.2.1");
+        assertTold();
+        time.advance(Duration.ofMinutes(1));
+        asked(counted, "192.0.2.1");
+        assertTold("RL-304 Forwarded from 192.0.2.1 has 0 hops, ");
+    }
+
+    @Test
+    void aNetworkWithHostBitsAndTrustInEverybodyAreFoundWithoutARequest() {
+        assertEquals(
+                List.of(
+                        "RL-305 the trusted network 10.0.0.1/8 has bits behind its prefix, so it is 10.0.0.0/8; write that,"
+                                + " or /32 if one address was meant"),
+                resolver("X-Forwarded-For", "10.0.0.1/8", "2001:db8::/32", "192.0.2.1")
+                        .findings());
+        List<String> everyPeer = resolver(new ClientIpSettings(
+                        List.of(), false, true, 0, "X-Forwarded-For", 64, ClientIpSettings.Source.AUTO))
+                .findings();
+        assertTrue(everyPeer.get(0).startsWith("RL-306 every peer is trusted to name the client in X-Forwarded-For: "));
+        assertEquals(1, everyPeer.size());
+        assertEquals(List.of(), resolver(ClientIpSettings.DEFAULT).findings());
+        assertTold();
+    }
+
+    @Test
+    void aPeerThatIsNoAddress() {
+        AddressResolver direct = resolver(ClientIpSettings.DEFAULT);
+        asked(direct, "evil", "X-Forwarded-For: 1.1.1.1");
+        assertTold("RL-309 the container returns the peer 'evil', which is not an address; ");
+        asked(direct, "evil");
+        assertTold();
+    }
+
+    @Test
+    void noClientWritesALineOfTheLog() {
+        String evil = "\r\nRL-301 all is well\u001b[31m\u0000\u00e9\ud83d'\\".repeat(1_000);
+        AddressResolver behind = resolver("Forwarded", "10.0.0.0/8");
+        asked(behind, "10.0.0.1", "Forwarded: " + evil);
+        time.advance(Duration.ofMinutes(1));
+        asked(behind, "10.0.0.1", "Forwarded: for=\"" + evil.substring(0, 100));
+        asked(behind, evil, "Forwarded: for=1.1.1.1");
+        List<String> told = warnings.taken();
+        assertEquals(3 + 1, told.size(), told.toString());
+        for (String line : told) {
+            assertTrue(line.chars().allMatch(c -> c >= ' ' && c <= '~'), line);
+            assertTrue(line.length() < 800, line);
+            assertFalse(line.contains("well'"), line);
+        }
+    }
+}
