@@ -7,7 +7,7 @@ import io.limiter.rule.KeyResolver
 import io.limiter.spring.RateLimitExceededException
 
 fun nullableResult(outcome: LimitOutcome): String = outcome.reason().name // wrong
-fun nullableReturned(policy: Policy): Limit = policy.block() // wrong
+fun nullableReturned(policy: Policy): Limit = policy.penalty() // wrong
 fun nullGiven(): PartitionKey = PartitionKey.of(null as String?) // wrong
 fun nullInRecord(key: PartitionKey): Charge = Charge(null, key, 1) // wrong
 fun nullReturned(): KeyResolver<String> = KeyResolver { null } // wrong

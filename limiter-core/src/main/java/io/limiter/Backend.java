@@ -5,7 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Decides where the state is. The one interface behind a {@link RateLimiter}; state never crosses it. Implementations are
+ * Decides where the state is. The one interface behind a {@link RateLimiter}; state never crosses it. Only this library
+ * implements it, so that it can grow; a test may. Implementations are
  * thread-safe, exact for each key under any concurrency, and take the time from a clock of their own.
  *
  * <p>A stage completes exceptionally with {@link BackendException} when there is no decision, at the latest when the
@@ -68,7 +69,7 @@ public interface Backend extends AutoCloseable {
      * @throws BackendException when there is no decision within the backend's own deadline
      */
     default Decision decideNow(List<Charge> charges, Mode mode) {
-        return BackendException.result(decide(charges, mode).toCompletableFuture());
+        return BackendException.join(decide(charges, mode).toCompletableFuture());
     }
 
     /**
@@ -80,7 +81,7 @@ public interface Backend extends AutoCloseable {
     CompletionStage<Boolean> refund(Decision decision);
 
     /**
-     * Confirms what the decision took of an {@link Algorithm#ALLOTMENT}: it is sold, and can't be given back any more.
+     * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.
      *
      * @return whether all of that is confirmed, now or before; false where a hold has run out, or was given back
      */

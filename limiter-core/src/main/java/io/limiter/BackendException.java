@@ -47,8 +47,8 @@ public class BackendException extends RuntimeException {
         return kind;
     }
 
-    /** The exception that callers get for a failure. */
-    static BackendException of(Throwable thrown) {
+    /** The exception that callers get for a failure: the cause of those that a future adds, or RL-229. */
+    public static BackendException of(Throwable thrown) {
         Throwable cause = thrown;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)
                 && cause.getCause() != null) {
@@ -62,8 +62,12 @@ public class BackendException extends RuntimeException {
                         cause);
     }
 
-    /** Waits, at most for the backend's deadline; an interrupt does not shorten that and is kept. */
-    static <T> T result(CompletableFuture<T> answer) {
+    /**
+     * Waits for an answer, at most for the backend's deadline; an interrupt does not shorten that and is kept.
+     *
+     * @throws BackendException if there is none
+     */
+    public static <T> T join(CompletableFuture<T> answer) {
         try {
             return answer.join();
         } catch (CompletionException e) {

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many; 0 takes nothing: always allowed, it shows the state
  * @param requestId the call's own id, or null. A call repeated with its id within the period is admitted again and
  *     charged once, so that a retry after a time-out is safe. One id means one call: it must be repeated with the same
- *     permits (an allotment denies other ones). Only for policies whose limits are all {@link Algorithm#SLIDING_ZSET} or
- *     {@link Algorithm#ALLOTMENT}. It must never be read from an untrusted request: a client that can repeat an id is
+ *     permits (an allotment denies other ones). Only for policies whose limits all keep ids: a {@link SlidingLog} that {@linkplain
+ *     SlidingLog#takesRequestIds() takes them}, or a {@link Stock}. It must never be read from an untrusted request: a client that can repeat an id is
  *     admitted for free
  * @param member what the call does or is done with, for algorithms that count members
- *     ({@link Algorithm#takesMembers()}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too, the
+ *     ({@link DistinctMembers}, {@link Stock}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too, the
  *     missing one, which is also that of an empty {@linkplain PartitionKey.Builder#addStandIn stand-in}
  */
 public record Charge(
@@ -34,7 +34,7 @@ public record Charge(
      * Checks the charge.
      *
      * @throws IllegalArgumentException if permits are negative or above {@link Limit#MAX_PERMITS}, or above 1 where the
-     *     policy has a limit that is {@link Algorithm#DISTINCT}, the request id is empty, or the policy can't keep request ids or members
+     *     policy has a limit that is a {@link DistinctMembers}, the request id is empty, or the policy can't keep request ids or members
      */
     public Charge {
         Objects.requireNonNull(policy, "policy");
@@ -50,7 +50,7 @@ public record Charge(
             throw new IllegalArgumentException(
                     "policy '" + policy.name() + "' counts no members; leave the member out");
         }
-        if (permits > 1 && policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.DISTINCT)) {
+        if (permits > 1 && policy.limits().stream().anyMatch(limit -> limit instanceof DistinctMembers)) {
             throw new IllegalArgumentException("a charge of " + permits + " permits to policy '" + policy.name()
                     + "', which counts different members, and one charge has one; use 1");
         }
@@ -101,7 +101,7 @@ public record Charge(
     }
 
     /** The same charge to another policy of that name. */
-    Charge under(Policy other) {
+    public Charge under(Policy other) {
         return other == policy ? this : new Charge(other, key, permits, requestId, member);
     }
 
@@ -111,7 +111,7 @@ public record Charge(
                     + "' is empty; give each call its own id, or none");
         }
         for (Limit limit : policy.limits()) {
-            if (!limit.algorithm().takesRequestIds()) {
+            if (!limit.spec().algorithm().takesRequestIds()) {
                 throw new IllegalArgumentException("policy '" + policy.name() + "' can't keep the request id '"
                         + requestId + "': its limit '" + limit
                         + "' is not sliding-zset or allotment; leave the id out, or"

@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.Access;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -62,13 +63,14 @@ public final class Decision {
     }
 
     /**
-     * A decision with numbers: allowed when every outcome is.
+     * A decision: allowed when every outcome is; without outcomes, unless its source is {@link Source#FAILED_CLOSED}.
      *
-     * @param outcomes one for each limit of each charge, in their order
+     * @param outcomes one for each limit of each charge, in their order; none if nothing was counted
      */
     public static Decision of(Source source, List<Charge> charges, List<LimitOutcome> outcomes) {
         LimitOutcome[] all = outcomes.toArray(new LimitOutcome[0]);
-        return new Decision(source, areAllowed(all), new Several(List.copyOf(charges), all));
+        boolean allowed = all.length == 0 ? source != Source.FAILED_CLOSED : areAllowed(all);
+        return new Decision(source, allowed, new Several(List.copyOf(charges), all));
     }
 
     /**
@@ -86,24 +88,12 @@ public final class Decision {
         return new Decision(source, outcome.allowed(), outcome);
     }
 
-    /** The answer of the failure mode, where nothing was counted. */
-    static Decision failed(boolean open, List<Charge> charges) {
-        return new Decision(
-                open ? Source.FAILED_OPEN : Source.FAILED_CLOSED, open, new Several(charges, new LimitOutcome[0]));
-    }
-
-    /** The same answer, given by the local share to these charges. */
-    Decision asLocalFallback(List<Charge> asked) {
-        return of(Source.LOCAL_FALLBACK, asked, outcomes());
-    }
-
-    /** The same answer, given by the local share to one plain charge. */
-    Decision asLocalFallback(Charge asked) {
-        if (said instanceof LimitOutcome one && one.policy() == asked.policy()) {
+    /** The same answer, given by the local share to these charges. For this library. */
+    public Decision asLocalFallback(Access library, List<Charge> asked) {
+        if (said instanceof LimitOutcome one && one.policy() == asked.get(0).policy()) {
             return new Decision(Source.LOCAL_FALLBACK, allowed, said);
         }
-        LimitOutcome[] outcomes = said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
-        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.of(asked), outcomes));
+        return of(Source.LOCAL_FALLBACK, asked, outcomes());
     }
 
     /** Whether the call is allowed. */
@@ -137,7 +127,7 @@ public final class Decision {
         return outcomes().stream().filter(outcome -> !outcome.allowed()).toList();
     }
 
-    /** Whether the key is blocked because it was denied too often ({@link Algorithm#BLOCK}). */
+    /** Whether the key is blocked because it was denied too often ({@link Penalty}). */
     public boolean blocked() {
         if (allowed || said instanceof LimitOutcome) {
             return !allowed && Objects.requireNonNull(bindingOrNull()).blocked();
@@ -178,8 +168,8 @@ public final class Decision {
     /** Whether a charge is above what a limit of its policy can ever grant; no backend is needed to know that. */
     private boolean asksTooMuch() {
         return charges().stream()
-                .anyMatch(charge ->
-                        charge.policy().limits().stream().anyMatch(limit -> charge.permits() > limit.capacity()));
+                .anyMatch(charge -> charge.policy().limits().stream()
+                        .anyMatch(limit -> charge.permits() > limit.spec().capacity()));
     }
 
     /** Time until the call would be allowed if there are no other calls: zero when allowed, empty when it never can be. */
@@ -194,8 +184,11 @@ public final class Decision {
         return binding == null ? 0 : binding.remaining();
     }
 
-    /** Claims the one refund of this decision: true the first time. A decision that took nothing is claimed at once. */
-    synchronized boolean claimRefund() {
+    /**
+     * Claims the one refund of this decision: true the first time. A decision that took nothing is claimed at once. For
+     * this library.
+     */
+    public synchronized boolean claimRefund(Access library) {
         boolean first = !refunded;
         refunded = true;
         return first;
@@ -231,7 +224,7 @@ public final class Decision {
         }
         // As unsigned numbers NEVER, which is -1, is the longest.
         return one.allowed()
-                ? one.limit().algorithm().isQuota() && one.remaining() < than.remaining()
+                ? !(one.limit() instanceof Penalty) && one.remaining() < than.remaining()
                 : Long.compareUnsigned(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
     }
 

@@ -31,7 +31,7 @@ public enum FailureMode {
     }
 
     /** The stricter of the two. */
-    FailureMode strictest(FailureMode other) {
+    public FailureMode strictest(FailureMode other) {
         return compareTo(other) <= 0 ? this : other;
     }
 }

@@ -1,190 +1,81 @@
 package io.limiter;
 
+import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number of permits per period, counted by one {@link Algorithm}. The quota policy of the IETF draft
- * <i>RateLimit header fields for HTTP</i>, with its {@code q} and {@code w}. Immutable.
+ * How much of something is allowed: one of the kinds that the methods here make, each with words of its own. Kinds will
+ * join, so code must not need to know all of them. The quota policy of the IETF draft <i>RateLimit header fields for
+ * HTTP</i>. Immutable; compared by value.
  *
- * <p>A limit of 0 permits denies every call that costs a permit. All arithmetic is in whole numbers below
- * 2<sup>53</sup>; a limit that would exceed this is refused.
- *
- * @param name the name of the limit in its policy and in answers: 1 to 64 of {@code A-Z a-z 0-9 . _ -}; null until the
- *     policy gives it its default name
- * @param algorithm how it is kept
- * @param permits how many per period
- * @param periodMicros the period in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}; of an {@linkplain #aligned aligned}
- *     limit that of an ordinary window
- * @param burst how many a full token bucket holds; the most that one member of an allotment may have; equal to
- *     {@code permits} for every other algorithm
- * @param identity what identifies its state, together with policy, key and algorithm: the given name, else the period
- *     in microseconds. It does not depend on other limits of the policy, nor on permits and burst
- * @param terms what its algorithm needs beyond these numbers; null for nothing
+ * <p>A limit of 0 permits denies every call that costs a permit. A limit that can't be counted exactly is refused.
  */
-public record Limit(
-        @Nullable String name,
-        Algorithm algorithm,
-        long permits,
-        long periodMicros,
-        long burst,
-        String identity,
-        @Nullable Terms terms) {
-    /** The largest permits of a sliding log: state and work grow with it. */
-    public static final long MAX_LOG_PERMITS = 10_000;
+public abstract class Limit {
+    /** The largest permits of a limit whose state grows with them. */
+    public static final long MAX_LOG_PERMITS = LimitSpec.MAX_LOG_PERMITS;
 
     /** The largest permits of any limit: 2<sup>52</sup>. */
-    public static final long MAX_PERMITS = 1L << 52;
+    public static final long MAX_PERMITS = LimitSpec.MAX_PERMITS;
 
-    /** The longest period: 2<sup>51</sup> microseconds, 71 years. */
-    public static final long MAX_PERIOD_MICROS = 1L << 51;
+    private final @Nullable String name;
+    private final LimitSpec spec;
 
-    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
-    private static final String[] UNITS = {"d", "h", "m", "s", "ms", "us"};
-    private static final long[] UNIT_MICROS = {86_400_000_000L, 3_600_000_000L, 60_000_000L, 1_000_000L, 1_000L, 1L};
-
-    /**
-     * Checks the limit.
-     *
-     * @throws IllegalArgumentException if a part is out of its range or the arithmetic would not be exact; the message
-     *     names the value and what to write instead
-     */
-    public Limit {
-        Objects.requireNonNull(algorithm, "algorithm");
-        checkName("limit", identity);
-        if (name != null) {
-            checkName("limit", name);
-        }
-        if (permits < 0 || permits > MAX_PERMITS) {
-            throw new IllegalArgumentException(
-                    "a limit of " + permits + " permits is outside 0.." + MAX_PERMITS + "; 0 denies all");
-        }
-        if (periodMicros < 1 || periodMicros > MAX_PERIOD_MICROS) {
-            throw new IllegalArgumentException("a period of " + periodMicros + " us is outside 1.." + MAX_PERIOD_MICROS
-                    + " (1 microsecond to 71 years); write one such as 10s");
-        }
-        if ((algorithm == Algorithm.BLOCK) != (terms instanceof BlockTerms)) {
-            throw new IllegalArgumentException("a block is not one of the limits; write it on a line of its own:"
-                    + " block = 20/10m for 15m up to 24h; in code, Limit.block(...)");
-        }
-        algorithm.check(permits, periodMicros, burst);
-        if (terms instanceof CalendarWindow calendar && !calendar.fits(algorithm, periodMicros)) {
-            throw new IllegalArgumentException("'" + terms + "' is for a fixed window of " + calendar.periodText()
-                    + ", not for " + algorithm.text() + "; write 'fixed " + terms + "'");
-        }
+    Limit(@Nullable String name, LimitSpec spec) {
+        this.name = name;
+        this.spec = spec;
     }
 
-    /** A limit that is identified by its name or, without one, by its period. */
-    public Limit(@Nullable String name, Algorithm algorithm, long permits, long periodMicros, long burst) {
-        this(name, algorithm, permits, periodMicros, burst, null);
+    /** The limit of a specification, which also names its state if it has a name. For this library. */
+    public static Limit of(@Nullable String name, LimitSpec spec) {
+        return name == null ? of(spec, null) : of(spec.identifiedBy(name), name);
     }
 
-    /** As above, with terms. */
-    public Limit(
-            @Nullable String name,
-            Algorithm algorithm,
-            long permits,
-            long periodMicros,
-            long burst,
-            @Nullable Terms terms) {
-        this(name, algorithm, permits, periodMicros, burst, identity(name, algorithm, periodMicros, terms), terms);
-    }
-
-    private static String identity(
-            @Nullable String name, Algorithm algorithm, long periodMicros, @Nullable Terms terms) {
-        return name != null
-                ? name
-                : terms instanceof CalendarWindow calendar ? calendar.identity() : algorithm.identity(periodMicros);
+    private static Limit of(LimitSpec spec, @Nullable String name) {
+        return switch (spec.algorithm()) {
+            case FIXED_WINDOW -> new FixedWindow(name, spec);
+            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLog(name, spec);
+            case TOKEN_BUCKET -> new TokenBucket(name, spec);
+            case DISTINCT -> new DistinctMembers(name, spec);
+            case BLOCK -> new Penalty(name, spec);
+            case ALLOTMENT -> new Stock(name, spec);
+        };
     }
 
     /** At most {@code permits} in a window that starts with the first admitted call. */
-    public static Limit fixedWindow(long permits, Duration period) {
-        return new Limit(null, Algorithm.FIXED_WINDOW, permits, micros(period), permits);
-    }
-
-    /**
-     * The same permits in windows that turn at calendar time: {@code fixedWindow(1000, Duration.ofDays(1)).aligned(rome)}
-     * begins anew at each midnight in Rome. A week is 7 days, a month {@link java.time.temporal.ChronoUnit#MONTHS}'s duration.
-     *
-     * @throws IllegalArgumentException if this is no fixed window, the period does not fit the calendar, or the zone's
-     *     id is an
-     *     abbreviation
-     */
-    public Limit aligned(ZoneId zone) {
-        return new Limit(name, algorithm, permits, periodMicros, burst, new CalendarWindow(periodMicros, zone));
+    public static FixedWindow fixedWindow(long permits, Duration period) {
+        return FixedWindow.of(permits, period);
     }
 
     /** At most {@code permits} in any period, wherever it starts. */
-    public static Limit slidingList(long permits, Duration period) {
-        return new Limit(null, Algorithm.SLIDING_LIST, permits, micros(period), permits);
+    public static SlidingLog slidingList(long permits, Duration period) {
+        return SlidingLog.of(permits, period, false);
     }
 
     /** At most {@code permits} in any period, and a call repeated with its request id is charged once. */
-    public static Limit slidingZset(long permits, Duration period) {
-        return new Limit(null, Algorithm.SLIDING_ZSET, permits, micros(period), permits);
+    public static SlidingLog slidingZset(long permits, Duration period) {
+        return SlidingLog.of(permits, period, true);
     }
 
     /** A bucket that holds {@code permits} and refills by as many per period, continuously. */
-    public static Limit tokenBucket(long permits, Duration period) {
+    public static TokenBucket tokenBucket(long permits, Duration period) {
         return tokenBucket(permits, period, permits);
     }
 
     /** A bucket that holds {@code burst} permits and refills by {@code permits} per period, continuously. */
-    public static Limit tokenBucket(long permits, Duration period, long burst) {
-        return new Limit(null, Algorithm.TOKEN_BUCKET, permits, micros(period), burst);
+    public static TokenBucket tokenBucket(long permits, Duration period, long burst) {
+        return TokenBucket.of(permits, period, burst);
     }
 
     /**
      * At most {@code permits} different {@linkplain Charge#member() members} in a window that starts with the first one. A
      * member that is known is allowed again and costs nothing.
      */
-    public static Limit distinct(long permits, Duration period) {
-        return new Limit(null, Algorithm.DISTINCT, permits, micros(period), permits);
-    }
-
-    /**
-     * The same limit, but a known member is denied until the window ends: {@code 5/1d distinct repeat deny}.
-     *
-     * @throws IllegalArgumentException if it does not count members
-     */
-    public Limit denyingRepeats() {
-        if (algorithm != Algorithm.DISTINCT) {
-            throw new IllegalArgumentException(
-                    "'repeat deny' on " + algorithm.text() + ": only distinct knows its members; leave it out");
-        }
-        return new Limit(name, algorithm, permits, periodMicros, burst, identity, Repeats.DENY);
-    }
-
-    private enum Repeats implements Terms {
-        DENY;
-
-        @Override
-        public String options(long unixMicros) {
-            return "repeat=deny";
-        }
-
-        @Override
-        public String toString() {
-            return "repeat deny";
-        }
-    }
-
-    /**
-     * Not a quota: this number of denials within a window that starts with the first one blocks the key. See {@link
-     * Algorithm#BLOCK}.
-     *
-     * @param first how long the first block lasts; each later one twice as long as the one before
-     * @param longest the longest that a block lasts
-     */
-    public static Limit block(long denials, Duration period, Duration first, Duration longest) {
-        BlockTerms terms = new BlockTerms(micros(first), micros(longest));
-        return new Limit(Algorithm.BLOCK.text(), Algorithm.BLOCK, denials, micros(period), denials, terms);
+    public static DistinctMembers distinct(long permits, Duration period) {
+        return DistinctMembers.of(permits, period);
     }
 
     /**
@@ -195,46 +86,63 @@ public record Limit(
      * @param closes from when on nothing is sold any more
      * @throws IllegalArgumentException if a number is out of range, or it closes before it opens
      */
-    public static Limit allotment(long permits, long each, Duration hold, @Nullable Instant opens, Instant closes) {
-        long period = hold.isZero() ? MAX_PERIOD_MICROS : micros(hold);
-        AllotmentTerms terms = new AllotmentTerms(opens == null ? 0 : micros(opens), micros(closes));
-        return new Limit(null, Algorithm.ALLOTMENT, permits, period, each, terms);
+    public static Stock allotment(long permits, long each, Duration hold, @Nullable Instant opens, Instant closes) {
+        return Stock.of(permits, each, hold, opens, closes);
     }
 
-    /** The same limit with a name of its own, which also identifies its state. */
-    public Limit named(String newName) {
-        return new Limit(Objects.requireNonNull(newName, "name"), algorithm, permits, periodMicros, burst, terms);
+    /**
+     * Blocks a key that the other limits of its policy deny repeatedly: that number of denials within a window that starts
+     * with the first one.
+     *
+     * @param first how long the first block lasts; each later one twice as long as the one before
+     * @param longest the longest that a block lasts
+     */
+    public static Penalty block(long denials, Duration period, Duration first, Duration longest) {
+        return Penalty.of(denials, period, first, longest);
+    }
+
+    /** The name of the limit in its policy and in answers; null until the policy gives it its default name. */
+    public @Nullable String name() {
+        return name;
+    }
+
+    /** The same limit with a name of its own, which also identifies its state: 1 to 64 of {@code A-Z a-z 0-9 . _ -}. */
+    public Limit withName(String newName) {
+        return of(Objects.requireNonNull(newName, "name"), spec);
     }
 
     /** The same limit with a name that does not identify its state. */
     Limit called(String defaultName) {
-        return new Limit(defaultName, algorithm, permits, periodMicros, burst, identity, terms);
+        LimitSpec.checkName("limit", defaultName);
+        return of(spec, defaultName);
     }
 
-    /** The period as a duration. */
+    /** How many permits it grants in a period, or in all; how many denials a {@link Penalty} takes. */
+    public long permits() {
+        return spec.permits();
+    }
+
+    /** The time after which what was taken counts no more, or by which as many have refilled; of a stock, a hold's. */
     public Duration period() {
-        return Duration.of(periodMicros, ChronoUnit.MICROS);
+        return Duration.of(spec.periodMicros(), ChronoUnit.MICROS);
     }
 
     /**
-     * The highest cost that can ever be granted at once: the burst of a bucket, the share of one member of an
-     * allotment, else the permits. Any number for a block, which takes nothing.
+     * The highest cost that can ever be granted at once: the burst of a bucket, the share of one member of a stock, else the
+     * permits. Any number for a penalty, which takes nothing.
      */
     public long capacity() {
-        return algorithm.isQuota() ? burst : MAX_PERMITS;
+        return spec.capacity();
     }
 
-    /** The most that can ever remain: the burst of a bucket, else the permits; of a block, which is no quota, nothing. */
-    public long quota() {
-        return algorithm.hasBurst() ? burst : algorithm.isQuota() ? permits : 0;
+    /** The name of its kind in configuration text, such as {@code sliding-list}. */
+    public String kind() {
+        return spec.algorithm().text();
     }
 
-    /**
-     * The greatest common divisor of permits and period. A bucket's refill is {@code permits / divisor} parts of a
-     * permit each microsecond, where a permit has {@code periodMicros / divisor} parts.
-     */
-    public long refillDivisor() {
-        return gcd(permits, periodMicros);
+    /** What the backends count. For this library. */
+    public LimitSpec spec() {
+        return spec;
     }
 
     /** The name that the policy gave. */
@@ -244,62 +152,23 @@ public record Limit(
 
     /** This limit divided among that number of instances, at least 1 permit (0 stays 0), for {@link FailureMode#LOCAL}. */
     Limit share(long instances) {
-        return permits == 0 ? this : algorithm.share(this, instances);
+        return of(spec.share(instances), name);
     }
 
-    /** Other numbers for the same state. */
-    Limit with(long newPermits, long newPeriodMicros, long newBurst) {
-        return new Limit(name, algorithm, newPermits, newPeriodMicros, newBurst, identity, terms);
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || other instanceof Limit that && Objects.equals(name, that.name) && spec.equals(that.spec);
     }
 
-    /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}; {@code 1month}. */
-    public String periodText() {
-        return terms instanceof CalendarWindow calendar ? calendar.periodText() : text(periodMicros);
-    }
-
-    static String text(long micros) {
-        int unit = 0;
-        while (micros % UNIT_MICROS[unit] != 0) {
-            unit++;
-        }
-        return micros / UNIT_MICROS[unit] + UNITS[unit];
+    @Override
+    public int hashCode() {
+        return spec.hashCode() * 31 + Objects.hashCode(name);
     }
 
     /** The limit as configuration text: {@code 3/10s sliding-list}. */
     @Override
     public String toString() {
-        boolean isStock = algorithm == Algorithm.ALLOTMENT;
-        return permits + (isStock ? "" : "/" + periodText()) + " " + algorithm.text()
-                + (isStock ? " each " + burst : burst != permits ? " burst " + burst : "")
-                + (isStock && periodMicros < MAX_PERIOD_MICROS ? " hold " + periodText() : "")
-                + (terms == null ? "" : " " + terms)
-                + (name == null ? "" : " name " + name);
-    }
-
-    static void checkName(String what, String name) {
-        if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException("'" + name + "' can't name a " + what
-                    + "; use 1 to 64 letters, digits, dots, underscores and hyphens (A-Z a-z 0-9 . _ -)");
-        }
-    }
-
-    static long gcd(long a, long b) {
-        while (b != 0) {
-            long rest = a % b;
-            a = b;
-            b = rest;
-        }
-        return a;
-    }
-
-    private static long micros(Instant time) {
-        return ChronoUnit.MICROS.between(Instant.EPOCH, time);
-    }
-
-    private static long micros(Duration period) {
-        if (period.getNano() % 1_000 != 0) {
-            throw new IllegalArgumentException("a period of " + period + " is finer than a microsecond; round it");
-        }
-        return TimeUnit.MICROSECONDS.convert(period);
+        return spec + (name == null ? "" : " name " + name);
     }
 }

@@ -1,6 +1,5 @@
 package io.limiter;
 
-import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -14,9 +13,6 @@ import org.jspecify.annotations.Nullable;
 public final class LimitOutcome {
     /** The {@code retryAfterMicros} of a charge that can never be allowed. */
     public static final long NEVER = -1;
-
-    /** Those of an allotment, by their numbers in its script. */
-    private static final List<DenialReason> REASONS = List.of(DenialReason.values());
 
     // The parts of the charge rather than the charge: one of these is kept with each decision.
     private final Policy policy;
@@ -66,10 +62,10 @@ public final class LimitOutcome {
         this.limit = limit;
         this.allowed = allowed;
         this.remaining = remaining;
-        boolean isReason = limit.algorithm() == Algorithm.ALLOTMENT
+        boolean isReason = limit instanceof Stock
                 && retryAfterMicros == NEVER
                 && stampMicros > 0
-                && stampMicros < REASONS.size();
+                && DenialReason.ofNumber(stampMicros) != null;
         this.stampOrWait = allowed ? stampMicros : isReason ? -stampMicros : retryAfterMicros;
         this.next = nextMicros;
         this.reset = resetMicros;
@@ -97,7 +93,7 @@ public final class LimitOutcome {
 
     /** Whether this is a block that denies. */
     public boolean blocked() {
-        return !allowed && limit.algorithm() == Algorithm.BLOCK;
+        return !allowed && limit instanceof Penalty;
     }
 
     /** Permits left after this answer; of a block the denials that are left until it denies. */
@@ -116,10 +112,10 @@ public final class LimitOutcome {
 
     /** Why the limit denies the charge; null where it allows it. */
     public @Nullable DenialReason reason() {
-        if (allowed || limit.algorithm() != Algorithm.ALLOTMENT) {
+        if (allowed || !(limit instanceof Stock)) {
             return allowed ? null : DenialReason.QUOTA;
         }
-        return stampOrWait < 0 ? REASONS.get((int) -stampOrWait) : DenialReason.NOT_OPEN;
+        return stampOrWait < 0 ? DenialReason.ofNumber(-stampOrWait) : DenialReason.NOT_OPEN;
     }
 
     /** Time until there is more quota than now; 0 if none is used. */

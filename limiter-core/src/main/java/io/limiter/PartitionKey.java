@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.KeyHash;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;

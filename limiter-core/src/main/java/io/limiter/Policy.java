@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -14,37 +15,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * A named set of limits that apply together (10 a second <i>and</i> 1000 a day), and what to do when the backend can't
  * answer. Its name identifies the use case: <i>how often may this caller do this?</i> Immutable.
- *
- * @param name 1 to 64 of {@code A-Z a-z 0-9 . _ -}
- * @param limits at least one, each with a name that is unique here: its own, or by default the policy's name, or
- *     {@code <policy>-<period>} where there are several, or {@code <policy>-<period>-<algorithm>} where several of them
- *     have one period
- * @param onFailure what answers when the backend can't
- * @param deadline the longest that a decision waits for the backend, from 1 ms to 1 minute; null for the backend's own.
- *     Of several policies that one call is charged to, the shortest counts
  */
-public record Policy(
-        String name,
-        List<Limit> limits,
-        FailureMode onFailure,
-        @Nullable Duration deadline) {
+public final class Policy {
     private static final Duration SHORTEST_DEADLINE = Duration.ofMillis(1);
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
-    /**
-     * Checks the policy and names its limits.
-     *
-     * @throws IllegalArgumentException if the name is unfit, there is no limit, two limits share a name or a state, or the deadline is
-     *     out of range
-     */
-    public Policy {
-        Limit.checkName("policy", name);
+    private final String name;
+    private final List<Limit> limits;
+    private final FailureMode onFailure;
+    private final @Nullable Duration deadline;
+
+    private Policy(String name, List<Limit> given, FailureMode onFailure, @Nullable Duration deadline) {
+        LimitSpec.checkName("policy", name);
         Objects.requireNonNull(onFailure, "onFailure");
-        if (limits.stream().noneMatch(limit -> limit.algorithm().isQuota())) {
+        if (given.stream().allMatch(limit -> limit instanceof Penalty)) {
             throw new IllegalArgumentException(
                     "policy '" + name + "' has no limit; give it at least one, such as 3/10s");
         }
-        limits = named(name, inOrder(name, limits));
+        List<Limit> limits = named(name, inOrder(name, given));
         if (onFailure != FailureMode.DENY && usualMode(limits) == FailureMode.DENY) {
             throw new IllegalArgumentException("RL-174 policy '" + name + "' with " + limits + " has failure mode '"
                     + onFailure.text() + "', which could sell the same permits twice while Redis is"
@@ -55,58 +43,105 @@ public record Policy(
             throw new IllegalArgumentException("policy '" + name + "' has a deadline of " + deadline
                     + ", outside 1 ms to 1 minute; give it some milliseconds");
         }
+        this.name = name;
+        this.limits = limits;
+        this.onFailure = onFailure;
+        this.deadline = deadline;
     }
 
-    /** A policy with the backend's own deadline. */
-    public Policy(String name, List<Limit> limits, FailureMode onFailure) {
-        this(name, limits, onFailure, null);
+    /**
+     * A policy with {@link FailureMode#LOCAL}, with {@link FailureMode#DENY} where a limit is a {@link Stock}; and with the
+     * backend's own deadline.
+     *
+     * @param name 1 to 64 of {@code A-Z a-z 0-9 . _ -}
+     * @param limits at least one, each with a name that is unique here: its own, or by default the policy's name, or
+     *     {@code <policy>-<period>} where there are several, or {@code <policy>-<period>-<kind>} where several of them
+     *     have one period; and one penalty at most
+     * @throws IllegalArgumentException if the name is unfit, there is no limit, or two limits share a name or a state
+     */
+    public static Policy of(String name, List<? extends Limit> limits) {
+        List<Limit> all = List.copyOf(limits);
+        return new Policy(name, all, usualMode(all), null);
     }
 
-    /** A policy with {@link FailureMode#LOCAL}; with {@link FailureMode#DENY} where a limit can't be shared. */
+    /** The same of some limits. */
     public static Policy of(String name, Limit... limits) {
-        return new Policy(name, List.of(limits), usualMode(List.of(limits)), null);
+        return of(name, List.of(limits));
     }
 
     private static FailureMode usualMode(List<Limit> limits) {
-        return limits.stream().allMatch(limit -> limit.algorithm().isShareable())
+        return limits.stream().allMatch(limit -> limit.spec().algorithm().isShareable())
                 ? FailureMode.LOCAL
                 : FailureMode.DENY;
     }
 
-    /** The same policy with another failure mode. */
-    public Policy onFailure(FailureMode mode) {
+    /** What it limits, and the name by which it is found. */
+    public String name() {
+        return name;
+    }
+
+    /** Its limits, and after them its {@link #penalty} if it has one. Each has a name. */
+    public List<Limit> limits() {
+        return limits;
+    }
+
+    /** What answers when the backend can't. */
+    public FailureMode onFailure() {
+        return onFailure;
+    }
+
+    /** The longest that a decision waits for the backend; null for the backend's own deadline. */
+    public @Nullable Duration deadline() {
+        return deadline;
+    }
+
+    /**
+     * The same policy with another failure mode.
+     *
+     * @throws IllegalArgumentException if a limit is a {@link Stock}, which only {@link FailureMode#DENY} fits
+     */
+    public Policy withFailureMode(FailureMode mode) {
         return new Policy(name, limits, mode, deadline);
     }
 
-    /** The same policy with a deadline: the longest that a decision waits for the backend. */
-    public Policy deadline(Duration longest) {
-        return new Policy(name, limits, onFailure, Objects.requireNonNull(longest, "deadline"));
+    /**
+     * The same policy with a deadline. Of several policies that one call is charged to, the shortest counts.
+     *
+     * @param longest from 1 ms to 1 minute; null for the backend's own
+     * @throws IllegalArgumentException if it is out of range
+     */
+    public Policy withDeadline(@Nullable Duration longest) {
+        return new Policy(name, limits, onFailure, longest);
+    }
+
+    /** The same policy with this penalty; null for none. */
+    public Policy withPenalty(@Nullable Penalty penalty) {
+        List<Limit> others = new ArrayList<>(limits);
+        others.removeIf(limit -> limit instanceof Penalty);
+        if (penalty != null) {
+            others.add(penalty);
+        }
+        return others.equals(limits) ? this : new Policy(name, others, onFailure, deadline);
     }
 
     /** Whether one of its limits counts {@linkplain Charge#member() members}. */
     public boolean takesMembers() {
         // No stream: called for each request.
         for (Limit limit : limits) {
-            if (limit.algorithm().takesMembers()) {
+            if (limit.spec().algorithm().takesMembers()) {
                 return true;
             }
         }
         return false;
     }
 
-    /** What blocks a key after many denials, which is the last of the limits; null for nothing. */
-    public @Nullable Limit block() {
-        Limit last = limits.get(limits.size() - 1);
-        return last.algorithm() == Algorithm.BLOCK ? last : null;
-    }
-
-    /** The same policy without its block. */
-    Policy withoutBlock() {
-        return block() == null ? this : new Policy(name, limits.subList(0, limits.size() - 1), onFailure, deadline);
+    /** What blocks a key after many denials; null for nothing. */
+    public @Nullable Penalty penalty() {
+        return limits.get(limits.size() - 1) instanceof Penalty penalty ? penalty : null;
     }
 
     /** The same policy with each limit divided among that number of instances. */
-    Policy share(long instances) {
+    public Policy share(long instances) {
         return instances == 1
                 ? this
                 : new Policy(
@@ -119,8 +154,8 @@ public record Policy(
     /** A block is the last one, because it counts what the others deny. */
     private static List<Limit> inOrder(String policy, List<Limit> limits) {
         List<Limit> ordered = new ArrayList<>(limits);
-        ordered.sort(Comparator.comparing(limit -> !limit.algorithm().isQuota()));
-        if (ordered.size() > 1 && !ordered.get(ordered.size() - 2).algorithm().isQuota()) {
+        ordered.sort(Comparator.comparing(limit -> limit instanceof Penalty));
+        if (ordered.size() > 1 && ordered.get(ordered.size() - 2) instanceof Penalty) {
             throw new IllegalArgumentException("policy '" + policy + "' has two blocks; give it one");
         }
         return ordered;
@@ -128,10 +163,10 @@ public record Policy(
 
     private static List<Limit> named(String policy, List<Limit> limits) {
         long quotas =
-                limits.stream().filter(limit -> limit.algorithm().isQuota()).count();
+                limits.stream().filter(limit -> !(limit instanceof Penalty)).count();
         Map<String, Long> periods = limits.stream()
                 .filter(limit -> limit.name() == null)
-                .collect(Collectors.groupingBy(Limit::periodText, Collectors.counting()));
+                .collect(Collectors.groupingBy(limit -> limit.spec().periodText(), Collectors.counting()));
         Set<String> names = new HashSet<>();
         Set<String> identities = new HashSet<>();
         List<Limit> named = new ArrayList<>(limits.size());
@@ -141,21 +176,43 @@ public record Policy(
                     : limit.called(
                             quotas == 1
                                     ? policy
-                                    : policy + "-" + limit.periodText()
-                                            + (periods.getOrDefault(limit.periodText(), 0L) > 1
-                                                    ? "-" + limit.algorithm().text()
+                                    : policy + "-" + limit.spec().periodText()
+                                            + (periods.getOrDefault(limit.spec().periodText(), 0L) > 1
+                                                    ? "-" + limit.kind()
                                                     : ""));
             if (!names.add(one.givenName())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits called '" + one.name()
                         + "'; give one of them a name of its own ('" + limit + " name other')");
             }
-            if (!identities.add(one.identity() + " " + one.algorithm())) {
+            if (!identities.add(one.spec().identity() + " " + one.kind())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits with one state (" + one
-                        + "); give one of them a name of its own ('" + limit.permits() + "/" + limit.periodText()
+                        + "); give one of them a name of its own ('" + limit.permits() + "/"
+                        + limit.spec().periodText()
                         + " name other')");
             }
             named.add(one);
         }
         return List.copyOf(named);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || other instanceof Policy that
+                        && name.equals(that.name)
+                        && limits.equals(that.limits)
+                        && onFailure == that.onFailure
+                        && Objects.equals(deadline, that.deadline);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(name, limits);
+    }
+
+    @Override
+    public String toString() {
+        return "Policy[name=" + name + ", limits=" + limits + ", onFailure=" + onFailure + ", deadline=" + deadline
+                + "]";
     }
 }

@@ -2,6 +2,7 @@ package io.limiter;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -49,9 +50,17 @@ class HouseRulesTest {
             .that()
             .resideInAPackage("io.limiter")
             .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
+            .dependOnClassesThat(resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
+                    .and(resideOutsideOfPackage("io.limiter.internal")))
             .because("every package uses the main types, so they must not depend on the packages");
+
+    @ArchTest
+    static final ArchRule whatAllUseUsesNobody = noClasses()
+            .that()
+            .resideInAPackage("io.limiter.internal")
+            .should()
+            .dependOnClassesThat(resideInAPackage("io.limiter..").and(resideOutsideOfPackage("io.limiter.internal")))
+            .because("the main types use it");
 
     @ArchTest
     static final ArchRule nobodyNeedsTheApplication = noClasses()
@@ -143,37 +152,38 @@ class HouseRulesTest {
                 .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
                 .filter(type -> !type.getPackageName().contains(".internal"))
                 .filter(type -> type.getEnclosingClass().isEmpty())
+                .filter(type -> !type.getPackageName().contains(".internal"))
                 .map(JavaClass::getName)
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(
                 new TreeSet<>(Set.of(
                         "io.limiter.internal.rule.ShadowCounter",
-                        "io.limiter.Algorithm",
-                        "io.limiter.AllotmentTerms",
                         "io.limiter.Backend",
                         "io.limiter.BackendException",
                         "io.limiter.BackendHealth",
-                        "io.limiter.BlockTerms",
-                        "io.limiter.CalendarWindow",
                         "io.limiter.Charge",
-                        "io.limiter.Counters",
-                        "io.limiter.Denials",
-                        "io.limiter.DiagnosticLog",
                         "io.limiter.Decision",
                         "io.limiter.DenialReason",
                         "io.limiter.application.Derived",
                         "io.limiter.FailureMode",
-                        "io.limiter.KeyHash",
                         "io.limiter.Limit",
                         "io.limiter.LimitOutcome",
                         "io.limiter.application.Limiter",
                         "io.limiter.application.LimiterMXBean",
                         "io.limiter.ManualTime",
+                        "io.limiter.LimiterMonitor",
+                        "io.limiter.DistinctMembers",
+                        "io.limiter.FixedWindow",
+                        "io.limiter.Penalty",
+                        "io.limiter.SlidingLog",
+                        "io.limiter.Stock",
+                        "io.limiter.TokenBucket",
+                        "io.limiter.testing.FakeLimiter",
+                        "io.limiter.engine.RateLimiters",
                         "io.limiter.PartitionKey",
+                        "io.limiter.PermitRequest",
                         "io.limiter.Policy",
                         "io.limiter.RateLimiter",
-                        "io.limiter.Terms",
-                        "io.limiter.Throttle",
                         "io.limiter.TimeSource",
                         "io.limiter.address.IpAddress",
                         "io.limiter.address.IpNetwork",

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Pages;
 import java.io.ByteArrayOutputStream;
@@ -114,7 +115,7 @@ class ReadmeTest {
         Policy sms =
                 Policy.of("sms", Limit.slidingList(1, Duration.ofMinutes(1)), Limit.fixedWindow(5, Duration.ofDays(1)));
 
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             PartitionKey user = PartitionKey.of("alice");
             Decision first = limiter.tryAcquire(sms, user, 1);
             Decision second = limiter.tryAcquire(sms, user, 1); // denied
@@ -124,7 +125,8 @@ class ReadmeTest {
             Decision third = limiter.tryAcquire(sms, user, 1); // allowed
 
             time.advance(Duration.ofMinutes(1));
-            long remaining = limiter.peek(sms, user).outcomes().get(0).remaining(); // 1
+            Decision look = limiter.tryAcquire(PermitRequest.of(sms, user, 0).withLook());
+            long remaining = look.outcomes().get(0).remaining(); // 1
             assertEquals(
                     List.of(true, false, "sms-1m", true, 1L),
                     List.of(first.allowed(), second.allowed(), violated, third.allowed(), remaining));

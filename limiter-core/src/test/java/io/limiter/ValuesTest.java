@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.Access;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -22,12 +26,13 @@ class ValuesTest {
         Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1)));
         assertEquals(
                 Duration.ofMillis(20),
-                policy.deadline(Duration.ofMillis(20))
-                        .onFailure(FailureMode.DENY)
+                policy.withDeadline(Duration.ofMillis(20))
+                        .withFailureMode(FailureMode.DENY)
                         .deadline());
         for (Duration wrong : List.of(Duration.ofNanos(999_999), Duration.ofSeconds(61), Duration.ZERO)) {
-            String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> policy.deadline(wrong))
-                    .getMessage());
+            String message =
+                    String.valueOf(assertThrows(IllegalArgumentException.class, () -> policy.withDeadline(wrong))
+                            .getMessage());
             assertTrue(message.contains("policy 'p' has a deadline of " + wrong), message);
         }
     }
@@ -41,23 +46,33 @@ class ValuesTest {
         refused("71 years", () -> Limit.fixedWindow(1, Duration.ZERO));
         refused("71 years", () -> Limit.fixedWindow(1, Duration.ofDays(365 * 100)));
         refused("finer than a microsecond", () -> Limit.fixedWindow(1, Duration.ofNanos(1)));
-        refused("larger common divisor", () -> new Limit(null, Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 1_000_000));
-        refused("only token-bucket has a burst", () -> new Limit(null, Algorithm.FIXED_WINDOW, 3, 1_000, 5));
-        refused("letters, digits", () -> Limit.fixedWindow(1, SECOND).named("a b"));
+        refused(
+                "larger common divisor",
+                () -> Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 1_000_000)));
+        refused(
+                "only token-bucket has a burst",
+                () -> Limit.of(null, new LimitSpec(Algorithm.FIXED_WINDOW, 3, 1_000, 5)));
+        refused("letters, digits", () -> Limit.fixedWindow(1, SECOND).withName("a b"));
         refused(
                 "2^52",
-                () -> new Limit(null, Algorithm.TOKEN_BUCKET, 4_503_599_627_370_496L, 2_251_799_813_685_247L, 4_096));
+                () -> Limit.of(
+                        null,
+                        new LimitSpec(Algorithm.TOKEN_BUCKET, 4_503_599_627_370_496L, 2_251_799_813_685_247L, 4_096)));
         refused("leave the burst out", () -> Limit.tokenBucket(0, SECOND, 5));
     }
 
     @Test
     void theLargestExactBucketIsAccepted() {
         Limit limit = Limit.tokenBucket(1_000_000, Duration.ofDays(1), 1_000_000);
-        assertEquals(1_000_000, limit.refillDivisor());
+        assertEquals(1_000_000, limit.spec().refillDivisor());
         long parts = 86_400_000_011L;
         long most = (1L << 52) / parts;
-        assertEquals(most, new Limit(null, Algorithm.TOKEN_BUCKET, 7, parts, most).burst());
-        refused("2^52", () -> new Limit(null, Algorithm.TOKEN_BUCKET, 7, parts, most + 1));
+        assertEquals(
+                most,
+                Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, parts, most))
+                        .spec()
+                        .burst());
+        refused("2^52", () -> Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, parts, most + 1)));
     }
 
     @Test
@@ -93,10 +108,10 @@ class ValuesTest {
                 () -> Policy.of("a", Limit.fixedWindow(3, SECOND), Limit.fixedWindow(9, SECOND)));
         refused(
                 "two limits called 'a-1s'",
-                () -> Policy.of("a", Limit.slidingList(3, SECOND).named("a-1s"), Limit.fixedWindow(9, SECOND)));
+                () -> Policy.of("a", Limit.slidingList(3, SECOND).withName("a-1s"), Limit.fixedWindow(9, SECOND)));
         refused(
                 "two limits with one state",
-                () -> Policy.of("a", Limit.fixedWindow(3, SECOND).named("1000000"), Limit.fixedWindow(9, SECOND)));
+                () -> Policy.of("a", Limit.fixedWindow(3, SECOND).withName("1000000"), Limit.fixedWindow(9, SECOND)));
         refused("no limit", () -> Policy.of("a"));
         refused("can't name a policy", () -> Policy.of("a:b", Limit.slidingList(3, SECOND)));
     }
@@ -108,7 +123,8 @@ class ValuesTest {
                 Limit.slidingList(3, Duration.ofSeconds(10)).toString());
         assertEquals(
                 "7/86400000011us token-bucket burst 9",
-                new Limit(null, Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 9).toString());
+                Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 9))
+                        .toString());
     }
 
     @Test
@@ -118,10 +134,10 @@ class ValuesTest {
         refused("sliding-zset", () -> new Charge(list, PartitionKey.global(), 1, "id"));
         Policy zset = Policy.of("zset", Limit.slidingZset(3, SECOND));
         refused("empty", () -> new Charge(zset, PartitionKey.global(), 1, ""));
-        try (RateLimiter limiter = RateLimiter.on(InProcessBackend.create())) {
-            refused("no charges", () -> limiter.tryAcquire(List.of()));
+        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create())) {
+            refused("no charges", () -> limiter.tryAcquire(PermitRequest.of(List.of())));
             Charge charge = new Charge(list, PartitionKey.of("a"), 1);
-            refused("sum of their permits", () -> limiter.tryAcquire(List.of(charge, charge)));
+            refused("sum of their permits", () -> limiter.tryAcquire(PermitRequest.of(List.of(charge, charge))));
         }
     }
 
@@ -197,8 +213,8 @@ class ValuesTest {
         assertEquals(lists.binding(), one.binding());
         assertEquals(lists.retryAfter(), one.retryAfter());
         assertEquals(lists.toString(), one.toString());
-        assertTrue(one.claimRefund());
-        assertFalse(one.claimRefund());
+        assertTrue(one.claimRefund(Access.LIBRARY));
+        assertFalse(one.claimRefund(Access.LIBRARY));
     }
 
     private static LimitOutcome binding(Charge charge, LimitOutcome... outcomes) {

@@ -4,6 +4,7 @@ import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
@@ -95,12 +96,12 @@ public final class Ours implements AutoCloseable {
 
     /** Takes one permit for a member that has asked for none before. */
     public Decision decideForNewMember(PartitionKey key) {
-        return asked.tryAcquire(List.of(forNewMember(key)));
+        return asked.tryAcquire(PermitRequest.of(List.of(forNewMember(key))));
     }
 
     /** The same without blocking. */
     public CompletionStage<Decision> decideForNewMemberAsync(PartitionKey key) {
-        return asked.tryAcquireAsync(List.of(forNewMember(key)));
+        return asked.acquireAsync(PermitRequest.of(List.of(forNewMember(key))));
     }
 
     private Charge forNewMember(PartitionKey key) {
@@ -109,12 +110,12 @@ public final class Ours implements AutoCloseable {
 
     /** Takes one permit, without blocking. */
     public CompletionStage<Decision> decideAsync(PartitionKey key) {
-        return asked.tryAcquireAsync(policy, key, 1);
+        return asked.acquireAsync(PermitRequest.of(policy, key, 1));
     }
 
     /** How many calls found Redis unavailable. */
     public long unavailable() {
-        return asked.counters().failures(BackendException.Kind.UNAVAILABLE);
+        return asked.monitor().failures(BackendException.Kind.UNAVAILABLE);
     }
 
     @Override

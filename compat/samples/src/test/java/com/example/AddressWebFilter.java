@@ -2,6 +2,7 @@ package com.example;
 
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.http.DenialAnswer;
 import java.net.InetSocketAddress;
@@ -29,7 +30,8 @@ public class AddressWebFilter implements WebFilter {
         InetSocketAddress peer = exchange.getRequest().getRemoteAddress();
         PartitionKey key =
                 PartitionKey.of(peer == null ? "unknown" : peer.getAddress().getHostAddress());
-        return Mono.fromCompletionStage(() -> limiter.rateLimiter().tryAcquireAsync(limiter.policy("api"), key, 1))
+        PermitRequest call = PermitRequest.of(limiter.policy("api"), key, 1);
+        return Mono.fromCompletionStage(() -> limiter.rateLimiter().acquireAsync(call))
                 .flatMap(decision -> decision.allowed() ? chain.filter(exchange) : reject(exchange, decision));
     }
 

@@ -1,6 +1,7 @@
 package com.example;
 
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.http.DenialAnswer;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
@@ -28,7 +29,8 @@ public class ApiKeyGatewayFilter implements GlobalFilter {
                 : PartitionKey.builder()
                         .addSecret("header.x-api-key", apiKey, limiter.keyHash())
                         .build();
-        return Mono.fromCompletionStage(() -> limiter.rateLimiter().tryAcquireAsync(limiter.policy("api"), key, 1))
+        PermitRequest call = PermitRequest.of(limiter.policy("api"), key, 1);
+        return Mono.fromCompletionStage(() -> limiter.rateLimiter().acquireAsync(call))
                 .flatMap(decision -> {
                     if (decision.allowed()) {
                         return chain.filter(exchange);

@@ -1,8 +1,9 @@
 package com.example;
 
 import io.limiter.Decision;
-import io.limiter.Denials.DeniedKey;
+import io.limiter.LimiterMonitor.DeniedKey;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import java.util.List;
 
@@ -15,12 +16,14 @@ public class BusiestKeys {
 
     /** The keys that this instance denied most in the last 10 to 20 minutes. */
     public List<DeniedKey> busiest() {
-        return limiter.rateLimiter().denials().busiest(20);
+        return limiter.rateLimiter().monitor().busiest(20);
     }
 
     /** What a client has left. Takes nothing. */
     public long left(String policy, String client) {
-        Decision state = limiter.rateLimiter().peek(limiter.policy(policy), PartitionKey.of(client));
+        Decision state = limiter.rateLimiter()
+                .tryAcquire(PermitRequest.of(limiter.policy(policy), PartitionKey.of(client), 0)
+                        .withLook());
         return state.remaining();
     }
 }

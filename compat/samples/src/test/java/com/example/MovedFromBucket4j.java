@@ -4,6 +4,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
 
@@ -12,7 +13,7 @@ public class MovedFromBucket4j {
     private static final Policy API = Policy.of("api", Limit.tokenBucket(10, Duration.ofMinutes(1), 20));
 
     private final RateLimiter limiter =
-            RateLimiter.on(InProcessBackend.builder().build());
+            RateLimiters.on(InProcessBackend.builder().build());
 
     public boolean call(String client) {
         // return bucketOf(client).tryConsume(1);

@@ -4,6 +4,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import org.redisson.api.RedissonClient;
@@ -16,7 +17,7 @@ public class MovedFromRedisson {
     private final RateLimiter limiter;
 
     public MovedFromRedisson(RedissonClient redisson) {
-        this.limiter = RateLimiter.on(RedisBackend.builder().client(redisson).build());
+        this.limiter = RateLimiters.on(RedisBackend.builder().client(redisson).build());
     }
 
     public boolean vote(String user) {

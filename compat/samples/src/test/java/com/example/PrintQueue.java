@@ -2,6 +2,7 @@ package com.example;
 
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -15,8 +16,8 @@ public class PrintQueue {
 
     /** Waits up to two seconds for a permit. Returns false, at once, if none is due by then. */
     public boolean print(String user, Runnable report) throws InterruptedException {
-        Decision decision =
-                limiter.rateLimiter().acquire(limiter.policy("print"), PartitionKey.of(user), 1, Duration.ofSeconds(2));
+        PermitRequest page = PermitRequest.of(limiter.policy("print"), PartitionKey.of(user), 1);
+        Decision decision = limiter.rateLimiter().acquire(page.withMaxWait(Duration.ofSeconds(2)));
         if (decision.allowed()) {
             report.run();
         }
@@ -25,8 +26,9 @@ public class PrintQueue {
 
     /** The same without a waiting thread. Cancel the future to leave the queue. */
     public CompletableFuture<Boolean> printLater(String user, Runnable report) {
+        PermitRequest page = PermitRequest.of(limiter.policy("print"), PartitionKey.of(user), 1);
         return limiter.rateLimiter()
-                .tryAcquireAsync(limiter.policy("print"), PartitionKey.of(user), 1, Duration.ofSeconds(2))
+                .acquireAsync(page.withMaxWait(Duration.ofSeconds(2)))
                 .thenApply(decision -> {
                     if (decision.allowed()) {
                         report.run();

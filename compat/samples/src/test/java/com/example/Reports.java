@@ -9,8 +9,8 @@ import java.time.ZoneId;
 import java.util.Map;
 
 public class Reports {
-    private static final Limit FREE = Limit.fixedWindow(2, Duration.ofDays(1)).aligned(ZoneId.of("Europe/Rome"));
-    private static final Limit GOLD = Limit.fixedWindow(20, Duration.ofDays(1)).aligned(ZoneId.of("Europe/Rome"));
+    private static final Limit FREE = Limit.fixedWindow(2, Duration.ofDays(1)).withZone(ZoneId.of("Europe/Rome"));
+    private static final Limit GOLD = Limit.fixedWindow(20, Duration.ofDays(1)).withZone(ZoneId.of("Europe/Rome"));
 
     /** After 10 denials within an hour, a customer is blocked for 15 minutes, then for 30, up to a day. */
     private static final Limit BLOCK = Limit.block(10, Duration.ofHours(1), Duration.ofMinutes(15), Duration.ofDays(1));

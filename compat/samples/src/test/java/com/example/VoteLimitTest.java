@@ -8,6 +8,7 @@ import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.io.IOException;
 import java.io.StringReader;
@@ -22,7 +23,7 @@ class VoteLimitTest {
                 .text("test", new StringReader("limiter.policies.vote.limits = 3/10s"))
                 .build();
         RateLimiter rateLimiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         try (Limiter limiter = Limiter.of(config, rateLimiter)) {
             PartitionKey client = PartitionKey.of("192.0.2.1");
             for (int i = 0; i < 3; i++) {

@@ -1,9 +1,9 @@
 package io.limiter.application;
 
 import io.limiter.Backend;
-import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.Policy;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.RedisMode;
@@ -108,7 +108,8 @@ final class BackendStart {
     }
 
     private static boolean haveOneState(Limit one, Limit other) {
-        return one.algorithm() == other.algorithm() && one.identity().equals(other.identity());
+        return one.spec().algorithm() == other.spec().algorithm()
+                && one.spec().identity().equals(other.spec().identity());
     }
 
     static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {

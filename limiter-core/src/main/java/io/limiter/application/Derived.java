@@ -1,6 +1,6 @@
 package io.limiter.application;
 
-import io.limiter.DiagnosticLog;
+import io.limiter.internal.DiagnosticLog;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.Set;

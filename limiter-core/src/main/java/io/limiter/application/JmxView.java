@@ -2,9 +2,9 @@ package io.limiter.application;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
-import io.limiter.Counters;
 import io.limiter.Decision;
-import io.limiter.DiagnosticLog;
+import io.limiter.LimiterMonitor;
+import io.limiter.internal.DiagnosticLog;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
@@ -73,19 +73,19 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     @Override
     public Map<String, Map<Decision.Source, Long>> getAllowed() {
-        Counters counters = limiter.rateLimiter().counters();
+        LimiterMonitor counters = limiter.rateLimiter().monitor();
         return byPolicy(policy -> source -> counters.allowed(policy, source));
     }
 
     @Override
     public Map<String, Map<Decision.Source, Long>> getDenied() {
-        Counters counters = limiter.rateLimiter().counters();
+        LimiterMonitor counters = limiter.rateLimiter().monitor();
         return byPolicy(policy -> source -> counters.denied(policy, source));
     }
 
     @Override
     public Map<String, Long> getBlocked() {
-        return forEachPolicy(limiter.rateLimiter().counters()::blocked);
+        return forEachPolicy(limiter.rateLimiter().monitor()::blocked);
     }
 
     private Map<String, Map<Decision.Source, Long>> byPolicy(Function<String, ToLongFunction<Decision.Source>> count) {
@@ -94,7 +94,7 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     private <T> Map<String, T> forEachPolicy(Function<String, T> count) {
         Set<String> policies = new TreeSet<>(limiter.policies().keySet());
-        policies.addAll(limiter.rateLimiter().counters().policies());
+        policies.addAll(limiter.rateLimiter().monitor().policies());
         Map<String, T> all = new TreeMap<>();
         policies.forEach(policy -> all.put(policy, count.apply(policy)));
         return all;
@@ -102,7 +102,7 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     @Override
     public Map<BackendException.Kind, Long> getFailures() {
-        return by(BackendException.Kind.values(), limiter.rateLimiter().counters()::failures);
+        return by(BackendException.Kind.values(), limiter.rateLimiter().monitor()::failures);
     }
 
     private static <E extends Enum<E>> Map<E, Long> by(E[] values, ToLongFunction<E> count) {
@@ -111,22 +111,22 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     @Override
     public Map<String, BackendHealth.State> getServers() {
-        return limiter.rateLimiter().health().servers();
+        return limiter.rateLimiter().monitor().health().servers();
     }
 
     @Override
     public boolean isDeciding() {
-        return limiter.rateLimiter().health().isDeciding();
+        return limiter.rateLimiter().monitor().health().isDeciding();
     }
 
     @Override
     public List<String> getFindings() {
-        return limiter.rateLimiter().health().findings();
+        return limiter.rateLimiter().monitor().health().findings();
     }
 
     @Override
     public List<String> busiestDenied(int most) {
-        return limiter.rateLimiter().denials().busiest(most).stream()
+        return limiter.rateLimiter().monitor().busiest(most).stream()
                 .map(one -> one.policy() + " " + one.key().canonical() + " " + one.denied()
                         + (one.shadow() ? " (shadow)" : ""))
                 .toList();

@@ -2,15 +2,16 @@ package io.limiter.application;
 
 import io.limiter.Backend;
 import io.limiter.Decision;
-import io.limiter.Denials;
-import io.limiter.DiagnosticLog;
-import io.limiter.KeyHash;
 import io.limiter.Limit;
+import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.RuleDefinition;
@@ -46,7 +47,8 @@ import org.slf4j.event.Level;
  */
 public final class Limiter implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Limiter.class);
-    private static final DenialRecord USUAL = new DenialRecord(Denials.DEFAULT_LINES_PER_SECOND, Denials.DEFAULT_KEYS);
+    private static final DenialRecord USUAL =
+            new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
 
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
@@ -70,12 +72,12 @@ public final class Limiter implements AutoCloseable {
 
     private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
         Settings settings = config.settings();
-        this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiter.unlimited();
+        this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiters.unlimited();
         this.given = rateLimiter;
         this.keyHash = settings.redis().keyHash();
         this.snapshot = Snapshot.of(config, Map.of(), Map.of(), finders);
         config.policies().values().forEach(this.rateLimiter::announce);
-        this.endNaming = this.rateLimiter.denials().nameRules(this::rulesOf);
+        this.endNaming = this.rateLimiter.monitor().registerRuleNames(this::rulesOf);
         // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
         note(USUAL, settings.operation().denials());
         this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, now -> CoverageNotes.of(now.settings()));
@@ -87,7 +89,7 @@ public final class Limiter implements AutoCloseable {
 
     private void note(DenialRecord before, DenialRecord after) {
         if (!after.equals(before)) {
-            rateLimiter.denials().configure(after.linesPerSecond(), after.keys());
+            rateLimiter.monitor().recordDenials(after.linesPerSecond(), after.keys());
         }
     }
 
@@ -109,7 +111,7 @@ public final class Limiter implements AutoCloseable {
     public static Limiter start(LimiterConfig config) {
         Settings settings = config.settings();
         if (!settings.enabled()) {
-            return of(config, RateLimiter.unlimited());
+            return of(config, RateLimiters.unlimited());
         }
         if (config.isShared()) {
             return started(config, BackendStart.redis(settings.redis()));
@@ -134,8 +136,8 @@ public final class Limiter implements AutoCloseable {
                 .maxEntries(storage.maxEntries())
                 .maxStamps(storage.maxTimestamps())
                 .build();
-        RateLimiter.Builder builder =
-                RateLimiter.builder(shared == null ? inProcess : shared).maxWaiting(storage.maxWaiting());
+        RateLimiters.Builder builder =
+                RateLimiters.builder(shared == null ? inProcess : shared).maxWaiting(storage.maxWaiting());
         if (shared != null) {
             builder.fallback(inProcess).instances(storage.instances());
             BackendStart.warnOfKeysThatCanBeGuessed(config.settings());
@@ -342,7 +344,7 @@ public final class Limiter implements AutoCloseable {
         Settings now = config().settings();
         if (now.enabled()) {
             now.rules().forEach(rule -> unused.use(rule.policies()));
-            unused.report(now.policies().keySet(), rateLimiter.counters(), others, level);
+            unused.report(now.policies().keySet(), rateLimiter.monitor(), others, level);
         }
     }
 

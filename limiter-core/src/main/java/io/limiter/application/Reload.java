@@ -1,7 +1,7 @@
 package io.limiter.application;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.limiter.application;
 
-import io.limiter.Counters;
-import io.limiter.DiagnosticLog;
+import io.limiter.LimiterMonitor;
 import io.limiter.Policy;
+import io.limiter.internal.DiagnosticLog;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
@@ -23,12 +23,16 @@ final class UnusedPolicies {
     }
 
     /** One line for all of them. Not an error, because code may use a policy by its name later. */
-    void report(Set<String> configured, Counters counters, Supplier<? extends Collection<String>> others, Level level) {
+    void report(
+            Set<String> configured,
+            LimiterMonitor counters,
+            Supplier<? extends Collection<String>> others,
+            Level level) {
         Set<String> decided = counters.policies();
         Set<String> unused = new TreeSet<>(configured);
         unused.removeAll(decided);
         unused.removeAll(known);
-        if (unused.isEmpty() || decided.contains(Counters.OTHERS)) {
+        if (unused.isEmpty() || decided.contains(LimiterMonitor.OTHERS)) {
             return;
         }
         known.addAll(others.get());

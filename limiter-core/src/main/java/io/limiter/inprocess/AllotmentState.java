@@ -1,11 +1,12 @@
 package io.limiter.inprocess;
 
-import io.limiter.AllotmentTerms;
 import io.limiter.Charge;
 import io.limiter.DenialReason;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.internal.AllotmentTerms;
+import io.limiter.internal.LimitSpec;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -19,7 +20,7 @@ final class AllotmentState extends State {
     /** How many holds that have run out one call settles. */
     private static final int MOST_SETTLED = 20;
 
-    private static final long SOLD_OUT = DenialReason.SOLD_OUT.ordinal();
+    private static final long SOLD_OUT = DenialReason.SOLD_OUT.number();
 
     private enum Kind {
         /** It runs out. */
@@ -89,24 +90,26 @@ final class AllotmentState extends State {
 
     /** The number of the reason for denying the charge, 0 for none. */
     private long reason(Charge charge, Limit limit, long permits, long now) {
-        AllotmentTerms terms = AllotmentTerms.of(limit);
+        AllotmentTerms terms = AllotmentTerms.of(limit.spec());
         long unixMicros = clock.unixMicros(now);
         long n = charge.permits();
         if (n == 0 || repeated(charge, limit, now) > 0) {
             return 0;
         }
         Member member = isOver(now) ? null : members.get(member(charge));
-        long has = member == null ? 0 : member.has - member.holds.until(now - limit.periodMicros());
-        DenialReason reason = n > limit.burst() || ofRequest(charge, limit, now) != null
+        long has = member == null
+                ? 0
+                : member.has - member.holds.until(now - limit.spec().periodMicros());
+        DenialReason reason = n > limit.spec().burst() || ofRequest(charge, limit, now) != null
                 ? DenialReason.QUANTITY
                 : unixMicros >= terms.closesMicros()
                         ? DenialReason.CLOSED
-                        : has + n > limit.burst()
+                        : has + n > limit.spec().burst()
                                 ? DenialReason.ALREADY_HAD
                                 : sold(limit, now) + permits > limit.permits()
                                         ? DenialReason.SOLD_OUT
                                         : unixMicros < terms.opensMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
-        return reason.ordinal();
+        return reason.number();
     }
 
     @Override
@@ -133,7 +136,7 @@ final class AllotmentState extends State {
             long gone = gone(limit, now);
             long held = isOver(now) ? 0 : holds.total() - gone;
             long end = granted && n > 0 ? endThen(limit, now) : ends;
-            long period = limit.periodMicros();
+            long period = limit.spec().periodMicros();
             // One that runs out gives more only when no more than the stock is sold then, which may have been made
             // smaller.
             long first = held > 0 ? holds.beyond(gone + Math.max(0, soldThen - limit.permits())) : stamp;
@@ -142,16 +145,16 @@ final class AllotmentState extends State {
             reset = (comesBack ? Math.min(end, (moreHeld ? stamp : holds.beyond(holds.total() - 1)) + period) : end)
                     - now;
         }
-        boolean waits = reason == DenialReason.NOT_OPEN.ordinal();
+        boolean waits = reason == DenialReason.NOT_OPEN.number();
         long retryAfter = allowed
                 ? 0
-                : waits ? AllotmentTerms.of(limit).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
+                : waits ? AllotmentTerms.of(limit.spec()).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
         long remaining = Math.max(0, limit.permits() - soldThen);
         return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, allowed ? stamp : reason);
     }
 
     private static boolean isHeld(Limit limit) {
-        return limit.periodMicros() < Limit.MAX_PERIOD_MICROS;
+        return limit.spec().periodMicros() < LimitSpec.MAX_PERIOD_MICROS;
     }
 
     private boolean isOver(long now) {
@@ -160,7 +163,7 @@ final class AllotmentState extends State {
 
     private long endThen(Limit limit, long now) {
         long aheadMicros = clock.unixMicros(now) - now;
-        long end = AllotmentTerms.of(limit).closesMicros() + AllotmentTerms.KEPT_MICROS - aheadMicros;
+        long end = AllotmentTerms.of(limit.spec()).closesMicros() + AllotmentTerms.KEPT_MICROS - aheadMicros;
         return sold(limit, now) == 0 ? end : Math.max(ends, end);
     }
 
@@ -170,7 +173,7 @@ final class AllotmentState extends State {
 
     /** The permits on hold that have run out and are not settled. */
     private long gone(Limit limit, long now) {
-        return isOver(now) ? 0 : holds.until(now - limit.periodMicros());
+        return isOver(now) ? 0 : holds.until(now - limit.spec().periodMicros());
     }
 
     private long sold(Limit limit, long now) {
@@ -180,7 +183,7 @@ final class AllotmentState extends State {
     /** The purchase with that timestamp, if it counts and belongs to the member. */
     private @Nullable Purchase purchase(Charge charge, Limit limit, long stamp, long now) {
         Purchase one = isOver(now) ? null : purchases.get(stamp);
-        if (one == null || one.kind == Kind.HELD && stamp <= now - limit.periodMicros()) {
+        if (one == null || one.kind == Kind.HELD && stamp <= now - limit.spec().periodMicros()) {
             return null;
         }
         return one.member.equals(member(charge)) ? one : null;
@@ -233,7 +236,9 @@ final class AllotmentState extends State {
             clear();
             return;
         }
-        for (int i = 0; i < MOST_SETTLED && holds.beyond(0) <= now - limit.periodMicros(); i++) {
+        for (int i = 0;
+                i < MOST_SETTLED && holds.beyond(0) <= now - limit.spec().periodMicros();
+                i++) {
             remove(holds.beyond(0));
         }
         keepAsLong(limit, now);
@@ -242,7 +247,8 @@ final class AllotmentState extends State {
     private void keepAsLong(Limit limit, long now) {
         ends = endThen(limit, now);
         boolean comesBack = holds.total() == sold;
-        fullAt = comesBack ? Math.min(ends, holds.beyond(sold - 1) + limit.periodMicros()) : ends;
+        fullAt =
+                comesBack ? Math.min(ends, holds.beyond(sold - 1) + limit.spec().periodMicros()) : ends;
     }
 
     private void release(Purchase one, long stamp) {

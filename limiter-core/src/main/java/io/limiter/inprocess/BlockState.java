@@ -1,10 +1,10 @@
 package io.limiter.inprocess;
 
-import io.limiter.BlockTerms;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.internal.BlockTerms;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -42,10 +42,10 @@ final class BlockState extends State {
         long forgotten = forgottenAt;
         if (charge.permits() > 0 && (granted || take)) {
             // A clock that stepped back, or shorter times, cut the window and the block.
-            BlockTerms terms = (BlockTerms) Objects.requireNonNull(limit.terms());
+            BlockTerms terms = (BlockTerms) Objects.requireNonNull(limit.spec().terms());
             long longest = terms.longestMicros();
             long lasts = length;
-            until = Math.min(until, now + limit.periodMicros());
+            until = Math.min(until, now + limit.spec().periodMicros());
             blocked = Math.min(blocked, now + Math.min(lasts, longest));
             forgotten = Math.min(forgotten, blocked + longest);
             boolean isCut = until != end || blocked != blockedUntil || forgotten != forgottenAt;
@@ -59,7 +59,7 @@ final class BlockState extends State {
             }
             if (!granted && denials > 0 && blocked <= now) {
                 counts = counted(now) + denials;
-                until = counts == denials ? now + limit.periodMicros() : until;
+                until = counts == denials ? now + limit.spec().periodMicros() : until;
                 if (counts >= limit.permits()) {
                     lasts = Math.min(longest, Math.max(terms.firstMicros(), forgotten > now ? 2 * lasts : 0));
                     blocked = now + lasts;

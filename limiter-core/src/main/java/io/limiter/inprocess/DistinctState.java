@@ -50,7 +50,7 @@ final class DistinctState extends State {
             return true;
         }
         if (isKnown(charge, now)) {
-            return limit.terms() == null;
+            return limit.spec().terms() == null;
         }
         boolean fits = counted(now) + permits <= limit.permits();
         lacksMemory = fits && take && !stamps.hasLeft(permits * STAMPS_A_MEMBER);
@@ -70,7 +70,7 @@ final class DistinctState extends State {
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
         long counted = counted(now);
         long until = counted > 0 ? end : 0;
-        long latest = now + limit.periodMicros();
+        long latest = now + limit.spec().periodMicros();
         long stamp = 0;
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
             boolean isKnown = isKnown(charge, now);
@@ -92,7 +92,7 @@ final class DistinctState extends State {
             end = take ? until : end;
         }
         long wait = counted > 0 ? until - now : 0;
-        long retryAfter = allowed ? 0 : wait > 0 ? wait : limit.periodMicros();
+        long retryAfter = allowed ? 0 : wait > 0 ? wait : limit.spec().periodMicros();
         long remaining = Math.max(0, limit.permits() - counted);
         return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, wait, wait, stamp);
     }
@@ -103,7 +103,7 @@ final class DistinctState extends State {
             return false;
         }
         change(-1);
-        end = members.isEmpty() ? 0 : Math.min(end, now + limit.periodMicros());
+        end = members.isEmpty() ? 0 : Math.min(end, now + limit.spec().periodMicros());
         return true;
     }
 

@@ -1,10 +1,10 @@
 package io.limiter.inprocess;
 
-import io.limiter.CalendarWindow;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.internal.CalendarWindow;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,11 +42,11 @@ final class FixedWindowState extends State {
     }
 
     private long latestEnd(Limit limit, long now) {
-        if (limit.terms() instanceof CalendarWindow calendar) {
+        if (limit.spec().terms() instanceof CalendarWindow calendar) {
             long wall = clock.unixMicros(now);
             return now + calendar.nextTurnMicros(wall) - wall;
         }
-        return now + limit.periodMicros();
+        return now + limit.spec().periodMicros();
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.limiter.inprocess;
 
-import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.internal.LimitSpec;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +98,7 @@ final class Overflow {
             return slot.state;
         }
         long until = slot.state.fullAtMicros();
-        return FixedWindowState.usedUpUntil(until > now ? until : now + Limit.MAX_PERIOD_MICROS, clock);
+        return FixedWindowState.usedUpUntil(until > now ? until : now + LimitSpec.MAX_PERIOD_MICROS, clock);
     }
 
     /** Whether a state is unused; if so, it is removed. */

@@ -93,7 +93,7 @@ final class PolicyStates implements Backend.Decider {
     }
 
     private void findStates(Charge charge) {
-        if (limits.length > MOST_LIMITS || policy.block() != null) {
+        if (limits.length > MOST_LIMITS || policy.penalty() != null) {
             return;
         }
         LimitStates[] found = new LimitStates[limits.length];

@@ -89,7 +89,7 @@ final class SlidingLogState extends State {
             }
             expired = take ? (int) (size - live) : expired;
         }
-        long period = limit.periodMicros();
+        long period = limit.spec().periodMicros();
         long next = live == 0 ? 0 : leaving(expired + Math.max(0, live - limit.permits()), latest) + period - now;
         long reset = live == 0 ? 0 : leaving(expired + live - 1, latest) + period - now;
         long retryAfter = allowed ? 0 : retryAfter(limit, expired, live + permits, permits, latest, now);
@@ -104,7 +104,7 @@ final class SlidingLogState extends State {
         }
         // If it could not grow: when enough have left its ring.
         long most = wanted > limit.permits() ? limit.permits() : ring.length;
-        long period = limit.periodMicros();
+        long period = limit.spec().periodMicros();
         return permits > most ? period : leaving(expired + wanted - most - 1, latest) + period - now;
     }
 
@@ -134,7 +134,7 @@ final class SlidingLogState extends State {
             rewrite(limit, expired, now);
         } else {
             // A longer period: the log is kept as long as its newest timestamp counts.
-            fullAt = Math.max(fullAt, newest + limit.periodMicros());
+            fullAt = Math.max(fullAt, newest + limit.spec().periodMicros());
         }
     }
 
@@ -149,7 +149,7 @@ final class SlidingLogState extends State {
         }
         head = slot(expired);
         size -= expired;
-        fullAt = now + limit.periodMicros();
+        fullAt = now + limit.spec().periodMicros();
         for (int i = size - 1; i >= 0 && ring[slot(i)] > now; i--) {
             int slot = slot(i);
             ring[slot] = now;
@@ -161,7 +161,7 @@ final class SlidingLogState extends State {
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        if (stamp <= now - limit.periodMicros()) {
+        if (stamp <= now - limit.spec().periodMicros()) {
             return false;
         }
         String id = id(charge);
@@ -215,7 +215,7 @@ final class SlidingLogState extends State {
 
     /** How many of the timestamps have expired. */
     private int expired(Limit limit, long now) {
-        long time = now - limit.periodMicros();
+        long time = now - limit.spec().periodMicros();
         int low = 0;
         int high = 1;
         // Few have expired since the last call: the end of the search is doubled until it is past them.
@@ -242,7 +242,7 @@ final class SlidingLogState extends State {
         }
         String id = id(charge);
         Long stamp = id == null ? null : stampOfId.get(id);
-        return stamp == null || stamp <= now - limit.periodMicros() ? NONE : stamp;
+        return stamp == null || stamp <= now - limit.spec().periodMicros() ? NONE : stamp;
     }
 
     /** Makes memory for that number of timestamps, and for more if there is plenty. */

@@ -1,11 +1,11 @@
 package io.limiter.inprocess;
 
 import io.limiter.Charge;
-import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -55,7 +55,7 @@ final class StateTable {
     /** The calls that a shared state decided. */
     final LongAdder overflowed = new LongAdder();
 
-    private final Throttle warnings = new Throttle(TimeSource.system(), 60_000_000);
+    private final Throttle warnings = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
     /** When the shared states may be swept again. */
     private final AtomicLong nextSweep = new AtomicLong(Long.MIN_VALUE);
 
@@ -233,7 +233,7 @@ final class StateTable {
             made.limit = states;
         }
         // The earliest time at which a state charged now can be full again.
-        made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
+        made.dueMicros = now + Math.max(1, limit.spec().periodMicros() / Math.max(1, limit.permits()));
         partition(own.name, Objects.requireNonNull(made.key)).add(made);
     }
 

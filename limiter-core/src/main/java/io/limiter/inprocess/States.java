@@ -1,8 +1,8 @@
 package io.limiter.inprocess;
 
-import io.limiter.Algorithm;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.internal.Algorithm;
 import org.jspecify.annotations.Nullable;
 
 /** The state class of each algorithm. */
@@ -29,7 +29,7 @@ final class States {
 
     /** The number of timestamps for which a new state needs memory. */
     static long firstStamps(long permits, Limit limit) {
-        return switch (limit.algorithm()) {
+        return switch (limit.spec().algorithm()) {
             case FIXED_WINDOW, TOKEN_BUCKET, BLOCK -> 0;
             case SLIDING_LIST, SLIDING_ZSET -> SlidingLogState.firstStamps(permits, limit);
             case DISTINCT -> DistinctState.STAMPS_A_MEMBER;

@@ -35,19 +35,20 @@ final class TokenBucketState extends State {
 
     @Override
     boolean allows(Charge charge, Limit asked, long permits, long now, boolean take) {
-        return charge.permits() == 0 || (permits <= asked.burst() && level(asked, now) >= permits * partsOf(asked));
+        return charge.permits() == 0
+                || (permits <= asked.spec().burst() && level(asked, now) >= permits * partsOf(asked));
     }
 
     @Override
     LimitOutcome answer(
             Charge charge, Limit asked, long permits, long now, boolean allowed, boolean granted, boolean take) {
         long unit = partsOf(asked);
-        long full = asked.burst() * unit;
+        long full = asked.spec().burst() * unit;
         long level = level(asked, now);
         // A full bucket refills from now on, as a new one does.
         long start = level < full ? Math.max(from, now) : now;
         boolean pending = isPending(asked, now);
-        long latest = now + asked.periodMicros();
+        long latest = now + asked.spec().periodMicros();
         boolean changes = charge.permits() > 0 && (granted || (take && (pending || start > latest)));
         if (changes) {
             // From now on the current limit applies, and a clock that stepped back costs a period at most.
@@ -60,7 +61,7 @@ final class TokenBucketState extends State {
         long next = wait(Math.min(full, (remaining + 1) * unit), level, start, asked, now, pending);
         long retryAfter = allowed
                 ? 0
-                : permits > asked.burst()
+                : permits > asked.spec().burst()
                         ? LimitOutcome.NEVER
                         : wait(permits * unit, level, start, asked, now, pending);
         if (changes && take) {
@@ -83,12 +84,12 @@ final class TokenBucketState extends State {
     @Override
     boolean giveBack(Charge charge, Limit asked, long stamp, long now) {
         long unit = partsOf(asked);
-        long full = asked.burst() * unit;
+        long full = asked.spec().burst() * unit;
         long level = level(asked, now);
         // What has refilled since the call is available already. Unknown under a limit other than that of the call.
         long n = charge.permits();
         long elapsed = Math.max(0, now - stamp);
-        if (n > asked.burst()
+        if (n > asked.spec().burst()
                 || level == full
                 || unit != parts
                 || rateOf(asked) != rate
@@ -117,16 +118,18 @@ final class TokenBucketState extends State {
     }
 
     private long partsOf(Limit asked) {
-        return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
+        return isInForce(asked)
+                ? parts
+                : asked.spec().periodMicros() / asked.spec().refillDivisor();
     }
 
     private long rateOf(Limit asked) {
-        return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
+        return isInForce(asked) ? rate : asked.permits() / asked.spec().refillDivisor();
     }
 
     /** The current credit. For the time before a changed limit was seen: the lesser of what both rates refilled. */
     private long level(Limit asked, long now) {
-        long full = asked.burst() * partsOf(asked);
+        long full = asked.spec().burst() * partsOf(asked);
         if (now >= fullAt) {
             return full;
         }
@@ -149,13 +152,13 @@ final class TokenBucketState extends State {
     }
 
     private long timeToFill(Limit asked) {
-        return ceilDiv(asked.burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
+        return ceilDiv(asked.spec().burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
     }
 
     /** Stored credit, converted to parts of the limit of the call, rounded down; at most a full bucket. */
     private long converted(long stored, Limit asked) {
         long unit = partsOf(asked);
-        long full = asked.burst() * unit;
+        long full = asked.spec().burst() * unit;
         return unit == parts
                 ? Math.min(stored, full)
                 : BigInteger.valueOf(stored)

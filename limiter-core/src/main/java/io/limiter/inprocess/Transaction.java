@@ -1,6 +1,5 @@
 package io.limiter.inprocess;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -8,6 +7,7 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -59,7 +59,7 @@ final class Transaction {
         }
 
         boolean isBlock() {
-            return limit.algorithm() == Algorithm.BLOCK;
+            return limit.spec().algorithm() == Algorithm.BLOCK;
         }
 
         /** Whether its state is changed, if the decision ends so. */
@@ -69,7 +69,7 @@ final class Transaction {
 
         /** A state that took nothing. */
         State ofNobody(WallClock clock) {
-            return States.of(limit.algorithm(), charge.key(), clock, Capacity.UNLIMITED);
+            return States.of(limit.spec().algorithm(), charge.key(), clock, Capacity.UNLIMITED);
         }
 
         /** The number of timestamps for which a new state needs memory. */
@@ -184,7 +184,7 @@ final class Transaction {
         }
         check.lacksState = (check.isBlock() ? counts : take)
                 && check.charge.permits() > 0
-                && check.charge.permits() <= check.limit.capacity();
+                && check.charge.permits() <= check.limit.spec().capacity();
         if (check.lacksState && create) {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()

@@ -1,11 +1,11 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -132,10 +132,10 @@ final class Call {
         List<Part> parts = new ArrayList<>(charges.size());
         boolean takes = mode.equals(TAKE) || mode.equals(ASK);
         for (Charge charge : charges) {
-            boolean counts = takes && charge.permits() > 0 && charge.policy().block() != null;
+            boolean counts = takes && charge.permits() > 0 && charge.policy().penalty() != null;
             for (Limit limit : charge.policy().limits()) {
                 String key = keys.of(charge.policy(), charge.key(), limit);
-                boolean here = counts && limit.algorithm() == Algorithm.BLOCK;
+                boolean here = counts && limit.spec().algorithm() == Algorithm.BLOCK;
                 parts.add(new Part(key, charge, limit, mode, here ? denied.applyAsLong(charge) : 0));
             }
         }

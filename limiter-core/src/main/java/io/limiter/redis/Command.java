@@ -1,11 +1,11 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.Terms;
 import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.Terms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -74,7 +74,7 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
             long permits = part.charge().permits();
             long stored = part.limit().permits();
             boolean searched = part.mode().equals(Call.RESET) || part.mode().startsWith(Call.BACK);
-            micros += switch (part.limit().algorithm()) {
+            micros += switch (part.limit().spec().algorithm()) {
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
                 case ALLOTMENT -> 20 + (before.stream().anyMatch(one -> one.hasKey(part.key())) ? 0 : 350);
@@ -197,7 +197,7 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         boolean plain = call.parts.stream().allMatch(Command::isPlain);
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
-            arguments.add(part.limit().algorithm().text());
+            arguments.add(part.limit().spec().algorithm().text());
             addNumbers(arguments, part, time);
             if (!plain) {
                 arguments.addAll(List.of(id(part), mode(part), requestBesideMember(part), options(part, time)));
@@ -211,25 +211,28 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         boolean alone = calls.size() == 1
                 && calls.get(0).parts.size() == 1
                 && !List.of(Call.SEE, Call.ASK, Call.RESET).contains(first.mode());
-        return alone ? Script.alone(first.limit().algorithm()) : Script.BATCH;
+        return alone ? Script.alone(first.limit().spec().algorithm()) : Script.BATCH;
     }
 
     /** Whether its numbers are all that has to be sent. */
     private static boolean isPlain(Call.Part part) {
-        return isCombinable(part) && part.limit().terms() == null;
+        return isCombinable(part) && part.limit().spec().terms() == null;
     }
 
     private static boolean isCombinable(Call.Part part) {
         return part.mode().equals(Call.TAKE)
                 && part.charge().isPlain()
-                && part.limit().algorithm().isCombinable();
+                && part.limit().spec().algorithm().isCombinable();
     }
 
     private static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
         Limit limit = part.limit();
-        long written = limit.periodMicros();
-        long period = limit.terms() == null ? written : limit.terms().periodMicros(written, unixMicros(time));
-        for (long number : new long[] {part.charge().permits(), limit.permits(), period, limit.burst()}) {
+        long written = limit.spec().periodMicros();
+        long period =
+                limit.spec().terms() == null ? written : limit.spec().terms().periodMicros(written, unixMicros(time));
+        for (long number : new long[] {
+            part.charge().permits(), limit.permits(), period, limit.spec().burst()
+        }) {
             arguments.add(Long.toString(number));
         }
     }
@@ -237,11 +240,13 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
     /** What distinguishes calls to a state: members, or request ids. */
     private static String id(Call.Part part) {
         Charge charge = part.charge();
-        return part.limit().algorithm().takesMembers() ? charge.memberText() : canonical(charge.requestId());
+        return part.limit().spec().algorithm().takesMembers() ? charge.memberText() : canonical(charge.requestId());
     }
 
     private static String requestBesideMember(Call.Part part) {
-        return part.limit().algorithm().takesMembers() ? canonical(part.charge().requestId()) : "";
+        return part.limit().spec().algorithm().takesMembers()
+                ? canonical(part.charge().requestId())
+                : "";
     }
 
     private static String canonical(@Nullable String id) {
@@ -253,9 +258,9 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
     }
 
     private static String options(Call.Part part, @Nullable TimeSource time) {
-        Terms terms = part.limit().terms();
+        Terms terms = part.limit().spec().terms();
         String options = terms == null ? "" : terms.options(unixMicros(time));
-        if (part.limit().algorithm() == Algorithm.BLOCK) {
+        if (part.limit().spec().algorithm() == Algorithm.BLOCK) {
             int others = part.charge().policy().limits().size() - 1;
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
         }

@@ -2,10 +2,10 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
-import io.limiter.DiagnosticLog;
 import io.limiter.LimitOutcome;
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -63,7 +63,7 @@ final class Connection implements AutoCloseable {
 
     private final Map<Object, MasterLink> links = new ConcurrentHashMap<>();
     /** An instance that starts later may have another secret. */
-    private final Throttle secretLooks = new Throttle(TIME, SECRETS_PAUSE_MICROS);
+    private final Throttle secretLooks = new Throttle(TIME::nowMicros, SECRETS_PAUSE_MICROS);
 
     private volatile boolean closed;
     /** Made once: every call gets it until there is a connection. */

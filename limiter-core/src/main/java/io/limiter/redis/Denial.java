@@ -46,7 +46,7 @@ record Denial(
             AtomicLong uncounted) {
         LimitOutcome[] denied = outcomes.stream()
                 .filter(outcome -> !outcome.allowed()
-                        && outcome.limit().algorithm().isDenialLasting()
+                        && outcome.limit().spec().algorithm().isDenialLasting()
                         && outcome.charge().equals(charge))
                 .toArray(LimitOutcome[]::new);
         if (denied.length == 0) {
@@ -94,7 +94,7 @@ record Denial(
             }
         }
         // Denials of a blocked key do not count, those after the block do.
-        if (count > 0 && asked.policy().block() != null && !answers[count - 1].blocked()) {
+        if (count > 0 && asked.policy().penalty() != null && !answers[count - 1].blocked()) {
             uncounted.incrementAndGet();
         }
         return count == denied.length ? answers : Arrays.copyOf(answers, count);
@@ -111,7 +111,8 @@ record Denial(
                 || asked.policy() != charge.policy() && !asked.policy().limits().contains(limit)) {
             return null;
         }
-        long retryAfter = asked.permits() > limit.capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
+        long retryAfter =
+                asked.permits() > limit.spec().capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
         // After that time there is more quota, but it is unknown how much: enough for the call at the end of its wait.
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);

@@ -171,7 +171,7 @@ final class DenialCache {
      * too old to count, or the charge does not count denials.
      */
     long takeUncounted(Charge charge) {
-        Limit block = charge.policy().block();
+        Limit block = charge.policy().penalty();
         long sum = 0;
         if (maxAgeMicros > 0 && block != null) {
             int hash = hash(charge);
@@ -180,7 +180,7 @@ final class DenialCache {
                 Denial denial = places.getAcquire(place);
                 if (denial != null && denial.isOf(hash, charge)) {
                     long taken = denial.uncounted().getAndSet(0);
-                    sum += time.nowMicros() - denial.sentMicros() < block.periodMicros() ? taken : 0;
+                    sum += time.nowMicros() - denial.sentMicros() < block.spec().periodMicros() ? taken : 0;
                 }
             }
         }
@@ -188,7 +188,7 @@ final class DenialCache {
     }
 
     private void note(Charge charge, int hash, int epoch, long sentMicros, List<LimitOutcome> outcomes) {
-        if (charge.policy().block() == null) {
+        if (charge.policy().penalty() == null) {
             replace(charge, hash, epoch, sentMicros, outcomes);
         } else {
             // Two at once would lose uncounted denials.
@@ -219,7 +219,7 @@ final class DenialCache {
         if (outcomes.isEmpty()) {
             return;
         }
-        long longest = charge.policy().block() == null ? maxAgeMicros : Math.min(maxAgeMicros, UNCOUNTED_MICROS);
+        long longest = charge.policy().penalty() == null ? maxAgeMicros : Math.min(maxAgeMicros, UNCOUNTED_MICROS);
         Denial fresh = Denial.of(hash, charge, epoch, sentMicros, outcomes, longest, uncounted);
         if (fresh != null && !overtaken) {
             places.setRelease(victim, fresh);

@@ -3,9 +3,9 @@ package io.limiter.redis;
 import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
 import io.limiter.BackendHealth.State;
-import io.limiter.DiagnosticLog;
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CompletableFuture;
@@ -96,7 +96,7 @@ final class MasterHealth {
         this.watch = watch;
         this.failWaiting = failWaiting;
         this.forget = forget;
-        this.tests = new Throttle(time, TEST_PAUSE_MICROS);
+        this.tests = new Throttle(time::nowMicros, TEST_PAUSE_MICROS);
         this.suspect = new BackendException(
                 Kind.LATE,
                 "RL-230 " + test.name

@@ -1,9 +1,9 @@
 package io.limiter.redis;
 
 import io.limiter.BackendException;
-import io.limiter.DiagnosticLog;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.redis.CongestionWindow.Flight;
 import java.time.Duration;
 import java.util.ArrayList;

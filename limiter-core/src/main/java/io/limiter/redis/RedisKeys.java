@@ -1,10 +1,10 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
-import io.limiter.KeyHash;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.KeyHash;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -37,8 +37,9 @@ record RedisKeys(String prefix, @Nullable KeyHash hash) {
     }
 
     String of(Policy policy, PartitionKey key, Limit limit) {
-        boolean isLog = limit.algorithm() == Algorithm.SLIDING_LIST || limit.algorithm() == Algorithm.SLIDING_ZSET;
-        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + limit.identity() + ":"
-                + limit.algorithm().text() + (isLog ? LOG_VERSION : VERSION);
+        boolean isLog = limit.spec().algorithm() == Algorithm.SLIDING_LIST
+                || limit.spec().algorithm() == Algorithm.SLIDING_ZSET;
+        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:"
+                + limit.spec().identity() + ":" + limit.spec().algorithm().text() + (isLog ? LOG_VERSION : VERSION);
     }
 }

@@ -1,14 +1,15 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
 import io.limiter.BackendException;
 import io.limiter.Charge;
-import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.LimitSpec;
+import io.limiter.internal.Throttle;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
@@ -75,7 +76,7 @@ final class SelfTest {
         this.keys = keys;
         this.master = master;
         this.name = transport.name(master);
-        this.outagesLogged = new Throttle(time, LOG_PAUSE_MICROS);
+        this.outagesLogged = new Throttle(time::nowMicros, LOG_PAUSE_MICROS);
     }
 
     /** The first error of a script that decides in the last test that had an answer; null if all of them ran. */
@@ -319,7 +320,7 @@ final class SelfTest {
         return Policy.of(
                 "limiter-self-test",
                 Arrays.stream(algorithms)
-                        .map(algorithm -> new Limit(algorithm.text(), algorithm, 1, PERIOD_MICROS, 1))
+                        .map(algorithm -> Limit.of(algorithm.text(), new LimitSpec(algorithm, 1, PERIOD_MICROS, 1)))
                         .toArray(Limit[]::new));
     }
 }

@@ -14,6 +14,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
@@ -46,13 +47,13 @@ class LimiterTest {
                 .build();
         try (LogLines log = new LogLines();
                 Limiter limiter = Limiter.start(config);
-                RateLimiter given = RateLimiter.on(InProcessBackend.create());
+                RateLimiter given = RateLimiters.on(InProcessBackend.create());
                 Limiter onGiven = Limiter.of(config, given)) {
             assertTrue(limiter.tryAcquire("vote", PartitionKey.global(), 1).allowed());
             assertTrue(onGiven.rateLimiter()
                     .tryAcquire(vote, PartitionKey.global(), 1)
                     .allowed());
-            assertEquals(BackendHealth.WELL, limiter.rateLimiter().health());
+            assertEquals(BackendHealth.WELL, limiter.rateLimiter().monitor().health());
             assertEquals(2, log.of(Level.WARN, "RL-118 nothing is limited").size(), log::toString);
             IllegalArgumentException refused = assertThrows(
                     IllegalArgumentException.class,
@@ -72,7 +73,7 @@ class LimiterTest {
     void policiesOnARateLimiterOfTheCallers() throws IOException {
         ManualTime time = new ManualTime();
         RateLimiter rateLimiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         try (Limiter limiter = Limiter.of(config(VOTE, Map.of()), rateLimiter)) {
             assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
             time.advance(Duration.ofHours(1));

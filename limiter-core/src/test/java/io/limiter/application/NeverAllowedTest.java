@@ -9,8 +9,10 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +30,7 @@ class NeverAllowedTest {
     private static RateLimiter away() {
         Backend closed = InProcessBackend.create();
         closed.close();
-        return RateLimiter.builder(closed)
+        return RateLimiters.builder(closed)
                 .fallback(InProcessBackend.create())
                 .instances(4)
                 .build();
@@ -38,9 +40,9 @@ class NeverAllowedTest {
         List<Charge> charges = new ArrayList<>();
         for (int i = 0; i < policiesAndPermits.length; i += 2) {
             charges.add(new Charge(
-                    ((Policy) policiesAndPermits[i]).onFailure(mode), KEY, (Integer) policiesAndPermits[i + 1]));
+                    ((Policy) policiesAndPermits[i]).withFailureMode(mode), KEY, (Integer) policiesAndPermits[i + 1]));
         }
-        Decision decision = away().tryAcquire(charges);
+        Decision decision = away().tryAcquire(PermitRequest.of(charges));
         assertFalse(decision.allowed());
         assertEquals(
                 mode == FailureMode.DENY ? Decision.Source.FAILED_CLOSED : Decision.Source.LOCAL_FALLBACK,

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.internal.config.LimitText;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -51,7 +51,7 @@ class StartupWorkTest {
     void policiesThatAreAnnouncedAndDerived() {
         assertLinear(2_000, many -> {
             LimiterConfig none = LimiterConfig.builder().build();
-            try (Limiter limiter = Limiter.of(none, RateLimiter.unlimited())) {
+            try (Limiter limiter = Limiter.of(none, RateLimiters.unlimited())) {
                 List<Derived<?>> derived = new ArrayList<>();
                 for (int i = 0; i < many; i++) {
                     Policy policy = Policy.of("p" + i, LimitText.parse("9/1s"));

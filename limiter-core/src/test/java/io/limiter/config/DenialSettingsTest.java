@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Denials;
+import io.limiter.LimiterMonitor;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.kit.Pages;
 import java.io.IOException;
@@ -34,7 +34,8 @@ class DenialSettingsTest {
                 example.contains("limiter.denials.log-per-second") && example.contains("limiter.denials.keys"),
                 example);
         assertEquals(config(""), config(example));
-        assertEquals(new DenialRecord(Denials.DEFAULT_LINES_PER_SECOND, Denials.DEFAULT_KEYS), denials(""));
+        assertEquals(
+                new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS), denials(""));
     }
 
     @Test

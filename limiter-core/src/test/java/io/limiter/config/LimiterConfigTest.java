@@ -79,7 +79,7 @@ class LimiterConfigTest {
         Storage storage = config.settings().storage();
         assertEquals(5_000, storage.maxEntries());
         assertEquals(60_000, storage.maxTimestamps());
-        assertEquals(RateLimiter.Builder.DEFAULT_MAX_WAITING, storage.maxWaiting());
+        assertEquals(RateLimiter.DEFAULT_MAX_WAITING, storage.maxWaiting());
         assertEquals(4, storage.instances());
         assertEquals(Set.of("vote", "export"), config.policies().keySet());
         assertEquals(

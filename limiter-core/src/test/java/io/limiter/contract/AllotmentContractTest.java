@@ -14,8 +14,10 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
@@ -52,7 +54,8 @@ class AllotmentContractTest {
     }
 
     private static DenialReason reason(RateLimiter limiter, Charge charge) {
-        LimitOutcome outcome = limiter.tryAcquire(List.of(charge)).binding().orElseThrow();
+        LimitOutcome outcome =
+                limiter.tryAcquire(PermitRequest.of(List.of(charge))).binding().orElseThrow();
         return outcome.allowed() ? DenialReason.QUOTA : outcome.reason();
     }
 
@@ -61,8 +64,8 @@ class AllotmentContractTest {
     void eachReasonIsTold(TestedBackend tested) {
         Policy sale = sale(3, 2, Duration.ZERO);
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
-            Decision early = limiter.tryAcquire(List.of(order(sale, "ann", 1, "a")));
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            Decision early = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a"))));
             assertEquals(DenialReason.NOT_OPEN, early.binding().orElseThrow().reason());
             assertEquals(Duration.ofSeconds(60), early.retryAfter().orElseThrow());
             time.advance(Duration.ofSeconds(60));
@@ -75,10 +78,13 @@ class AllotmentContractTest {
             assertEquals(
                     DenialReason.ALREADY_HAD, reason(limiter, order(sale, "ann", 1, "d")), "also when all is sold");
             time.advance(Duration.ofSeconds(3_600));
-            Decision late = limiter.tryAcquire(List.of(order(sale, "eve", 1, "e")));
+            Decision late = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "eve", 1, "e"))));
             assertEquals(DenialReason.CLOSED, late.binding().orElseThrow().reason());
             assertTrue(late.retryAfter().isEmpty());
-            assertTrue(limiter.tryAcquire(List.of(order(sale, "ann", 2, "a"))).allowed(), "an owner asks again");
+            assertTrue(
+                    limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 2, "a"))))
+                            .allowed(),
+                    "an owner asks again");
         }
     }
 
@@ -88,24 +94,30 @@ class AllotmentContractTest {
         Policy sale = sale(2, 1, Duration.ofMinutes(15));
         time.advance(Duration.ofSeconds(60));
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
-            Decision first = limiter.tryAcquire(List.of(order(sale, "ann", 1, "a")));
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            Decision first = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a"))));
             time.advance(Duration.ofMinutes(1));
-            Decision again = limiter.tryAcquire(List.of(order(sale, "ann", 1, "a")));
+            Decision again = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a"))));
             assertTrue(limiter.confirm(again));
             assertTrue(limiter.confirm(first), "it is confirmed already");
             assertFalse(limiter.refund(first));
-            Decision bob = limiter.tryAcquire(List.of(order(sale, "bob", 1, "b")));
-            Decision bobAgain = limiter.tryAcquire(List.of(order(sale, "bob", 1, "b")));
+            Decision bob = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "bob", 1, "b"))));
+            Decision bobAgain = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "bob", 1, "b"))));
             assertTrue(limiter.refund(bob));
             assertFalse(limiter.refund(bobAgain), "returned once");
             assertFalse(limiter.confirm(bobAgain), "it was returned");
-            Decision eve = limiter.tryAcquire(List.of(order(sale, "eve", 1, "b")));
+            Decision eve = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "eve", 1, "b"))));
             // It came a microsecond after that of the other one.
             time.advance(Duration.ofMinutes(15).plusNanos(1_000));
             assertFalse(limiter.confirm(eve), "the hold has run out");
-            assertFalse(limiter.confirm(limiter.peek(List.of(order(sale, "eve", 1, "x")))), "a look buys nothing");
-            assertEquals(1, limiter.peek(sale, KEY).remaining());
+            assertFalse(
+                    limiter.confirm(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "eve", 1, "x")))
+                            .withLook())),
+                    "a look buys nothing");
+            assertEquals(
+                    1,
+                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -117,11 +129,12 @@ class AllotmentContractTest {
         time.advance(Duration.ofSeconds(60));
         ExecutorService threads = Executors.newFixedThreadPool(16);
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             List<Callable<Boolean>> calls = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
                 Charge order = order(sale, "m" + i / 4, 1, "order " + i / 4);
-                calls.add(() -> limiter.tryAcquire(List.of(order)).allowed());
+                calls.add(() ->
+                        limiter.tryAcquire(PermitRequest.of(List.of(order))).allowed());
             }
             List<Future<Boolean>> told = threads.invokeAll(calls);
             int owners = 0;
@@ -133,7 +146,10 @@ class AllotmentContractTest {
                 }
             }
             assertEquals(25, owners);
-            assertEquals(0, limiter.peek(sale, KEY).remaining());
+            assertEquals(
+                    0,
+                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
+                            .remaining());
         } finally {
             threads.shutdownNow();
         }
@@ -146,12 +162,16 @@ class AllotmentContractTest {
         Policy sale = sale(10, 3, Duration.ZERO);
         time.advance(Duration.ofSeconds(60));
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
-            assertTrue(limiter.tryAcquire(List.of(order(sale, "ann", 1, "a"))).allowed());
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a"))))
+                    .allowed());
             assertEquals(DenialReason.QUANTITY, reason(limiter, order(sale, "ann", 2, "a")));
             assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "ann", 1, "a")), "a retry");
             assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "bob", 2, "a")), "the id of another member");
-            assertEquals(7, limiter.peek(sale, KEY).remaining());
+            assertEquals(
+                    7,
+                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -162,20 +182,28 @@ class AllotmentContractTest {
         Policy sale = sale(3, 1, Duration.ofMinutes(15));
         time.advance(Duration.ofSeconds(60));
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             Charge ann = order(sale, "ann", 1, "a");
-            Decision first = limiter.tryAcquire(List.of(ann));
-            Decision both = limiter.tryAcquire(List.of(ann, order(sale, "bob", 1, "b")));
+            Decision first = limiter.tryAcquire(PermitRequest.of(List.of(ann)));
+            Decision both = limiter.tryAcquire(PermitRequest.of(List.of(ann, order(sale, "bob", 1, "b"))));
             assertTrue(both.allowed(), "only one of two wants something");
-            assertEquals(1, limiter.peek(sale, KEY).remaining());
-            Decision late = limiter.tryAcquire(
-                    List.of(ann, order(sale, "cid", 1, "c"), order(sale, "dan", 1, "d"), order(sale, "bob", 1, "b")));
+            assertEquals(
+                    1,
+                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
+                            .remaining());
+            Decision late = limiter.tryAcquire(PermitRequest.of(
+                    List.of(ann, order(sale, "cid", 1, "c"), order(sale, "dan", 1, "d"), order(sale, "bob", 1, "b"))));
             assertFalse(late.allowed(), "one is left for two");
-            assertEquals(1, limiter.peek(sale, KEY).remaining(), "what the list took is given back, and nothing else");
-            assertTrue(limiter.tryAcquire(List.of(order(sale, "eve", 1, "e"))).allowed());
+            assertEquals(
+                    1,
+                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
+                            .remaining(),
+                    "what the list took is given back, and nothing else");
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "eve", 1, "e"))))
+                    .allowed());
             assertEquals(DenialReason.SOLD_OUT, reason(limiter, order(sale, "cid", 1, "c")));
             assertTrue(limiter.confirm(first), "it is still there");
-            assertTrue(limiter.tryAcquire(List.of(ann)).allowed(), "sold out, and asked again");
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(ann))).allowed(), "sold out, and asked again");
         }
     }
 
@@ -184,27 +212,30 @@ class AllotmentContractTest {
     @MethodSource("io.limiter.kit.Backends#all")
     void aRetryThatAnotherLimitDeniesIsAnsweredTheSameLater(TestedBackend tested) {
         Limit stock = sale(2, 1, Duration.ZERO).limits().get(0);
-        Policy sale = Policy.of("sale", Limit.slidingZset(1, Duration.ofMinutes(10)), stock.named("stock"));
+        Policy sale = Policy.of("sale", Limit.slidingZset(1, Duration.ofMinutes(10)), stock.withName("stock"));
         time.advance(Duration.ofSeconds(60));
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             Charge ann = order(sale, "ann", 1, "a");
-            assertTrue(limiter.tryAcquire(List.of(ann)).allowed());
-            assertTrue(limiter.tryAcquire(List.of(ann)).allowed(), "both limits know the id");
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(ann))).allowed());
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(ann))).allowed(), "both limits know the id");
             time.advance(Duration.ofMinutes(10));
-            assertTrue(limiter.tryAcquire(List.of(order(sale, "bob", 1, "b"))).allowed(), "sold out");
+            assertTrue(
+                    limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "bob", 1, "b"))))
+                            .allowed(),
+                    "sold out");
             for (int i = 0; i < 2; i++) {
-                Decision denied = limiter.tryAcquire(List.of(ann));
+                Decision denied = limiter.tryAcquire(PermitRequest.of(List.of(ann)));
                 assertEquals(DenialReason.QUOTA, denied.binding().orElseThrow().reason());
                 assertEquals(Duration.ofMinutes(10), denied.retryAfter().orElseThrow());
                 assertTrue(denied.outcomes().get(1).allowed(), "by the stock it is allowed");
                 assertEquals(0, denied.outcomes().get(1).remaining());
             }
             time.advance(Duration.ofMinutes(10));
-            assertTrue(limiter.tryAcquire(List.of(ann)).allowed());
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(ann))).allowed());
             assertEquals(
                     DenialReason.SOLD_OUT,
-                    limiter.tryAcquire(List.of(order(sale, "eve", 1, "e")))
+                    limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "eve", 1, "e"))))
                             .outcomes()
                             .get(1)
                             .reason());
@@ -218,8 +249,9 @@ class AllotmentContractTest {
         Policy sale = sale(1, 1, Duration.ZERO);
         time.advance(Duration.ofSeconds(60));
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
-            assertTrue(limiter.tryAcquire(List.of(order(sale, "ann", 1, "a"))).allowed());
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a"))))
+                    .allowed());
             time.advance(Duration.ofHours(25));
             assertEquals(DenialReason.CLOSED, reason(limiter, order(sale, "ann", 1, "a")), "it is forgotten");
             time.setMicros(micros(START.plusSeconds(90)));
@@ -235,22 +267,35 @@ class AllotmentContractTest {
         Policy sale = sale(200, 2, Duration.ofMinutes(15));
         time.advance(Duration.ofSeconds(60));
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
-            assertTrue(limiter.confirm(limiter.tryAcquire(List.of(order(sale, "zoe", 1, "z")))), "one is paid");
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            assertTrue(
+                    limiter.confirm(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "zoe", 1, "z"))))),
+                    "one is paid");
             for (int i = 0; i < 99; i++) {
-                assertTrue(limiter.tryAcquire(List.of(order(sale, "m" + i, 1, "a")))
+                assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "m" + i, 1, "a"))))
                         .allowed());
             }
             time.advance(Duration.ofMinutes(16));
-            assertEquals(199, limiter.peek(sale, KEY).remaining(), "all others have run out");
-            Decision again = limiter.tryAcquire(List.of(order(sale, "m98", 2, "a")));
+            assertEquals(
+                    199,
+                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
+                            .remaining(),
+                    "all others have run out");
+            Decision again = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "m98", 2, "a"))));
             assertTrue(again.allowed(), "the id of a hold that has run out is free");
             for (int i = 0; i < 9; i++) {
                 assertEquals(
                         DenialReason.QUANTITY, reason(limiter, order(sale, "eve", 3, "e" + i)), "a call that settles");
             }
-            assertTrue(limiter.tryAcquire(List.of(order(sale, "m98", 2, "a"))).allowed(), "asked again");
-            assertEquals(197, limiter.peek(sale, KEY).remaining(), "bought once");
+            assertTrue(
+                    limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "m98", 2, "a"))))
+                            .allowed(),
+                    "asked again");
+            assertEquals(
+                    197,
+                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
+                            .remaining(),
+                    "bought once");
             assertEquals(DenialReason.ALREADY_HAD, reason(limiter, order(sale, "m98", 1, "b")));
             assertTrue(limiter.confirm(again));
         }
@@ -261,14 +306,15 @@ class AllotmentContractTest {
         Policy sale = sale(1, 1, Duration.ZERO);
         assertEquals(FailureMode.DENY, sale.onFailure());
         for (FailureMode mode : List.of(FailureMode.LOCAL, FailureMode.ALLOW)) {
-            assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> sale.onFailure(mode))
+            assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> sale.withFailureMode(mode))
                             .getMessage())
                     .startsWith("RL-174 "));
         }
-        try (RateLimiter limiter = RateLimiter.on(InProcessBackend.create())) {
+        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create())) {
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> limiter.acquire(List.of(order(sale, "ann", 1, "a")), Duration.ofSeconds(1)));
+                    () -> limiter.acquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a")))
+                            .withMaxWait(Duration.ofSeconds(1))));
         }
     }
 }

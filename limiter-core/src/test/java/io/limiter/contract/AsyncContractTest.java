@@ -10,12 +10,15 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,18 +37,18 @@ class AsyncContractTest {
     @MethodSource("backends")
     void takeLookRefundAndReset(TestedBackend tested) {
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
-            Decision first = done(limiter.tryAcquireAsync(List.of(new Charge(POLICY, KEY, 2))));
-            Decision second = done(limiter.tryAcquireAsync(List.of(new Charge(POLICY, KEY, 1))));
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            Decision first = done(limiter.acquireAsync(PermitRequest.of(List.of(new Charge(POLICY, KEY, 2)))));
+            Decision second = done(limiter.acquireAsync(PermitRequest.of(List.of(new Charge(POLICY, KEY, 1)))));
             assertTrue(first.allowed() && second.allowed());
             assertEquals(0, remaining(limiter));
-            assertTrue(done(limiter.refundAsync(first)));
+            assertTrue(done(limiter.refundAsync(List.of(first), charge -> true)));
             assertEquals(2, remaining(limiter));
-            assertFalse(done(limiter.refundAsync(first)), "a second time");
+            assertFalse(done(limiter.refundAsync(List.of(first), charge -> true)), "a second time");
             assertEquals(2, remaining(limiter));
-            done(limiter.resetAsync(POLICY, KEY));
+            limiter.reset(POLICY, KEY);
             assertEquals(3, remaining(limiter));
-            assertFalse(done(limiter.refundAsync(second)), "what was reset is not given back");
+            assertFalse(done(limiter.refundAsync(List.of(second), charge -> true)), "what was reset is not given back");
         }
     }
 
@@ -57,18 +60,23 @@ class AsyncContractTest {
                 Policy.of("one", Limit.slidingList(1, Duration.ofHours(1)), Limit.fixedWindow(5, Duration.ofDays(1)));
         List<Charge> charges = List.of(new Charge(none, KEY, 1), new Charge(one, KEY, 1), new Charge(POLICY, KEY, 2));
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             assertEquals(List.of(false, true, true), each(limiter, charges));
             assertEquals(List.of(false, false, false), each(limiter, charges));
             assertEquals(1, remaining(limiter));
             assertEquals(
                     2,
-                    limiter.counters().denied("none", limiter.peek(POLICY, KEY).source()));
+                    limiter.monitor()
+                            .denied(
+                                    "none",
+                                    limiter.tryAcquire(PermitRequest.of(POLICY, KEY, 0)
+                                                    .withLook())
+                                            .source()));
         }
     }
 
     private static List<Boolean> each(RateLimiter limiter, List<Charge> charges) {
-        List<CompletionStage<Decision>> decisions = limiter.tryAcquireEachAsync(charges);
+        List<CompletableFuture<Decision>> decisions = limiter.acquireEachAsync(PermitRequest.each(charges));
         for (int i = 0; i < charges.size(); i++) {
             assertEquals(List.of(charges.get(i)), done(decisions.get(i)).charges());
         }
@@ -81,8 +89,9 @@ class AsyncContractTest {
     void someChargesOfSeveralDecisionsAreGivenBackTogether(TestedBackend tested) {
         Policy kept = Policy.of("kept", Limit.fixedWindow(9, Duration.ofHours(1)));
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
-            Decision first = limiter.tryAcquire(List.of(new Charge(POLICY, KEY, 1), new Charge(kept, KEY, 1)));
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            Decision first =
+                    limiter.tryAcquire(PermitRequest.of(List.of(new Charge(POLICY, KEY, 1), new Charge(kept, KEY, 1))));
             Decision second = limiter.tryAcquire(POLICY, KEY, 2);
             assertTrue(first.allowed() && second.allowed());
             List<Decision> both = List.of(first, second);
@@ -90,12 +99,17 @@ class AsyncContractTest {
                     limiter.refundAsync(both, charge -> charge.policy().name().equals("async"))));
             assertEquals(3, remaining(limiter));
             assertFalse(done(limiter.refundAsync(both, charge -> true)), "a second time");
-            assertEquals(8, limiter.peek(kept, KEY).remaining());
+            assertEquals(
+                    8,
+                    limiter.tryAcquire(PermitRequest.of(kept, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
     private static long remaining(RateLimiter limiter) {
-        return done(limiter.peekAsync(List.of(new Charge(POLICY, KEY, 0)))).remaining();
+        return done(limiter.acquireAsync(
+                        PermitRequest.of(List.of(new Charge(POLICY, KEY, 0))).withLook()))
+                .remaining();
     }
 
     private static <T> T done(CompletionStage<T> stage) {

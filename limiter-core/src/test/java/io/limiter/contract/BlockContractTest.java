@@ -11,12 +11,15 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
@@ -34,7 +37,7 @@ class BlockContractTest {
     private static final Policy SEARCH = policy("search", Limit.fixedWindow(2, HOUR), BLOCK);
 
     private static Policy policy(String name, Limit... limits) {
-        return Policy.of(name, limits).onFailure(FailureMode.DENY);
+        return Policy.of(name, limits).withFailureMode(FailureMode.DENY);
     }
 
     static Stream<TestedBackend> backends() {
@@ -42,7 +45,8 @@ class BlockContractTest {
     }
 
     private static long left(RateLimiter limiter, Policy policy, PartitionKey key) {
-        List<io.limiter.LimitOutcome> all = limiter.peek(policy, key).outcomes();
+        List<io.limiter.LimitOutcome> all =
+                limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook()).outcomes();
         return all.get(all.size() - 1).remaining();
     }
 
@@ -57,7 +61,7 @@ class BlockContractTest {
     void theTwentiethDenialBlocksAndSaysSo(TestedBackend tested) {
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             use(limiter, LOGIN, 5);
             for (int i = 0; i < 19; i++) {
                 Decision denied = limiter.tryAcquire(LOGIN, KEY, 1);
@@ -75,7 +79,7 @@ class BlockContractTest {
             assertTrue(limiter.tryAcquire(LOGIN, OTHER_KEY, 1).allowed(), "another key");
             time.advance(Duration.ofMinutes(51));
             assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
-            assertEquals(1, limiter.counters().blocked("login"));
+            assertEquals(1, limiter.monitor().blocked("login"));
             limiter.reset(LOGIN, KEY);
             assertEquals(20, left(limiter, LOGIN, KEY));
         }
@@ -87,7 +91,7 @@ class BlockContractTest {
         Policy quick = policy("quick", Limit.fixedWindow(1, Duration.ofSeconds(1)), BLOCK);
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             use(limiter, quick, 1);
             for (int i = 0; i < 20; i++) {
                 assertFalse(limiter.tryAcquire(quick, KEY, 1).allowed());
@@ -118,7 +122,7 @@ class BlockContractTest {
                 Limit.block(20, Duration.ofMinutes(10), Duration.ofMinutes(1), HOUR));
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             use(limiter, policy, 1);
             for (int length = 1; length <= 4; length *= 2) {
                 for (int i = 0; i < 19; i++) {
@@ -139,12 +143,14 @@ class BlockContractTest {
     @MethodSource("backends")
     void looksAndCallsForNothingDoNotCountAndRefundsGiveNothingBack(TestedBackend tested) {
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             Decision taken = limiter.tryAcquire(SEARCH, KEY, 1);
             use(limiter, SEARCH, 1);
             for (int i = 0; i < 30; i++) {
                 assertTrue(limiter.tryAcquire(SEARCH, KEY, 0).allowed());
-                assertFalse(limiter.peek(List.of(new Charge(SEARCH, KEY, 1))).allowed());
+                assertFalse(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(SEARCH, KEY, 1)))
+                                .withLook())
+                        .allowed());
             }
             assertEquals(20, left(limiter, SEARCH, KEY));
             for (int i = 0; i < 10; i++) {
@@ -159,18 +165,24 @@ class BlockContractTest {
     @MethodSource("backends")
     void aDenialCountsForThePolicyThatDeniesAndForNoOther(TestedBackend tested) {
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             use(limiter, SEARCH, 2);
             for (int i = 0; i < 10; i++) {
-                assertFalse(limiter.tryAcquire(List.of(new Charge(LOGIN, KEY, 1), new Charge(SEARCH, KEY, 1)))
+                assertFalse(limiter.tryAcquire(
+                                PermitRequest.of(List.of(new Charge(LOGIN, KEY, 1), new Charge(SEARCH, KEY, 1))))
                         .allowed());
-                assertFalse(limiter.tryAcquire(List.of(new Charge(SEARCH, KEY, 1), new Charge(LOGIN, KEY, 1)))
+                assertFalse(limiter.tryAcquire(
+                                PermitRequest.of(List.of(new Charge(SEARCH, KEY, 1), new Charge(LOGIN, KEY, 1))))
                         .allowed());
             }
             assertTrue(limiter.tryAcquire(SEARCH, KEY, 1).blocked(), "20 denials by search, each counted once");
             assertEquals(20, left(limiter, LOGIN, KEY));
-            assertEquals(5, limiter.peek(LOGIN, KEY).remaining(), "a call that was denied took nothing");
-            limiter.tryAcquire(List.of(new Charge(LOGIN, KEY, 1), new Charge(SEARCH, KEY, 1)));
+            assertEquals(
+                    5,
+                    limiter.tryAcquire(PermitRequest.of(LOGIN, KEY, 0).withLook())
+                            .remaining(),
+                    "a call that was denied took nothing");
+            limiter.tryAcquire(PermitRequest.of(List.of(new Charge(LOGIN, KEY, 1), new Charge(SEARCH, KEY, 1))));
             assertEquals(20, left(limiter, LOGIN, KEY), "nor does a block of search count for login");
         }
     }
@@ -179,11 +191,11 @@ class BlockContractTest {
     @MethodSource("backends")
     void whatOnlyShadowsBlocksNobody(TestedBackend tested) {
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             use(limiter, SEARCH, 2);
             for (int i = 0; i < 30; i++) {
-                for (CompletionStage<Decision> counted :
-                        limiter.tryAcquireEachAsync(List.of(new Charge(SEARCH, KEY, 1)), true)) {
+                for (CompletionStage<Decision> counted : limiter.acquireEachAsync(
+                        List.of(PermitRequest.of(SEARCH, KEY, 1).withShadow()))) {
                     assertFalse(counted.toCompletableFuture().join().allowed());
                 }
             }
@@ -195,14 +207,13 @@ class BlockContractTest {
     @MethodSource("backends")
     void callsThatAreSentTogetherCountEach(TestedBackend tested) {
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             use(limiter, SEARCH, 2);
             List<CompletionStage<Decision>> all = new ArrayList<>();
             for (int i = 0; i < 7; i++) {
-                all.add(limiter.tryAcquireAsync(SEARCH, KEY, 1));
+                all.add(limiter.acquireAsync(PermitRequest.of(SEARCH, KEY, 1)));
             }
-            all.addAll(limiter.tryAcquireEachAsync(
-                    List.of(new Charge(SEARCH, KEY, 1), new Charge(SEARCH, KEY, 1), new Charge(SEARCH, KEY, 1))));
+            all.addAll(limiter.acquireEachAsync(Collections.nCopies(3, PermitRequest.of(SEARCH, KEY, 1))));
             all.forEach(one -> assertFalse(one.toCompletableFuture().join().allowed()));
             assertEquals(10, left(limiter, SEARCH, KEY));
         }
@@ -213,7 +224,7 @@ class BlockContractTest {
     void aBlockThatAllowsBindsNothing(TestedBackend tested) {
         Policy strict = policy("strict", Limit.fixedWindow(100, HOUR), Limit.block(1, HOUR, HOUR, HOUR));
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             Decision allowed = limiter.tryAcquire(strict, KEY, 50);
             assertEquals("strict", allowed.binding().orElseThrow().limit().name());
             assertEquals(50, allowed.remaining());

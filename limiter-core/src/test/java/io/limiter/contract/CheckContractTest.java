@@ -12,8 +12,10 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
@@ -31,9 +33,9 @@ class CheckContractTest {
                     "login",
                     Limit.fixedWindow(2, HOUR),
                     Limit.block(3, Duration.ofMinutes(10), Duration.ofMinutes(15), Duration.ofDays(1)))
-            .onFailure(FailureMode.DENY);
+            .withFailureMode(FailureMode.DENY);
     private static final Policy ALL =
-            Policy.of("all", Limit.slidingList(9, HOUR)).onFailure(FailureMode.DENY);
+            Policy.of("all", Limit.slidingList(9, HOUR)).withFailureMode(FailureMode.DENY);
     private static final List<Charge> BOTH = List.of(new Charge(LOGIN, KEY, 1), new Charge(ALL, KEY, 1));
 
     static Stream<TestedBackend> backends() {
@@ -42,7 +44,8 @@ class CheckContractTest {
 
     private static List<Long> left(RateLimiter limiter) {
         return Stream.of(LOGIN, ALL)
-                .flatMap(policy -> limiter.peek(policy, KEY).outcomes().stream())
+                .flatMap(policy ->
+                        limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook()).outcomes().stream())
                 .map(LimitOutcome::remaining)
                 .toList();
     }
@@ -52,9 +55,9 @@ class CheckContractTest {
     void whatIsAllowedTakesNothingAndADenialCounts(TestedBackend tested) {
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             for (int i = 0; i < 5; i++) {
-                Decision allowed = limiter.check(BOTH);
+                Decision allowed = limiter.tryAcquire(PermitRequest.of(BOTH).withCheck());
                 assertTrue(allowed.allowed());
                 assertFalse(limiter.refund(allowed), "nothing was taken");
             }
@@ -62,20 +65,20 @@ class CheckContractTest {
                 assertEquals(0, own.entries());
             }
             assertEquals(List.of(2L, 3L, 9L), left(limiter));
-            Decision.Source source = limiter.tryAcquire(BOTH).source();
-            assertTrue(limiter.tryAcquire(BOTH).allowed());
-            assertEquals(2, limiter.counters().allowed("login", source));
+            Decision.Source source = limiter.tryAcquire(PermitRequest.of(BOTH)).source();
+            assertTrue(limiter.tryAcquire(PermitRequest.of(BOTH)).allowed());
+            assertEquals(2, limiter.monitor().allowed("login", source));
             for (int i = 0; i < 2; i++) {
-                Decision denied = limiter.check(BOTH);
+                Decision denied = limiter.tryAcquire(PermitRequest.of(BOTH).withCheck());
                 assertFalse(denied.allowed() || denied.blocked());
                 assertEquals(HOUR, denied.retryAfter().orElseThrow());
             }
             assertEquals(List.of(0L, 1L, 7L), left(limiter));
-            assertTrue(limiter.check(BOTH).blocked(), "the third denial");
-            assertEquals(3, limiter.counters().denied("login", source));
-            assertEquals(1, limiter.counters().blocked("login"));
+            assertTrue(limiter.tryAcquire(PermitRequest.of(BOTH).withCheck()).blocked(), "the third denial");
+            assertEquals(3, limiter.monitor().denied("login", source));
+            assertEquals(1, limiter.monitor().blocked("login"));
             time.advance(HOUR);
-            assertTrue(limiter.check(BOTH).allowed());
+            assertTrue(limiter.tryAcquire(PermitRequest.of(BOTH).withCheck()).allowed());
             assertEquals(List.of(2L, 3L, 9L), left(limiter));
         }
     }

@@ -2,15 +2,18 @@ package io.limiter.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
@@ -54,14 +57,18 @@ class ContentionContractTest {
     void refundsAreTakenByOthersAndNothingIsLost(Algorithm algorithm, TestedBackend tested) throws Exception {
         Policy policy = policy("p", algorithm);
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             together(() -> {
                 for (int i = 0; i < CALLS_EACH; i++) {
-                    limiter.refund(limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, KEY, 1 + i % 3))));
+                    limiter.refund(
+                            limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, KEY, 1 + i % 3)))));
                 }
                 return 0L;
             });
-            assertEquals(LIMIT, limiter.peek(policy, KEY).remaining());
+            assertEquals(
+                    LIMIT,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -71,9 +78,9 @@ class ContentionContractTest {
         List<Limit> limits = new ArrayList<>();
         for (Algorithm algorithm : AnyAlgorithm.limits()) {
             long permits = algorithm == Algorithm.TOKEN_BUCKET ? 60 : LIMIT;
-            limits.add(new Limit(algorithm.text(), algorithm, permits, PERIOD, permits));
+            limits.add(Limit.of(algorithm.text(), new LimitSpec(algorithm, permits, PERIOD, permits)));
         }
-        Policy policy = new Policy("all", limits, FailureMode.DENY);
+        Policy policy = Policy.of("all", limits).withFailureMode(FailureMode.DENY);
         assertEquals(60, granted(tested, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
     }
 
@@ -83,25 +90,32 @@ class ContentionContractTest {
         Policy one = policy("one", Algorithm.FIXED_WINDOW);
         Policy two = policy("two", Algorithm.SLIDING_LIST);
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             List<Charge> there = List.of(new Charge(one, KEY, 1), new Charge(two, KEY, 1));
             List<Charge> back = List.of(there.get(1), there.get(0));
             long both = together(() -> {
                 long granted = 0;
                 for (int i = 0; i < CALLS_EACH; i++) {
-                    granted += limiter.tryAcquire(i % 2 == 0 ? there : back).allowed() ? 1 : 0;
+                    granted += limiter.tryAcquire(PermitRequest.of(i % 2 == 0 ? there : back))
+                                    .allowed()
+                            ? 1
+                            : 0;
                 }
                 return granted;
             });
             // A late denial in a cluster may cost a grant for a moment; asked alone, the rest is there to the last
             // permit.
             long rest = 0;
-            while (limiter.tryAcquire(there).allowed()) {
+            while (limiter.tryAcquire(PermitRequest.of(there)).allowed()) {
                 rest++;
             }
             assertEquals(LIMIT, both + rest);
-            assertEquals(0, limiter.peek(one, KEY).remaining());
-            assertEquals(0, limiter.peek(two, KEY).remaining());
+            assertEquals(
+                    0,
+                    limiter.tryAcquire(PermitRequest.of(one, KEY, 0).withLook()).remaining());
+            assertEquals(
+                    0,
+                    limiter.tryAcquire(PermitRequest.of(two, KEY, 0).withLook()).remaining());
         }
     }
 
@@ -111,11 +125,12 @@ class ContentionContractTest {
 
     private static long granted(TestedBackend tested, Calls calls) throws Exception {
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             return together(() -> {
                 long granted = 0;
                 for (int i = 0; i < CALLS_EACH; i++) {
-                    granted += limiter.tryAcquire(calls.next(i)).allowed() ? 1 : 0;
+                    granted +=
+                            limiter.tryAcquire(PermitRequest.of(calls.next(i))).allowed() ? 1 : 0;
                 }
                 return granted;
             });
@@ -145,6 +160,7 @@ class ContentionContractTest {
     }
 
     private static Policy policy(String name, Algorithm algorithm) {
-        return new Policy(name, List.of(new Limit(null, algorithm, LIMIT, PERIOD, LIMIT)), FailureMode.DENY);
+        return Policy.of(name, List.of(Limit.of(null, new LimitSpec(algorithm, LIMIT, PERIOD, LIMIT))))
+                .withFailureMode(FailureMode.DENY);
     }
 }

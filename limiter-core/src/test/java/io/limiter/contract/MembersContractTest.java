@@ -11,8 +11,10 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
 import io.limiter.rule.Rule;
@@ -41,11 +43,15 @@ class MembersContractTest {
     @MethodSource("backends")
     void aMemberThatTakesNothingHidesNoOther(TestedBackend tested) {
         Policy policy = Policy.of("p", Limit.distinct(3, DAY));
-        try (RateLimiter limiter = RateLimiter.on(tested.open(new ManualTime()))) {
+        try (RateLimiter limiter = RateLimiters.on(tested.open(new ManualTime()))) {
             Charge nothing = new Charge(policy, KEY, 0, null, PartitionKey.of("a"));
             Charge one = new Charge(policy, KEY, 1, null, PartitionKey.of("b"));
-            assertTrue(limiter.tryAcquire(List.of(nothing, one)).allowed());
-            assertEquals(2, limiter.peek(policy, KEY).remaining());
+            assertTrue(
+                    limiter.tryAcquire(PermitRequest.of(List.of(nothing, one))).allowed());
+            assertEquals(
+                    2,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -109,19 +115,21 @@ class MembersContractTest {
     void noTwoAreTakenForOne(TestedBackend tested) {
         List<@Nullable PartitionKey> members = members();
         Policy policy = Policy.of("members", Limit.distinct(members.size(), DAY));
-        try (RateLimiter limiter = RateLimiter.on(tested.open(new ManualTime()))) {
+        try (RateLimiter limiter = RateLimiters.on(tested.open(new ManualTime()))) {
             for (int i = 0; i < members.size(); i++) {
-                Decision decision = limiter.tryAcquire(List.of(new Charge(policy, KEY, 1, null, members.get(i))));
+                Decision decision =
+                        limiter.tryAcquire(PermitRequest.of(List.of(new Charge(policy, KEY, 1, null, members.get(i)))));
                 assertEquals(members.size() - 1 - i, decision.remaining(), "not a new member: " + members.get(i));
             }
             for (PartitionKey member : members) {
-                assertTrue(limiter.tryAcquire(List.of(new Charge(policy, KEY, 1, null, member)))
+                assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(policy, KEY, 1, null, member))))
                         .allowed());
             }
-            assertFalse(limiter.tryAcquire(List.of(new Charge(policy, KEY, 1, null, PartitionKey.of("11"))))
+            assertFalse(limiter.tryAcquire(
+                            PermitRequest.of(List.of(new Charge(policy, KEY, 1, null, PartitionKey.of("11")))))
                     .allowed());
             PartitionKey missing = PartitionKey.builder().addStandIn("").build();
-            assertTrue(limiter.tryAcquire(List.of(new Charge(policy, KEY, 1, null, missing)))
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(policy, KEY, 1, null, missing))))
                     .allowed());
         }
     }
@@ -130,18 +138,33 @@ class MembersContractTest {
     @MethodSource("backends")
     void severalMembersOfOneKeyInOneCallAreAllAddedOrNone(TestedBackend tested) {
         Policy policy = Policy.of(
-                "several", Limit.distinct(3, DAY), Limit.fixedWindow(100, DAY).named("plain"));
-        try (RateLimiter limiter = RateLimiter.on(tested.open(new ManualTime()))) {
-            Decision both = limiter.tryAcquire(charges(policy, "a", "b"));
+                "several", Limit.distinct(3, DAY), Limit.fixedWindow(100, DAY).withName("plain"));
+        try (RateLimiter limiter = RateLimiters.on(tested.open(new ManualTime()))) {
+            Decision both = limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "b")));
             assertTrue(both.allowed());
-            assertEquals(1, limiter.peek(policy, KEY).remaining());
-            assertFalse(limiter.tryAcquire(charges(policy, "c", "d")).allowed());
-            assertEquals(1, limiter.peek(policy, KEY).remaining());
-            assertTrue(limiter.tryAcquire(charges(policy, "a", "b", "c")).allowed());
-            assertFalse(limiter.tryAcquire(charges(policy, "a", "d")).allowed());
+            assertEquals(
+                    1,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining());
+            assertFalse(limiter.tryAcquire(PermitRequest.of(charges(policy, "c", "d")))
+                    .allowed());
+            assertEquals(
+                    1,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining());
+            assertTrue(limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "b", "c")))
+                    .allowed());
+            assertFalse(limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "d")))
+                    .allowed());
             assertTrue(limiter.refund(both), "of the other limit");
-            assertEquals(0, limiter.peek(policy, KEY).remaining(), "the members were used again");
-            assertThrows(IllegalArgumentException.class, () -> limiter.tryAcquire(charges(policy, "a", "a")));
+            assertEquals(
+                    0,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining(),
+                    "the members were used again");
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "a"))));
         }
     }
 
@@ -157,12 +180,13 @@ class MembersContractTest {
     void underContentionSoManyMembersAreAdded(TestedBackend tested) {
         Policy policy = Policy.of("contention", Limit.distinct(5, DAY));
         try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             List<AtomicInteger> allowed =
                     Stream.generate(AtomicInteger::new).limit(20).toList();
             IntStream.range(0, 400).parallel().forEach(i -> {
                 String member = Integer.toString(i % 20);
-                if (limiter.tryAcquire(charges(policy, member)).allowed()) {
+                if (limiter.tryAcquire(PermitRequest.of(charges(policy, member)))
+                        .allowed()) {
                     allowed.get(i % 20).incrementAndGet();
                 }
             });
@@ -175,16 +199,17 @@ class MembersContractTest {
     @MethodSource("backends")
     void whatMeansNothingIsRefused(TestedBackend tested) {
         Policy policy = Policy.of("refused", Limit.distinct(5, DAY));
-        try (RateLimiter limiter = RateLimiter.on(tested.open(new ManualTime()))) {
+        try (RateLimiter limiter = RateLimiters.on(tested.open(new ManualTime()))) {
             String cost = assertThrows(IllegalArgumentException.class, () -> limiter.tryAcquire(policy, KEY, 2))
                     .getMessage();
             assertTrue(cost.contains("counts different members"), cost);
             String wait = assertThrows(
                             IllegalArgumentException.class,
-                            () -> limiter.tryAcquireAsync(policy, KEY, 1, Duration.ofSeconds(1)))
+                            () -> limiter.acquireAsync(
+                                    PermitRequest.of(policy, KEY, 1).withMaxWait(Duration.ofSeconds(1))))
                     .getMessage();
             assertTrue(wait.contains("no call to it can wait"), wait);
-            assertTrue(limiter.tryAcquireAsync(policy, KEY, 1, Duration.ZERO)
+            assertTrue(limiter.acquireAsync(PermitRequest.of(policy, KEY, 1).withMaxWait(Duration.ZERO))
                     .toCompletableFuture()
                     .join()
                     .allowed());
@@ -195,7 +220,7 @@ class MembersContractTest {
             assertThrows(IllegalArgumentException.class, () -> Rule.of(subject -> KEY, policy));
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> Limit.fixedWindow(1, DAY).denyingRepeats());
+                    () -> Limit.fixedWindow(1, DAY).spec().denyingRepeats());
             assertThrows(IllegalArgumentException.class, () -> Limit.distinct(Limit.MAX_LOG_PERMITS + 1, DAY));
         }
     }

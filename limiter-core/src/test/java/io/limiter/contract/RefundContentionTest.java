@@ -2,7 +2,6 @@ package io.limiter.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
@@ -11,10 +10,14 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.NaiveLimiter;
@@ -42,6 +45,7 @@ class RefundContentionTest {
 
     /** How many refunds of each limit a long run makes. */
     private static final int REFUNDS = Integer.getInteger("limiter.refunds", 40_000);
+
     private static final long LIMIT = 5_000;
     private static final long DAY = 86_400_000_000L;
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
@@ -92,9 +96,12 @@ class RefundContentionTest {
     @MethodSource("algorithmsAndBackends")
     void nothingIsLost(Algorithm algorithm, Running running) throws Exception {
         Policy policy = policy("p", algorithm);
-        try (RateLimiter limiter = RateLimiter.on(running.get())) {
+        try (RateLimiter limiter = RateLimiters.on(running.get())) {
             callAndRefund(limiter, running, () -> List.of(AnyAlgorithm.charge(policy, KEY, 1)));
-            assertEquals(LIMIT, limiter.peek(policy, KEY).remaining());
+            assertEquals(
+                    LIMIT,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -102,24 +109,27 @@ class RefundContentionTest {
     @ParameterizedTest
     @EnumSource(Running.class)
     void nothingIsLostOfSeveralLimits(Running running) throws Exception {
-        Policy two = new Policy(
-                "two",
-                List.of(
-                        new Limit("list", Algorithm.SLIDING_LIST, LIMIT, DAY, LIMIT),
-                        new Limit("fixed", Algorithm.FIXED_WINDOW, LIMIT, DAY, LIMIT)),
-                FailureMode.DENY);
+        Policy two = Policy.of(
+                        "two",
+                        List.of(
+                                Limit.of("list", new LimitSpec(Algorithm.SLIDING_LIST, LIMIT, DAY, LIMIT)),
+                                Limit.of("fixed", new LimitSpec(Algorithm.FIXED_WINDOW, LIMIT, DAY, LIMIT))))
+                .withFailureMode(FailureMode.DENY);
         Policy other = policy("other", Algorithm.SLIDING_ZSET);
-        try (RateLimiter limiter = RateLimiter.on(running.get())) {
+        try (RateLimiter limiter = RateLimiters.on(running.get())) {
             callAndRefund(
                     limiter,
                     running,
                     () -> ThreadLocalRandom.current().nextBoolean()
                             ? List.of(new Charge(two, KEY, 1))
                             : List.of(new Charge(two, KEY, 1), new Charge(other, KEY, 2)));
-            limiter.peek(two, KEY)
+            limiter.tryAcquire(PermitRequest.of(two, KEY, 0).withLook())
                     .outcomes()
                     .forEach(outcome -> assertEquals(LIMIT, outcome.remaining(), outcome.toString()));
-            assertEquals(LIMIT, limiter.peek(other, KEY).remaining());
+            assertEquals(
+                    LIMIT,
+                    limiter.tryAcquire(PermitRequest.of(other, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -128,7 +138,7 @@ class RefundContentionTest {
         int each = (running.isRedis() ? Repeats.of(1_000, REFUNDS) : Repeats.of(10_000, REFUNDS)) / THREADS;
         together(THREADS, thread -> {
             for (int i = 0; i < each; i++) {
-                limiter.refund(limiter.tryAcquire(charges.get()));
+                limiter.refund(limiter.tryAcquire(PermitRequest.of(charges.get())));
             }
         });
     }
@@ -139,17 +149,21 @@ class RefundContentionTest {
         Policy policy = policy("p", algorithm);
         int keys = running.isRedis() ? Repeats.of(100, 10_000) : Repeats.of(1_000, 40_000);
         CyclicBarrier both = new CyclicBarrier(2);
-        try (RateLimiter limiter = RateLimiter.on(running.get())) {
+        try (RateLimiter limiter = RateLimiters.on(running.get())) {
             together(2, thread -> {
                 for (int i = 0; i < keys; i++) {
                     both.await();
-                    limiter.refund(
-                            limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, PartitionKey.of("new " + i), 1))));
+                    limiter.refund(limiter.tryAcquire(
+                            PermitRequest.of(List.of(AnyAlgorithm.charge(policy, PartitionKey.of("new " + i), 1)))));
                 }
             });
             for (int i = 0; i < keys; i++) {
                 assertEquals(
-                        LIMIT, limiter.peek(policy, PartitionKey.of("new " + i)).remaining(), "key " + i);
+                        LIMIT,
+                        limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.of("new " + i), 0)
+                                        .withLook())
+                                .remaining(),
+                        "key " + i);
             }
         }
     }
@@ -159,8 +173,9 @@ class RefundContentionTest {
 
     @Test
     void aRefundToABucketThatRunsGivesWhatTheModelGives() throws Exception {
-        Policy policy = new Policy(
-                "p", List.of(new Limit(null, Algorithm.TOKEN_BUCKET, 1_000, 1_000_000, 100_000)), FailureMode.DENY);
+        Policy policy = Policy.of(
+                        "p", List.of(Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 1_000, 1_000_000, 100_000))))
+                .withFailureMode(FailureMode.DENY);
         ThreadLocal<Long> read = new ThreadLocal<>();
         TimeSource time = () -> {
             long now = SYSTEM.nowMicros();
@@ -170,7 +185,7 @@ class RefundContentionTest {
         int each = Repeats.of(20_000, REFUNDS) / THREADS;
         List<Event> events = new ArrayList<>();
         try (RateLimiter limiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build())) {
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {
             Decision first = limiter.tryAcquire(policy, KEY, 90_000);
             events.add(new Event(read.get(), false, first));
             together(THREADS, thread -> {
@@ -190,7 +205,7 @@ class RefundContentionTest {
             for (Event event : events) {
                 replay(model, event);
             }
-            Decision last = limiter.peek(policy, KEY);
+            Decision last = limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook());
             assertEquals(model.decide(last.charges(), Mode.LOOK, read.get()), last.outcomes());
         }
     }
@@ -209,7 +224,7 @@ class RefundContentionTest {
                 ? Backends.connected(
                         Backends.redis().address(RedisServers.single()).timeSource(time))
                 : InProcessBackend.builder().timeSource(time).build();
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             Decision first = limiter.tryAcquire(policy, KEY, LIMIT / 2);
             events.add(new Event(time.nowMicros(), false, first));
             for (int round = 0; round < rounds; round++) {
@@ -242,10 +257,13 @@ class RefundContentionTest {
             }
             NaiveLimiter model = new NaiveLimiter();
             events.forEach(event -> replay(model, event));
-            Decision last = limiter.peek(policy, KEY);
+            Decision last = limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook());
             assertEquals(model.decide(last.charges(), Mode.LOOK, time.nowMicros()), last.outcomes());
             time.advanceMicros(DAY);
-            assertEquals(LIMIT, limiter.peek(policy, KEY).remaining());
+            assertEquals(
+                    LIMIT,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -283,6 +301,7 @@ class RefundContentionTest {
     }
 
     private static Policy policy(String name, Algorithm algorithm) {
-        return new Policy(name, List.of(new Limit(null, algorithm, LIMIT, DAY, LIMIT)), FailureMode.DENY);
+        return Policy.of(name, List.of(Limit.of(null, new LimitSpec(algorithm, LIMIT, DAY, LIMIT))))
+                .withFailureMode(FailureMode.DENY);
     }
 }

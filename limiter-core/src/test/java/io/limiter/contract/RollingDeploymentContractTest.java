@@ -8,6 +8,7 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
@@ -36,7 +37,7 @@ class RollingDeploymentContractTest {
         Policy greater = policy(20);
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time);
-                RateLimiter both = RateLimiter.on(backend);
+                RateLimiter both = RateLimiters.on(backend);
                 Alone least = new Alone(lesser);
                 Alone most = new Alone(greater)) {
             long admitted = 0;
@@ -68,7 +69,7 @@ class RollingDeploymentContractTest {
     private static final class Alone implements AutoCloseable {
         private final ManualTime time = new ManualTime();
         private final RateLimiter limiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         private final Policy policy;
         private long admitted;
 

@@ -2,9 +2,9 @@ package io.limiter.contract;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend;
 import io.limiter.ManualTime;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;

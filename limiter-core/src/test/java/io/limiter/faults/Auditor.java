@@ -3,6 +3,7 @@ package io.limiter.faults;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -47,7 +48,9 @@ final class Auditor {
 
     private static CompletableFuture<Decision> ask(Limiter limiter, Charge charge) {
         return limiter.rateLimiter()
-                .peekAsync(List.of(new Charge(limiter.policy(charge.policy().name()), charge.key(), 0)))
+                .acquireAsync(PermitRequest.of(List.of(
+                                new Charge(limiter.policy(charge.policy().name()), charge.key(), 0)))
+                        .withLook())
                 .toCompletableFuture();
     }
 

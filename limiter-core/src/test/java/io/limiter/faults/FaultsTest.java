@@ -12,8 +12,7 @@ class FaultsTest {
             new Trial.Times(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100));
 
     static Stream<Fault<?>> faults() {
-        return Stream.of(
-                ServerFaults.STOPPED, ServerFaults.KILLED_WITH_ITS_DATA, ServerFaults.GARBLED);
+        return Stream.of(ServerFaults.STOPPED, ServerFaults.KILLED_WITH_ITS_DATA, ServerFaults.GARBLED);
     }
 
     @ParameterizedTest

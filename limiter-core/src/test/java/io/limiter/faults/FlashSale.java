@@ -3,6 +3,7 @@ package io.limiter.faults;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
@@ -142,7 +143,7 @@ final class FlashSale {
         while (System.nanoTime() < end) {
             Limiter limiter = instances.get(instance % instances.size());
             Charge charge = new Charge(limiter.policy("sale"), KEY, 1, "order of " + user, PartitionKey.of(user));
-            Decision decision = limiter.rateLimiter().tryAcquire(List.of(charge));
+            Decision decision = limiter.rateLimiter().tryAcquire(PermitRequest.of(List.of(charge)));
             if (decision.source() == Decision.Source.REDIS) {
                 if (decision.allowed()) {
                     toldAt.putIfAbsent(user, System.nanoTime());

@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.kit.AnyAlgorithm;
@@ -144,7 +145,7 @@ final class Load {
     private static Call ask(Limiter limiter, Call.Kind kind, List<Charge> charges) {
         long begin = System.nanoTime();
         try {
-            Decision decision = limiter.rateLimiter().tryAcquire(charges);
+            Decision decision = limiter.rateLimiter().tryAcquire(PermitRequest.of(charges));
             return new Call(kind, charges, begin, System.nanoTime() - begin, decision, null);
         } catch (Throwable anyAtAll) {
             return new Call(kind, charges, begin, System.nanoTime() - begin, null, anyAtAll);

@@ -1,7 +1,7 @@
 package io.limiter.history;
 
-import io.limiter.BlockTerms;
 import io.limiter.Limit;
+import io.limiter.internal.BlockTerms;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -75,7 +75,7 @@ record BlockHistory(Limit block, List<Seen> calls) {
                 faults.add("blocked " + blocks + " times after " + denials + " denials: " + one);
                 return;
             }
-            BlockTerms terms = (BlockTerms) Objects.requireNonNull(block.terms());
+            BlockTerms terms = (BlockTerms) Objects.requireNonNull(block.spec().terms());
             if (one.leftNanos > terms.longestMicros() * 1_000) {
                 faults.add("blocked for too long: " + one);
             }
@@ -94,7 +94,7 @@ record BlockHistory(Limit block, List<Seen> calls) {
                     .mapToLong(Seen::endNanos)
                     .max()
                     .orElseThrow();
-            if (until - from < block.periodMicros() * 1_000 - SLACK_NANOS && !isResetBetween(from, until)) {
+            if (until - from < block.spec().periodMicros() * 1_000 - SLACK_NANOS && !isResetBetween(from, until)) {
                 faults.add("not blocked after " + enough + " denials from " + denials.get(i));
                 return;
             }

@@ -10,6 +10,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.history.BlockHistory.Seen;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -52,11 +53,11 @@ class BlockHistoryTest {
                         "p",
                         Limit.fixedWindow(3, Duration.ofMillis(10)),
                         Limit.block(denials, Duration.ofMillis(100), Duration.ofMillis(60), Duration.ofMillis(200)))
-                .onFailure(FailureMode.DENY);
+                .withFailureMode(FailureMode.DENY);
     }
 
     private static RateLimiter instance(String prefix, Duration maxAge) {
-        return RateLimiter.on(Backends.connected(RedisBackend.builder()
+        return RateLimiters.on(Backends.connected(RedisBackend.builder()
                 .prefix(prefix)
                 .address(RedisServers.single())
                 .deadline(Duration.ofSeconds(10))

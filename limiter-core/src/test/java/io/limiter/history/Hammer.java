@@ -1,15 +1,17 @@
 package io.limiter.history;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.time.ZoneOffset;
@@ -90,14 +92,16 @@ final class Hammer {
     private Event next(int instance, Random random, Deque<Taken> taken) {
         boolean isLong = random.nextInt(4) == 0;
         // Named, because a stock is one state whatever its holds last.
-        Limit limit = new Limit(
+        Limit limit = Limit.of(
                 isLong ? "long" : "short",
-                AnyAlgorithm.limits().get(random.nextInt(AnyAlgorithm.limits().size())),
-                PERMITS,
-                isLong ? LONG_MICROS : SHORT_MICROS,
-                PERMITS);
-        if (limit.algorithm() == Algorithm.FIXED_WINDOW && !isLong && random.nextInt(3) == 0) {
-            limit = Limit.fixedWindow(PERMITS, Duration.ofSeconds(1)).aligned(ZoneOffset.UTC);
+                new LimitSpec(
+                        AnyAlgorithm.limits()
+                                .get(random.nextInt(AnyAlgorithm.limits().size())),
+                        PERMITS,
+                        isLong ? LONG_MICROS : SHORT_MICROS,
+                        PERMITS));
+        if (limit.spec().algorithm() == Algorithm.FIXED_WINDOW && !isLong && random.nextInt(3) == 0) {
+            limit = Limit.fixedWindow(PERMITS, Duration.ofSeconds(1)).withZone(ZoneOffset.UTC);
         }
         List<String> clients = isLong || random.nextInt(3) == 0 ? REFUNDED : ONLY_ASKED;
         String client = clients.get(random.nextInt(clients.size()));
@@ -113,7 +117,7 @@ final class Hammer {
     }
 
     private static Policy policy(Limit limit) {
-        return Policy.of("p-" + limit.algorithm().text(), limit).onFailure(FailureMode.DENY);
+        return Policy.of("p-" + limit.kind(), limit).withFailureMode(FailureMode.DENY);
     }
 
     private Event take(int instance, Limit limit, String client, long asked, @Nullable Deque<Taken> taken) {
@@ -123,10 +127,10 @@ final class Hammer {
         Decision decision = permits == 2
                 ? instances
                         .get(instance)
-                        .tryAcquireAsync(List.of(charge))
+                        .acquireAsync(PermitRequest.of(List.of(charge)))
                         .toCompletableFuture()
                         .join()
-                : instances.get(instance).tryAcquire(List.of(charge));
+                : instances.get(instance).tryAcquire(PermitRequest.of(List.of(charge)));
         long end = System.nanoTime();
         Answer answer = switch (decision.source()) {
             case REDIS -> decision.allowed() ? Answer.DONE : Answer.DENIED;

@@ -1,10 +1,10 @@
 package io.limiter.history;
 
-import io.limiter.Algorithm;
-import io.limiter.CalendarWindow;
 import io.limiter.Limit;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.CalendarWindow;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -34,7 +34,7 @@ final class History {
 
     private History(List<Event> events, long maxAgeNanos) {
         this.limit = events.get(0).limit();
-        this.periodNanos = limit.periodMicros() * 1_000;
+        this.periodNanos = limit.spec().periodMicros() * 1_000;
         this.maxAgeNanos = maxAgeNanos;
         events.sort(Comparator.comparingLong(Event::startNanos));
         this.admitted = events.stream().filter(one -> one.isTake(Answer.DONE)).toList();
@@ -69,7 +69,7 @@ final class History {
 
     private void judge() {
         if (isWindow() && refunds.isEmpty() && resets.isEmpty()) {
-            if (limit.terms() instanceof CalendarWindow) {
+            if (limit.spec().terms() instanceof CalendarWindow) {
                 judgeTurns();
             } else {
                 judgeWindows();
@@ -123,7 +123,7 @@ final class History {
 
     private long mostWithin(long nanos) {
         if (isBucket()) {
-            return limit.burst() + refilled(nanos + SLACK_NANOS);
+            return limit.spec().burst() + refilled(nanos + SLACK_NANOS);
         }
         // The end of one fixed window and the beginning of the next.
         return isWindow() ? 2 * limit.permits() : limit.permits();
@@ -188,7 +188,7 @@ final class History {
 
     /** Whether the denied call would have had room at each moment, had all calls taken that may have by then. */
     private boolean hadRoom(Event denial) {
-        long spare = limit.capacity() - denial.permits();
+        long spare = limit.spec().capacity() - denial.permits();
         if (spare < 0) {
             return false;
         }
@@ -229,11 +229,12 @@ final class History {
 
     /** Whether its window starts with the first call; of members, each of which is asked for once. */
     private boolean isWindow() {
-        return limit.algorithm() == Algorithm.FIXED_WINDOW || limit.algorithm() == Algorithm.DISTINCT;
+        return limit.spec().algorithm() == Algorithm.FIXED_WINDOW
+                || limit.spec().algorithm() == Algorithm.DISTINCT;
     }
 
     private boolean isBucket() {
-        return limit.algorithm() == Algorithm.TOKEN_BUCKET;
+        return limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;
     }
 
     private long refilled(long nanos) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.limiter.Backend;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
 import io.limiter.kit.Backends;
@@ -40,8 +41,8 @@ class HistoryTest {
     }
 
     private static List<Event> run(Backend first, Backend second, Duration lasts, long seed) throws Exception {
-        try (RateLimiter one = RateLimiter.on(first);
-                RateLimiter two = RateLimiter.on(second)) {
+        try (RateLimiter one = RateLimiters.on(first);
+                RateLimiter two = RateLimiters.on(second)) {
             return Hammer.run(List.of(one, two), lasts, seed);
         }
     }

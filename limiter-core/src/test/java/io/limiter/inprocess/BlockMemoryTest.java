@@ -4,14 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +37,7 @@ class BlockMemoryTest {
         ManualTime time = new ManualTime();
         InProcessBackend backend =
                 InProcessBackend.builder().maxEntries(20).timeSource(time).build();
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int i = 0; i < 10; i++) {
                 assertTrue(call(limiter, i).allowed());
             }
@@ -66,18 +69,18 @@ class BlockMemoryTest {
     void whatIsDeniedForWantOfMemoryBlocksNobody(Algorithm algorithm) {
         InProcessBackend backend =
                 InProcessBackend.builder().maxEntries(100).maxStamps(60).build();
-        Policy policy = new Policy(
-                "p",
-                List.of(
-                        new Limit("log", algorithm, 100, 86_400_000_000L, 100),
-                        Limit.fixedWindow(1_000, DAY).named("wide"),
-                        Limit.block(2, HOUR, HOUR, HOUR)),
-                FailureMode.DENY);
+        Policy policy = Policy.of(
+                        "p",
+                        List.of(
+                                Limit.of("log", new LimitSpec(algorithm, 100, 86_400_000_000L, 100)),
+                                Limit.fixedWindow(1_000, DAY).withName("wide"),
+                                Limit.block(2, HOUR, HOUR, HOUR)))
+                .withFailureMode(FailureMode.DENY);
         PartitionKey key = PartitionKey.of("honest");
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             int denied = 0;
             for (int i = 0; i < 100; i++) {
-                Decision decision = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, key, 1)));
+                Decision decision = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, key, 1))));
                 assertFalse(decision.blocked(), "call " + i);
                 denied += decision.allowed() ? 0 : 1;
             }

@@ -9,8 +9,10 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -31,14 +33,14 @@ class DistinctStateTest {
     }
 
     private static Decision take(RateLimiter limiter, Policy policy, PartitionKey key, String member) {
-        return limiter.tryAcquire(List.of(new Charge(policy, key, 1, null, PartitionKey.of(member))));
+        return limiter.tryAcquire(PermitRequest.of(List.of(new Charge(policy, key, 1, null, PartitionKey.of(member)))));
     }
 
     @Test
     void membersThatDoNotFitAreDeniedAndTheKnownOnesAreNot() {
         InProcessBackend backend = backend(100, 4 * DistinctState.STAMPS_A_MEMBER);
         Policy policy = Policy.of("p", Limit.distinct(10_000, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             int known = 0;
             while (take(limiter, policy, KEY, "member " + known).allowed()) {
                 known++;
@@ -58,7 +60,7 @@ class DistinctStateTest {
     void whatIsGivenBackForgottenOrOverTakesNoMemory() {
         InProcessBackend backend = backend(100, 1_000);
         Policy policy = Policy.of("p", Limit.distinct(5, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             Decision first = take(limiter, policy, KEY, "a");
             take(limiter, policy, KEY, "b");
             assertEquals(2 * DistinctState.STAMPS_A_MEMBER, backend.stamps());
@@ -69,7 +71,9 @@ class DistinctStateTest {
             take(limiter, policy, KEY, "c");
             assertFalse(limiter.refund(take(limiter, policy, KEY, "c")), "it was known");
             assertEquals(DistinctState.STAMPS_A_MEMBER, backend.stamps());
-            limiter.peek(List.of(new Charge(policy, PartitionKey.of("other"), 1, null, PartitionKey.of("d"))));
+            limiter.tryAcquire(PermitRequest.of(
+                            List.of(new Charge(policy, PartitionKey.of("other"), 1, null, PartitionKey.of("d"))))
+                    .withLook());
             assertEquals(DistinctState.STAMPS_A_MEMBER, backend.stamps());
             assertEquals(1, backend.entries());
         }
@@ -81,7 +85,7 @@ class DistinctStateTest {
         InProcessBackend backend = backend(1, 1_000_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(1)));
         Policy policy = Policy.of("p", Limit.distinct(2, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.tryAcquire(filler, KEY, 1);
             int allowed = 0;
             for (int i = 0; i < 10_000; i++) {

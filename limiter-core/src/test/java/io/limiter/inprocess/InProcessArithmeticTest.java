@@ -3,8 +3,8 @@ package io.limiter.inprocess;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.ManualTime;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;

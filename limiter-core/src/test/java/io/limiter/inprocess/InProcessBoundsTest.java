@@ -5,14 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,8 +30,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Memory is bounded, and what is used is never forgotten for it. */
 class InProcessBoundsTest extends BoundedBackend {
     private static boolean takesTwo(RateLimiter limiter, Policy policy, PartitionKey key) {
-        Decision first = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, key, 1)));
-        Decision second = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, key, 1)));
+        Decision first = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, key, 1))));
+        Decision second = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, key, 1))));
         return first.allowed() && second.allowed();
     }
 
@@ -36,8 +39,8 @@ class InProcessBoundsTest extends BoundedBackend {
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodOfKeysForgetsNoExhaustedOne(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
-        Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             PartitionKey exhausted = PartitionKey.of("exhausted");
             assertTrue(takesTwo(limiter, policy, exhausted));
             flood(limiter, policy, 20_000);
@@ -51,8 +54,8 @@ class InProcessBoundsTest extends BoundedBackend {
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodForgetsNoneThatIsHalfFull(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
-        Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             PartitionKey used = PartitionKey.of("used");
             assertTrue(takesTwo(limiter, policy, used));
             time.advance(Duration.ofSeconds(31));
@@ -68,8 +71,8 @@ class InProcessBoundsTest extends BoundedBackend {
             mode = EnumSource.Mode.EXCLUDE)
     void whatIsFullAgainMakesRoom(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
-        Policy policy = Policy.of("p", new Limit(null, algorithm, 2, 60_000_000, 2));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int round = 0; round < 5; round++) {
                 for (int i = 0; i < 1_000; i++) {
                     assertTrue(takesTwo(limiter, policy, PartitionKey.of(round + "-" + i)));
@@ -87,12 +90,15 @@ class InProcessBoundsTest extends BoundedBackend {
         Policy brief = Policy.of("brief", Limit.fixedWindow(1, Duration.ofSeconds(1)));
         Policy policy = Policy.of("long", Limit.fixedWindow(3, Duration.ofMinutes(1)));
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.tryAcquire(brief, key, 1);
             assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
             assertEquals(1, backend.overflowed());
             time.advance(Duration.ofSeconds(2));
-            assertEquals(0, limiter.peek(policy, key).remaining());
+            assertEquals(
+                    0,
+                    limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook())
+                            .remaining());
             assertFalse(limiter.tryAcquire(policy, key, 1).allowed());
             time.advance(Duration.ofMinutes(1));
             assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
@@ -105,7 +111,7 @@ class InProcessBoundsTest extends BoundedBackend {
         InProcessBackend backend = backend(1, 10_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofHours(1)));
         Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofMinutes(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.tryAcquire(filler, PartitionKey.global(), 1);
             // More keys than there are states to share: each state decides several charges of this one call.
             List<Charge> charges = new ArrayList<>();
@@ -114,7 +120,10 @@ class InProcessBoundsTest extends BoundedBackend {
             }
             int granted = 0;
             for (int size = charges.size(); size > 0; size /= 2) {
-                granted += limiter.tryAcquire(charges.subList(0, size)).allowed() ? size : 0;
+                granted += limiter.tryAcquire(PermitRequest.of(charges.subList(0, size)))
+                                .allowed()
+                        ? size
+                        : 0;
             }
             assertTrue(granted > 0 && granted <= 3 * Overflow.STATES, granted + " granted");
         }
@@ -125,13 +134,13 @@ class InProcessBoundsTest extends BoundedBackend {
         InProcessBackend backend = backend(1, 100_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofHours(1)));
         Policy policy = Policy.of("p", Limit.slidingZset(3, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.announce(policy);
             limiter.tryAcquire(filler, PartitionKey.global(), 1);
             int passed = 0;
             for (int i = 0; i < 20_000; i++) {
                 Charge charge = new Charge(policy, PartitionKey.of("user " + i), 1, "1");
-                passed += limiter.tryAcquire(List.of(charge)).allowed() ? 1 : 0;
+                passed += limiter.tryAcquire(PermitRequest.of(List.of(charge))).allowed() ? 1 : 0;
             }
             assertTrue(passed <= 3 * Overflow.STATES, passed + " passed");
         }
@@ -141,7 +150,7 @@ class InProcessBoundsTest extends BoundedBackend {
     void keysWithOneHashCodeAreAsFastAsOthers() {
         InProcessBackend backend = backend(100_000, 1_000_000);
         Policy policy = Policy.of("p", Limit.fixedWindow(3, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             long start = System.nanoTime();
             for (int i = 0; i < 1 << 15; i++) {
                 StringBuilder name = new StringBuilder();
@@ -160,7 +169,7 @@ class InProcessBoundsTest extends BoundedBackend {
     void stampsThatExpiredMakeRoomForTheirOwnersAndOthers() {
         InProcessBackend backend = backend(100, 12);
         Policy policy = Policy.of("p", Limit.slidingList(8, Duration.ofSeconds(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(limiter.tryAcquire(policy, PartitionKey.of("a"), 8).allowed());
             assertTrue(limiter.tryAcquire(policy, PartitionKey.of("b"), 4).allowed());
             assertFalse(limiter.tryAcquire(policy, PartitionKey.of("b"), 1).allowed());
@@ -177,7 +186,7 @@ class InProcessBoundsTest extends BoundedBackend {
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
         Policy one = Policy.of("one", Limit.slidingList(4, Duration.ofSeconds(1)));
         Policy other = Policy.of("other", Limit.slidingList(4, Duration.ofSeconds(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.tryAcquire(filler, PartitionKey.global(), 1);
             for (int i = 0; i < 10; i++) {
                 limiter.tryAcquire(one, PartitionKey.of("key " + i), 4);
@@ -191,7 +200,7 @@ class InProcessBoundsTest extends BoundedBackend {
     void newcomersShareStatesWhenNoStampsAreLeft() {
         InProcessBackend backend = backend(1_000, 10);
         Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(limiter.tryAcquire(policy, PartitionKey.of("a"), 8).allowed());
             assertTrue(
                     limiter.tryAcquire(policy, PartitionKey.of("newcomer"), 1).allowed());
@@ -203,7 +212,7 @@ class InProcessBoundsTest extends BoundedBackend {
     void aLogThatCantGrowIsLimitedToWhatItHolds() {
         InProcessBackend backend = backend(100, 10);
         Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             int passed = 0;
             for (int i = 0; i < 50; i++) {
                 passed += limiter.tryAcquire(policy, PartitionKey.of("a"), 1).allowed() ? 1 : 0;
@@ -225,7 +234,7 @@ class InProcessBoundsTest extends BoundedBackend {
         InProcessBackend backend = backend(100, 10);
         Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
             time.advance(Duration.ofSeconds(1));
             assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
@@ -242,9 +251,10 @@ class InProcessBoundsTest extends BoundedBackend {
     void lookingAtUnknownKeysKeepsNothing() {
         InProcessBackend backend = backend(100, 100);
         Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int i = 0; i < 1_000; i++) {
-                limiter.peek(policy, PartitionKey.of("k" + i));
+                limiter.tryAcquire(
+                        PermitRequest.of(policy, PartitionKey.of("k" + i), 0).withLook());
                 limiter.tryAcquire(policy, PartitionKey.of("k" + i), 4);
                 limiter.tryAcquire(policy, PartitionKey.of("k" + i), 0);
             }
@@ -258,7 +268,7 @@ class InProcessBoundsTest extends BoundedBackend {
         InProcessBackend backend = backend(8, 1_000);
         Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(1)));
         ExecutorService threads = Executors.newFixedThreadPool(8);
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int round = 0; round < 300; round++) {
                 List<Future<Boolean>> results = new ArrayList<>();
                 PartitionKey key = PartitionKey.of("key " + round % 16);

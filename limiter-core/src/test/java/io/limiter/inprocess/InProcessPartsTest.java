@@ -4,13 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.util.List;
@@ -28,15 +31,15 @@ class InProcessPartsTest extends BoundedBackend {
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aCallThatOneLimitDeniesLeavesNothingInTheOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
-        Policy byKey = Policy.of("by-key", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
+        Policy byKey = Policy.of("by-key", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
         Policy byAddress = Policy.of("by-address", Limit.fixedWindow(100, Duration.ofMinutes(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             PartitionKey attacker = PartitionKey.of("203.0.113.7");
             int passed = 0;
             for (int i = 0; i < 5_000; i++) {
-                passed += limiter.tryAcquire(List.of(
+                passed += limiter.tryAcquire(PermitRequest.of(List.of(
                                         new Charge(byKey, PartitionKey.of("key " + i), 1),
-                                        new Charge(byAddress, attacker, 1)))
+                                        new Charge(byAddress, attacker, 1))))
                                 .allowed()
                         ? 1
                         : 0;
@@ -52,9 +55,9 @@ class InProcessPartsTest extends BoundedBackend {
         InProcessBackend backend = backend(10, 10_000);
         Policy closed = Policy.of(
                 "closed",
-                Limit.fixedWindow(0, Duration.ofSeconds(1)).named("none"),
-                Limit.slidingList(5, Duration.ofDays(1)).named("some"));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+                Limit.fixedWindow(0, Duration.ofSeconds(1)).withName("none"),
+                Limit.slidingList(5, Duration.ofDays(1)).withName("some"));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int i = 0; i < 100; i++) {
                 assertFalse(
                         limiter.tryAcquire(closed, PartitionKey.of("k" + i), 1).allowed());
@@ -69,14 +72,14 @@ class InProcessPartsTest extends BoundedBackend {
         Policy byKey = Policy.of("by-key", Limit.slidingList(5, Duration.ofDays(1)));
         Policy byAddress = Policy.of("by-address", Limit.fixedWindow(1, Duration.ofDays(1)));
         ExecutorService threads = Executors.newFixedThreadPool(8);
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int round = 0; round < 300; round++) {
                 PartitionKey address = PartitionKey.of("address " + round);
                 int first = round * 8;
                 List<Future<Boolean>> calls = IntStream.range(0, 8)
-                        .mapToObj(i -> threads.submit(() -> limiter.tryAcquire(List.of(
+                        .mapToObj(i -> threads.submit(() -> limiter.tryAcquire(PermitRequest.of(List.of(
                                         new Charge(byAddress, address, 1),
-                                        new Charge(byKey, PartitionKey.of("key " + (first + i)), 1)))
+                                        new Charge(byKey, PartitionKey.of("key " + (first + i)), 1))))
                                 .allowed()))
                         .toList();
                 int passed = 0;
@@ -95,16 +98,17 @@ class InProcessPartsTest extends BoundedBackend {
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodUnderOnePolicyTakesNothingFromTheGuaranteedPartOfAnother(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 200_000);
-        Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 2, 86_400_000_000L, 2));
-        Policy other = Policy.of("other", new Limit(null, algorithm, 2, 60_000_000, 2));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 2, 86_400_000_000L, 2)));
+        Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.announce(sprayed);
             limiter.announce(other);
             flood(limiter, sprayed, 20_000);
             // Half of 1 000, divided among these two and those made at run time.
             int guaranteed = 1_000 / 2 / 3;
             for (int i = 0; i < guaranteed; i++) {
-                assertTrue(limiter.tryAcquire(List.of(AnyAlgorithm.charge(other, PartitionKey.of("newcomer " + i), 2)))
+                assertTrue(limiter.tryAcquire(PermitRequest.of(
+                                List.of(AnyAlgorithm.charge(other, PartitionKey.of("newcomer " + i), 2))))
                         .allowed());
                 limiter.tryAcquire(sprayed, PartitionKey.of("flood again " + i), 1);
             }
@@ -113,7 +117,8 @@ class InProcessPartsTest extends BoundedBackend {
             limiter.tryAcquire(other, PartitionKey.of("one more"), 1);
             assertEquals(shared + 1, backend.overflowed(), "the part is used up, and nothing is left to lend");
             time.advance(Duration.ofMinutes(2));
-            assertTrue(limiter.tryAcquire(List.of(AnyAlgorithm.charge(other, PartitionKey.of("later"), 2)))
+            assertTrue(limiter.tryAcquire(
+                            PermitRequest.of(List.of(AnyAlgorithm.charge(other, PartitionKey.of("later"), 2))))
                     .allowed());
             assertEquals(shared + 1, backend.overflowed(), "what is full again made room in its own part");
         }
@@ -124,7 +129,7 @@ class InProcessPartsTest extends BoundedBackend {
         InProcessBackend backend = backend(10_000, 6_000);
         Policy greedy = Policy.of("greedy", Limit.slidingList(1_000, Duration.ofDays(1)));
         Policy other = Policy.of("other", Limit.slidingList(10, Duration.ofDays(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.announce(greedy);
             limiter.announce(other);
             for (int i = 0; i < 20; i++) {
@@ -143,9 +148,9 @@ class InProcessPartsTest extends BoundedBackend {
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void policiesThatAreMadeAtRunTimeAreForgottenWithTheirStates(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int i = 0; i < 50_000; i++) {
-                Policy made = Policy.of("made-" + i, new Limit(null, algorithm, 2, 1_000, 2));
+                Policy made = Policy.of("made-" + i, Limit.of(null, new LimitSpec(algorithm, 2, 1_000, 2)));
                 assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed(), "policy " + i);
                 time.advance(Duration.ofMillis(1));
             }
@@ -158,7 +163,7 @@ class InProcessPartsTest extends BoundedBackend {
     void policiesThatAreMadeAtRunTimeShareOnePartAndNeverGetMoreThanTheirLimit() {
         InProcessBackend backend = backend(100, 1_000);
         Policy announced = Policy.of("announced", Limit.fixedWindow(1, Duration.ofDays(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.announce(announced);
             int passed = 0;
             for (int i = 0; i < 100_000; i++) {
@@ -186,9 +191,9 @@ class InProcessPartsTest extends BoundedBackend {
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void aFloodUnderAPolicyThatNobodyAnnouncedDeniesHardlyANewcomerOfAnother(Algorithm algorithm) {
         InProcessBackend backend = backend(10_000, 1_000_000);
-        Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
-        Policy other = Policy.of("other", new Limit(null, algorithm, 5, 300_000_000L, 5));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
+        Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 5, 300_000_000L, 5)));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             flood(limiter, sprayed, 50_000);
             int denied = 0;
             for (int i = 0; i < 900; i++) {
@@ -198,7 +203,7 @@ class InProcessPartsTest extends BoundedBackend {
                         : 1;
             }
             assertTrue(denied < 10, denied + " of 900 newcomers denied");
-            Policy raised = Policy.of("sprayed", new Limit(null, algorithm, 50, 86_400_000_000L, 50));
+            Policy raised = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 50, 86_400_000_000L, 50)));
             assertEquals(
                     algorithm != Algorithm.TOKEN_BUCKET,
                     limiter.tryAcquire(raised, PartitionKey.of("flood 49999"), 1)
@@ -211,13 +216,13 @@ class InProcessPartsTest extends BoundedBackend {
     void sharedStatesOfLimitsMadeAtRunTimeAreForgotten() {
         InProcessBackend backend = backend(10, 10_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             flood(limiter, filler, 20);
             Policy announced = Policy.of("x", Limit.slidingList(1, Duration.ofSeconds(1)));
             limiter.announce(announced);
             for (int i = 0; i < 5_000; i++) {
                 Policy made = Policy.of(
-                        "x", Limit.slidingList(1, Duration.ofSeconds(1)).named("limit" + i));
+                        "x", Limit.slidingList(1, Duration.ofSeconds(1)).withName("limit" + i));
                 limiter.tryAcquire(made, PartitionKey.of("a"), 1);
                 limiter.tryAcquire(made, PartitionKey.of("b"), 1);
                 time.advance(Duration.ofMillis(10));
@@ -233,7 +238,7 @@ class InProcessPartsTest extends BoundedBackend {
         InProcessBackend backend = backend(1, 1_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(1)));
         Policy late = Policy.of("late", Limit.fixedWindow(1, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.tryAcquire(filler, PartitionKey.global(), 1);
             assertTrue(limiter.tryAcquire(late, PartitionKey.of("a"), 1).allowed());
             limiter.announce(late);
@@ -245,7 +250,7 @@ class InProcessPartsTest extends BoundedBackend {
     void policiesThatAreReplacedUseUpNoGuaranteedPart() {
         InProcessBackend backend = backend(1_000, 10_000);
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             Policy before = Policy.of("version-0", Limit.fixedWindow(2, Duration.ofDays(1)));
             Policy present = before;
             limiter.announce(present);
@@ -273,7 +278,7 @@ class InProcessPartsTest extends BoundedBackend {
     void aPolicyThatComesBackHasItsPartAgainWithWhatItStillUses() {
         InProcessBackend backend = backend(1_000, 10_000);
         Policy policy = Policy.of("p", Limit.fixedWindow(2, Duration.ofDays(1)));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.announce(policy);
             assertTrue(
                     limiter.tryAcquire(policy, PartitionKey.of("client 0"), 1).allowed());
@@ -297,10 +302,10 @@ class InProcessPartsTest extends BoundedBackend {
         Policy log = Policy.of("log", Limit.slidingList(10_000, Duration.ofDays(1)));
         Policy closed = Policy.of("closed", Limit.fixedWindow(0, Duration.ofDays(1)));
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             Decision taken = limiter.tryAcquire(log, key, 5_000);
             assertEquals(5_000, backend.stamps());
-            limiter.tryAcquire(List.of(new Charge(log, key, 4_000), new Charge(closed, key, 1)));
+            limiter.tryAcquire(PermitRequest.of(List.of(new Charge(log, key, 4_000), new Charge(closed, key, 1))));
             assertTrue(limiter.refund(taken));
             assertEquals(5_000, backend.stamps());
         }

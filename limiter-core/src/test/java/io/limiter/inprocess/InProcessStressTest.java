@@ -4,14 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +43,7 @@ class InProcessStressTest extends BoundedBackend {
     private final Policy two = Policy.of(
             "two",
             Limit.slidingZset(PERMITS, Duration.ofMillis(1)),
-            new Limit("bucket", Algorithm.TOKEN_BUCKET, 2 * PERMITS, PERIOD, 2 * PERMITS));
+            Limit.of("bucket", new LimitSpec(Algorithm.TOKEN_BUCKET, 2 * PERMITS, PERIOD, 2 * PERMITS)));
     /** The time is fixed during a call, so that the timestamps are exact. */
     private final ReentrantReadWriteLock still = new ReentrantReadWriteLock();
     /** Permits by limit and key, and by timestamp. */
@@ -52,14 +55,14 @@ class InProcessStressTest extends BoundedBackend {
     @ValueSource(ints = {20, 300, 3_000})
     void noKeyEverGetsMoreThanItsLimit(int entries) {
         InProcessBackend backend = backend(entries, Math.min(6L * entries, 9_999));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             assertTimeoutPreemptively(Duration.ofSeconds(60), () -> runAll(limiter, entries));
             taken.forEach((whose, byStamp) -> checkStamps(whose, byStamp));
             assertEquals(
                     calls.sum(),
-                    limiter.counters().policies().stream()
-                            .mapToLong(p -> limiter.counters().allowed(p, Decision.Source.IN_PROCESS)
-                                    + limiter.counters().denied(p, Decision.Source.IN_PROCESS))
+                    limiter.monitor().policies().stream()
+                            .mapToLong(p -> limiter.monitor().allowed(p, Decision.Source.IN_PROCESS)
+                                    + limiter.monitor().denied(p, Decision.Source.IN_PROCESS))
                             .sum());
 
             time.advance(Duration.ofMinutes(1));
@@ -119,7 +122,7 @@ class InProcessStressTest extends BoundedBackend {
         PartitionKey key = PartitionKey.of("k" + random.nextInt(2) * random.nextInt(2 * keys));
         Policy policy = random.nextBoolean() ? one : two;
         if (random.nextInt(10) == 0) {
-            limiter.peek(policy, key);
+            limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook());
         } else if (random.nextInt(4) > 0) {
             Decision decision = limiter.tryAcquire(policy, key, 1);
             calls.increment();
@@ -130,7 +133,8 @@ class InProcessStressTest extends BoundedBackend {
         } else {
             PartitionKey other = PartitionKey.of("k" + random.nextInt(2 * keys));
             Policy others = other.equals(key) ? policy == one ? two : one : random.nextBoolean() ? one : two;
-            Decision decision = limiter.tryAcquire(List.of(new Charge(policy, key, 1), new Charge(others, other, 1)));
+            Decision decision = limiter.tryAcquire(
+                    PermitRequest.of(List.of(new Charge(policy, key, 1), new Charge(others, other, 1))));
             calls.add(
                     decision.allowed()
                             ? 2
@@ -153,7 +157,7 @@ class InProcessStressTest extends BoundedBackend {
 
     /** The timestamps are times. */
     private void checkStamps(List<Object> whose, NavigableMap<Long, LongAdder> byStamp) {
-        long limit = ((Limit) whose.get(0)).capacity();
+        long limit = ((Limit) whose.get(0)).spec().capacity();
         byStamp.forEach((stamp, permits) -> {
             long within = byStamp.subMap(stamp, stamp + PERIOD).values().stream()
                     .mapToLong(LongAdder::sum)

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,7 +41,7 @@ class LongIdsTest {
 
     private static Charge charge(Policy policy, int i) {
         boolean hasMember = policy.takesMembers();
-        boolean hasId = policy.limits().get(0).algorithm().takesRequestIds();
+        boolean hasId = policy.limits().get(0).spec().algorithm().takesRequestIds();
         return new Charge(
                 policy,
                 PartitionKey.global(),
@@ -54,21 +56,26 @@ class LongIdsTest {
     void aLongIdIsKeptAsItsHash(Limit limit) {
         Policy policy = Policy.of("p", limit);
         InProcessBackend backend = InProcessBackend.create();
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
-            limiter.tryAcquire(List.of(charge(policy, CALLS)));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
+            limiter.tryAcquire(PermitRequest.of(List.of(charge(policy, CALLS))));
             long before = usedBytes();
             for (int i = 0; i < CALLS; i++) {
-                assertTrue(limiter.tryAcquire(List.of(charge(policy, i))).allowed());
+                assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(charge(policy, i))))
+                        .allowed());
             }
             long taken = usedBytes() - before;
             assertTrue(taken < 3_000_000, "they take " + taken + " bytes");
             assertEquals(
                     10_000 - CALLS - 1,
-                    limiter.peek(policy, PartitionKey.global()).remaining());
-            limiter.tryAcquire(List.of(charge(policy, 7)));
+                    limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.global(), 0)
+                                    .withLook())
+                            .remaining());
+            limiter.tryAcquire(PermitRequest.of(List.of(charge(policy, 7))));
             assertEquals(
                     10_000 - CALLS - 1,
-                    limiter.peek(policy, PartitionKey.global()).remaining(),
+                    limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.global(), 0)
+                                    .withLook())
+                            .remaining(),
                     "the same id is the same call");
         }
     }
@@ -79,17 +86,20 @@ class LongIdsTest {
         for (Duration hold : List.of(Duration.ZERO, Duration.ofDays(1))) {
             Policy policy = Policy.of("p", Limit.allotment(10_000, 1, hold, null, CLOSES));
             InProcessBackend backend = InProcessBackend.create();
-            try (RateLimiter limiter = RateLimiter.on(backend)) {
-                limiter.tryAcquire(List.of(charge(policy, CALLS)));
+            try (RateLimiter limiter = RateLimiters.on(backend)) {
+                limiter.tryAcquire(PermitRequest.of(List.of(charge(policy, CALLS))));
                 long before = usedBytes();
                 long counted = backend.stamps();
                 for (int i = 0; i < CALLS; i++) {
-                    limiter.tryAcquire(List.of(charge(policy, i)));
+                    limiter.tryAcquire(PermitRequest.of(List.of(charge(policy, i))));
                 }
                 long bytes = (usedBytes() - before) / CALLS;
                 long said = (backend.stamps() - counted) * Long.BYTES / CALLS;
                 assertTrue(bytes < said + 100, "a purchase takes " + bytes + " bytes, counted as " + said);
-                assertTrue(limiter.peek(policy, PartitionKey.global()).remaining() < 10_000);
+                assertTrue(limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.global(), 0)
+                                        .withLook())
+                                .remaining()
+                        < 10_000);
             }
         }
     }

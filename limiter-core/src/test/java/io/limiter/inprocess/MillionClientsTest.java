@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -39,8 +42,8 @@ class MillionClientsTest {
                 .maxEntries(CLIENTS)
                 .maxStamps(10L * CLIENTS)
                 .build();
-        RateLimiter limiter = RateLimiter.on(backend);
-        Policy policy = Policy.of("p", new Limit(null, algorithm, 10, 3_600_000_000L, 10));
+        RateLimiter limiter = RateLimiters.on(backend);
+        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 10, 3_600_000_000L, 10)));
         for (int i = 0; i < CLIENTS; i++) {
             limiter.tryAcquire(policy, client(i), 1);
         }
@@ -57,8 +60,8 @@ class MillionClientsTest {
         int bound = 100_000;
         InProcessBackend backend =
                 InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
-        RateLimiter limiter = RateLimiter.on(backend);
-        Policy policy = Policy.of("p", new Limit(null, algorithm, 10, 60_000_000, 10));
+        RateLimiter limiter = RateLimiters.on(backend);
+        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 10, 60_000_000, 10)));
         PartitionKey exhausted = PartitionKey.of("exhausted");
         int own = 0;
         // Each minute 50 000 new clients and those of the minute before are forgotten; then a flood in one minute.
@@ -80,7 +83,10 @@ class MillionClientsTest {
                 algorithm.text(), CLIENTS, bound, CLIENTS - backend.overflowed());
         assertEquals(bound, backend.entries());
         assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
-        assertEquals(0, limiter.peek(policy, exhausted).remaining());
+        assertEquals(
+                0,
+                limiter.tryAcquire(PermitRequest.of(policy, exhausted, 0).withLook())
+                        .remaining());
     }
 
     /** Ten million keys under one policy: newcomers of another get states up to its part, and memory stays bounded. */
@@ -91,9 +97,9 @@ class MillionClientsTest {
         long before = used();
         InProcessBackend backend =
                 InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
-        RateLimiter limiter = RateLimiter.on(backend);
-        Policy sprayed = Policy.of("sprayed", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
-        Policy other = Policy.of("other", new Limit(null, algorithm, 5, 86_400_000_000L, 5));
+        RateLimiter limiter = RateLimiters.on(backend);
+        Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
+        Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
         limiter.announce(sprayed);
         limiter.announce(other);
         int guaranteed = bound / 2 / 3;

@@ -13,6 +13,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
+import io.limiter.engine.RateLimiters;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -37,7 +38,7 @@ class SecondQuotaTest extends BoundedBackend {
     @Test
     void aKeyStaysInTheOverflowOfOtherLimitsWhenThereIsRoomAgain() {
         InProcessBackend backend = backend(1, 10);
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             fill(limiter);
             Decision only = limiter.tryAcquire(DAILY, KEY, 1);
             assertTrue(only.allowed());
@@ -52,7 +53,7 @@ class SecondQuotaTest extends BoundedBackend {
     @Test
     void aKeyStaysInTheOverflowOfOtherLimitsWhenItsLimitGetsOneOfItsOwn() {
         InProcessBackend backend = backend(1, 10);
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             fill(limiter);
             assertTrue(limiter.tryAcquire(DAILY, KEY, 1).allowed());
             time.advance(Duration.ofSeconds(2));

@@ -11,6 +11,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
+import io.limiter.engine.RateLimiters;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class WallClockTest {
     private static final long SECOND = 1_000_000;
     private static final Policy HOURLY =
-            Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1)).aligned(ZoneId.of("UTC")));
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofHours(1)).withZone(ZoneId.of("UTC")));
 
     /** Seconds for which a thread is held up after it has read the wall clock, each time. */
     private final Queue<Long> pauses = new ArrayDeque<>();
@@ -31,7 +32,7 @@ class WallClockTest {
     private long now = 50 * SECOND;
     private long wall = 1_790_000_000 * SECOND / (3_600 * SECOND) * (3_600 * SECOND);
 
-    private final RateLimiter limiter = RateLimiter.on(InProcessBackend.builder()
+    private final RateLimiter limiter = RateLimiters.on(InProcessBackend.builder()
             .timeSource(new TimeSource() {
                 @Override
                 public long nowMicros() {

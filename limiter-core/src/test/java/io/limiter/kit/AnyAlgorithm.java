@@ -1,9 +1,9 @@
 package io.limiter.kit;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.Algorithm;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;

@@ -1,12 +1,13 @@
 package io.limiter.kit;
 
-import io.limiter.Algorithm;
-import io.limiter.AllotmentTerms;
 import io.limiter.Charge;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.AllotmentTerms;
+import io.limiter.internal.LimitSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -38,10 +39,11 @@ final class LargeStock {
             {700, 50 * GRID, 700},
             {900, 149 * GRID, 300},
             {800, 23 * GRID - 11, 800},
-            {900, Limit.MAX_PERIOD_MICROS, 900},
+            {900, LimitSpec.MAX_PERIOD_MICROS, 900},
         }) {
-            Limit limit = new Limit("l", Algorithm.ALLOTMENT, shape[0], shape[1], shape[2], AllotmentTerms.ALWAYS);
-            variants.add(new Policy("large", List.of(limit), FailureMode.DENY));
+            Limit limit = Limit.of(
+                    "l", new LimitSpec(Algorithm.ALLOTMENT, shape[0], shape[1], shape[2], AllotmentTerms.ALWAYS));
+            variants.add(Policy.of("large", List.of(limit)).withFailureMode(FailureMode.DENY));
         }
         policy = variants.get(0);
     }

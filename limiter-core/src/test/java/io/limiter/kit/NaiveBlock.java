@@ -1,9 +1,9 @@
 package io.limiter.kit;
 
-import io.limiter.BlockTerms;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.internal.BlockTerms;
 import java.util.Objects;
 
 /** What a block means, as {@link NaiveLimiter} does: from the rules alone. */
@@ -32,7 +32,7 @@ final class NaiveBlock {
     void settle(Limit limit, long now) {
         long longest = terms(limit).longestMicros();
         long before = windowEnd + blockEnd + forget;
-        windowEnd = Math.min(windowEnd, now + limit.periodMicros());
+        windowEnd = Math.min(windowEnd, now + limit.spec().periodMicros());
         blockEnd = Math.min(blockEnd, now + Math.min(last, longest));
         forget = Math.min(forget, blockEnd + longest);
         boolean isCut = windowEnd + blockEnd + forget != before;
@@ -52,7 +52,7 @@ final class NaiveBlock {
         }
         boolean open = windowEnd > now && denials > 0;
         denials = open ? denials + 1 : 1;
-        windowEnd = open ? windowEnd : now + limit.periodMicros();
+        windowEnd = open ? windowEnd : now + limit.spec().periodMicros();
         if (denials >= limit.permits()) {
             BlockTerms terms = terms(limit);
             last = forget <= now ? terms.firstMicros() : Math.max(terms.firstMicros(), last * 2);
@@ -64,7 +64,7 @@ final class NaiveBlock {
     }
 
     private static BlockTerms terms(Limit limit) {
-        return (BlockTerms) Objects.requireNonNull(limit.terms());
+        return (BlockTerms) Objects.requireNonNull(limit.spec().terms());
     }
 
     NaiveBlock copy() {

@@ -28,14 +28,14 @@ final class NaiveBucket {
         BigInteger wanted = permits(limit, n);
         BigInteger permit = permits(limit, 1);
         BigInteger full = full(limit);
-        boolean allowed = n == 0 || n <= limit.burst() && credit.compareTo(wanted) >= 0;
+        boolean allowed = n == 0 || n <= limit.spec().burst() && credit.compareTo(wanted) >= 0;
         BigInteger more = credit.divide(permit).add(BigInteger.ONE).multiply(permit);
         return new LimitOutcome(
                 charge,
                 limit,
                 allowed,
                 credit.divide(permit).longValueExact(),
-                allowed ? 0 : n > limit.burst() ? -1 : time(limit, wanted, now),
+                allowed ? 0 : n > limit.spec().burst() ? -1 : time(limit, wanted, now),
                 time(limit, more.min(full), now),
                 time(limit, full, now),
                 from(limit, now));
@@ -48,7 +48,7 @@ final class NaiveBucket {
     /** From now on the present limit applies, and a clock that stepped back costs a period at most. */
     void settle(Limit limit, long now) {
         boolean changed = !isOf(limit) || fullAt < from + ceil(missing(limit), rate(limit));
-        if (fullAt > now && (changed || from(limit, now) > now + limit.periodMicros())) {
+        if (fullAt > now && (changed || from(limit, now) > now + limit.spec().periodMicros())) {
             put(limit, credit(limit, now), now);
         }
     }
@@ -57,7 +57,7 @@ final class NaiveBucket {
         BigInteger full = full(limit);
         BigInteger credit = credit(limit, now);
         BigInteger gain = permits(limit, n).subtract(refill(limit, Math.max(0, now - stamp)));
-        if (n > limit.burst() || !isOf(limit) || gain.signum() <= 0 || credit.equals(full)) {
+        if (n > limit.spec().burst() || !isOf(limit) || gain.signum() <= 0 || credit.equals(full)) {
             return false;
         }
         from = from(limit, now);
@@ -76,7 +76,7 @@ final class NaiveBucket {
     }
 
     private void put(Limit limit, BigInteger credit, long now) {
-        from = Math.min(from(limit, now), now + limit.periodMicros());
+        from = Math.min(from(limit, now), now + limit.spec().periodMicros());
         this.credit = credit;
         parts = parts(limit);
         rate = rate(limit);
@@ -118,7 +118,7 @@ final class NaiveBucket {
     }
 
     private BigInteger full(Limit limit) {
-        return permits(limit, limit.burst());
+        return permits(limit, limit.spec().burst());
     }
 
     /** Of how many parts a permit consists: the period over its common divisor with the permits. */
@@ -135,7 +135,7 @@ final class NaiveBucket {
 
     private void know(Limit limit) {
         if (!limit.equals(known)) {
-            BigInteger period = BigInteger.valueOf(limit.periodMicros());
+            BigInteger period = BigInteger.valueOf(limit.spec().periodMicros());
             BigInteger permits = BigInteger.valueOf(limit.permits());
             knownParts = period.divide(period.gcd(permits));
             knownRate = knownParts.multiply(permits).divide(period);

@@ -1,7 +1,7 @@
 package io.limiter.kit;
 
-import io.limiter.CalendarWindow;
 import io.limiter.Limit;
+import io.limiter.internal.CalendarWindow;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneId;
@@ -22,15 +22,15 @@ final class NaiveCalendar {
     private NaiveCalendar() {}
 
     static long latestEnd(Limit limit, long now) {
-        if (!(limit.terms() instanceof CalendarWindow)) {
-            return now + limit.periodMicros();
+        if (!(limit.spec().terms() instanceof CalendarWindow)) {
+            return now + limit.spec().periodMicros();
         }
-        ZoneId zone = ZoneId.of(limit.terms().toString().replace("aligned ", ""));
-        TreeMap<Long, Long> found = FOUND.computeIfAbsent(limit.periodText() + zone, any -> new TreeMap<>());
+        ZoneId zone = ZoneId.of(limit.spec().terms().toString().replace("aligned ", ""));
+        TreeMap<Long, Long> found = FOUND.computeIfAbsent(limit.spec().periodText() + zone, any -> new TreeMap<>());
         synchronized (found) {
             Map.Entry<Long, Long> known = found.floorEntry(now);
             if (known == null || known.getValue() <= now) {
-                found.put(now, search(limit.periodText(), zone, now));
+                found.put(now, search(limit.spec().periodText(), zone, now));
             }
             return found.floorEntry(now).getValue();
         }

@@ -1,10 +1,10 @@
 package io.limiter.kit;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.internal.Algorithm;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -44,7 +44,7 @@ public final class NaiveLimiter {
         for (Charge charge : charges) {
             boolean denied = false;
             for (Limit limit : charge.policy().limits()) {
-                if (limit.algorithm() == Algorithm.BLOCK && denied && mode == Mode.TAKE) {
+                if (limit.spec().algorithm() == Algorithm.BLOCK && denied && mode == Mode.TAKE) {
                     Kept kept = kept(charge, limit);
                     kept.block.settle(limit, now);
                     kept.block.count(limit, now);
@@ -70,8 +70,9 @@ public final class NaiveLimiter {
         if (!charges) {
             return settled;
         }
-        long stamp =
-                limit.algorithm() == Algorithm.ALLOTMENT ? kept.stock.stamp(charge, limit, now) : settled.stampMicros();
+        long stamp = limit.spec().algorithm() == Algorithm.ALLOTMENT
+                ? kept.stock.stamp(charge, limit, now)
+                : settled.stampMicros();
         take(kept, charge, limit, stamp, now);
         LimitOutcome after = look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         if (mode == Mode.LOOK) {
@@ -85,7 +86,7 @@ public final class NaiveLimiter {
                 0,
                 after.nextMicros(),
                 after.resetMicros(),
-                switch (limit.algorithm()) {
+                switch (limit.spec().algorithm()) {
                     case FIXED_WINDOW -> after.stampMicros();
                     case DISTINCT -> isKnown(copy, charge, now) ? 0 : now;
                     default -> stamp;
@@ -98,7 +99,7 @@ public final class NaiveLimiter {
         Limit limit = outcome.limit();
         Kept kept = kept(charge, limit);
         long n = charge.permits();
-        switch (limit.algorithm()) {
+        switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
                 if (kept.count == 0 || kept.end <= now || kept.end != outcome.stampMicros()) {
                     return false;
@@ -111,7 +112,7 @@ public final class NaiveLimiter {
                 List<Entry> left = new ArrayList<>();
                 for (Entry entry : kept.log) {
                     boolean own = entry.stamp == outcome.stampMicros()
-                            && entry.stamp > now - limit.periodMicros()
+                            && entry.stamp > now - limit.spec().periodMicros()
                             && Objects.equals(entry.id, charge.requestId());
                     if (own && n > 0) {
                         n--;
@@ -128,7 +129,7 @@ public final class NaiveLimiter {
                         && n > 0
                         && kept.log.removeIf(entry -> entry.stamp == outcome.stampMicros() && isOf(charge, entry));
                 if (own) {
-                    kept.end = Math.min(kept.end, now + limit.periodMicros());
+                    kept.end = Math.min(kept.end, now + limit.spec().periodMicros());
                 }
                 return own;
             }
@@ -163,7 +164,7 @@ public final class NaiveLimiter {
             return new LimitOutcome(charge, limit, n == 0, 0, n == 0 ? 0 : -1, 0, 0, now);
         }
         Kept kept = kept(charge, limit);
-        return switch (limit.algorithm()) {
+        return switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
                 long count = kept.end > now ? kept.count : 0;
                 long end = count > 0 ? kept.end : 0;
@@ -177,7 +178,7 @@ public final class NaiveLimiter {
             case DISTINCT -> {
                 long count = kept.end > now ? kept.log.size() : 0;
                 boolean known = isKnown(kept, charge, now);
-                boolean allowed = n == 0 || (known ? limit.terms() == null : count < limit.permits());
+                boolean allowed = n == 0 || (known ? limit.spec().terms() == null : count < limit.permits());
                 long left = count > 0 ? kept.end - now : 0;
                 yield new LimitOutcome(
                         charge, limit, allowed, Math.max(0, limit.permits() - count), left, left, left, 0);
@@ -203,7 +204,7 @@ public final class NaiveLimiter {
 
     private static LimitOutcome lookAtLog(Charge charge, Limit limit, long now, Kept kept) {
         long n = charge.permits();
-        long period = limit.periodMicros();
+        long period = limit.spec().periodMicros();
         List<Long> live = new ArrayList<>();
         long stamp = now;
         boolean repeated = false;
@@ -233,7 +234,7 @@ public final class NaiveLimiter {
      * and limit. Nothing is later than now allows, and a bucket refills by the current limit.
      */
     private static void settle(Kept kept, Limit limit, long now) {
-        switch (limit.algorithm()) {
+        switch (limit.spec().algorithm()) {
             case FIXED_WINDOW, DISTINCT -> kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
             case SLIDING_LIST, SLIDING_ZSET -> {
                 if (kept.log.stream().anyMatch(entry -> entry.stamp > now)) {
@@ -250,7 +251,7 @@ public final class NaiveLimiter {
     private static List<Entry> live(Kept kept, Limit limit, long now) {
         List<Entry> log = new ArrayList<>();
         for (Entry entry : kept.log) {
-            if (entry.stamp > now - limit.periodMicros()) {
+            if (entry.stamp > now - limit.spec().periodMicros()) {
                 log.add(new Entry(Math.min(entry.stamp, now), entry.id));
             }
         }
@@ -259,7 +260,7 @@ public final class NaiveLimiter {
 
     private static void take(Kept kept, Charge charge, Limit limit, long stamp, long now) {
         long n = charge.permits();
-        switch (limit.algorithm()) {
+        switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
                 boolean open = kept.count > 0 && kept.end > now;
                 kept.end = open ? kept.end : NaiveCalendar.latestEnd(limit, now);
@@ -268,8 +269,9 @@ public final class NaiveLimiter {
             case SLIDING_LIST, SLIDING_ZSET -> {
                 boolean repeated = charge.requestId() != null
                         && kept.log.stream()
-                                .anyMatch(entry -> entry.stamp > now - limit.periodMicros()
-                                        && charge.requestId().equals(entry.id));
+                                .anyMatch(entry ->
+                                        entry.stamp > now - limit.spec().periodMicros()
+                                                && charge.requestId().equals(entry.id));
                 if (repeated) {
                     return;
                 }
@@ -282,7 +284,7 @@ public final class NaiveLimiter {
             case DISTINCT -> {
                 if (kept.end <= now || kept.log.isEmpty()) {
                     kept.log = new ArrayList<>();
-                    kept.end = now + limit.periodMicros();
+                    kept.end = now + limit.spec().periodMicros();
                 }
                 // One that is used again is no longer that of the first call, whose refund finds none.
                 boolean known = kept.log.removeIf(entry -> isOf(charge, entry));
@@ -314,8 +316,8 @@ public final class NaiveLimiter {
     private static Name name(Charge charge, Limit limit) {
         return new Name(
                 charge.policy().name(),
-                limit.identity(),
-                limit.algorithm(),
+                limit.spec().identity(),
+                limit.spec().algorithm(),
                 charge.key().canonical());
     }
 }

@@ -1,9 +1,10 @@
 package io.limiter.kit;
 
-import io.limiter.AllotmentTerms;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.internal.AllotmentTerms;
+import io.limiter.internal.LimitSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -18,7 +19,7 @@ final class NaiveStock {
     private record Purchase(
             String member, @Nullable String request, long permits, long stamp, boolean held, boolean confirmed) {
         boolean counts(Limit limit, long now) {
-            return !held || stamp > now - limit.periodMicros();
+            return !held || stamp > now - limit.spec().periodMicros();
         }
     }
 
@@ -76,7 +77,7 @@ final class NaiveStock {
     }
 
     LimitOutcome look(Charge charge, Limit limit, long now) {
-        AllotmentTerms terms = AllotmentTerms.of(limit);
+        AllotmentTerms terms = AllotmentTerms.of(limit.spec());
         List<Purchase> live = live(limit, now);
         long n = charge.permits();
         long sold = sum(live);
@@ -86,11 +87,11 @@ final class NaiveStock {
         int reason = 0;
         if (n == 0 || known != null) {
             reason = 0;
-        } else if (n > limit.burst() || ofRequest(charge, limit, now) != null) {
+        } else if (n > limit.spec().burst() || ofRequest(charge, limit, now) != null) {
             reason = 5;
         } else if (now >= terms.closesMicros()) {
             reason = 4;
-        } else if (had + n > limit.burst()) {
+        } else if (had + n > limit.spec().burst()) {
             reason = 2;
         } else if (sold + n > limit.permits()) {
             reason = 1;
@@ -107,7 +108,7 @@ final class NaiveStock {
             reset = end;
             List<Purchase> left = new ArrayList<>(live);
             for (Purchase one : live) {
-                long at = one.stamp + limit.periodMicros();
+                long at = one.stamp + limit.spec().periodMicros();
                 if (one.held && at < end) {
                     left.remove(one);
                     if (next == end && sum(left) < limit.permits() && sum(left) < sold) {
@@ -137,7 +138,7 @@ final class NaiveStock {
                 .limit(isEmpty ? Long.MAX_VALUE : MOST_SETTLED)
                 .toList();
         purchases.removeAll(gone);
-        long end = AllotmentTerms.of(limit).closesMicros() + DAY;
+        long end = AllotmentTerms.of(limit.spec()).closesMicros() + DAY;
         ends = isEmpty ? 0 : Math.max(ends, end);
     }
 
@@ -149,14 +150,14 @@ final class NaiveStock {
             purchases = new ArrayList<>();
             ends = 0;
         }
-        boolean held = limit.periodMicros() < Limit.MAX_PERIOD_MICROS;
+        boolean held = limit.spec().periodMicros() < LimitSpec.MAX_PERIOD_MICROS;
         purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, held, false));
         newest = stamp;
         settleEnd(limit);
     }
 
     private void settleEnd(Limit limit) {
-        ends = Math.max(ends, AllotmentTerms.of(limit).closesMicros() + DAY);
+        ends = Math.max(ends, AllotmentTerms.of(limit.spec()).closesMicros() + DAY);
     }
 
     private @Nullable Purchase of(LimitOutcome outcome, long now) {

@@ -3,10 +3,10 @@ package io.limiter.kit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.internal.Algorithm;
 import java.util.List;
 import java.util.function.BiFunction;
 
@@ -37,7 +37,7 @@ public final class ToldTimes {
                 assertTrue(!same.at(now + told.retryAfterMicros() - 1).allowed(), what + ": allowed before retry");
             }
             // Of a block, denials remain; of a lowered one perhaps none, also when the block is over.
-            boolean isBlock = told.limit().algorithm() == Algorithm.BLOCK;
+            boolean isBlock = told.limit().spec().algorithm() == Algorithm.BLOCK;
             if (told.nextMicros() > 0 && !isBlock) {
                 long next = now + told.nextMicros();
                 assertTrue(nothing.at(next).remaining() > told.remaining(), what + ": no more quota at next");
@@ -45,7 +45,8 @@ public final class ToldTimes {
             }
             if (told.resetMicros() > 0) {
                 LimitOutcome full = nothing.at(now + told.resetMicros());
-                long all = isBlock ? told.limit().permits() : told.limit().quota();
+                long all =
+                        isBlock ? told.limit().permits() : told.limit().spec().quota();
                 assertEquals(all, full.remaining(), what + ": not full at reset");
                 assertEquals(0, full.resetMicros(), what + ": not full at reset");
                 assertTrue(nothing.at(now + told.resetMicros() - 1).resetMicros() > 0, what + ": full before reset");

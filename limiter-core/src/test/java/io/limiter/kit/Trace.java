@@ -7,8 +7,10 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.internal.config.LimitText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -78,18 +80,19 @@ public final class Trace {
         ManualTime time = new ManualTime(START);
         PartitionKey key = PartitionKey.of("192.168.1.19");
         try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             List<String> answered = new ArrayList<>();
             Map<Integer, Decision> calls = new HashMap<>();
             Policy policy = null;
             for (String line : lines()) {
                 if (line.startsWith("limits ")) {
-                    policy = new Policy("p", LimitText.parseAll(line.substring(7)), io.limiter.FailureMode.DENY);
+                    policy = Policy.of("p", LimitText.parseAll(line.substring(7)))
+                            .withFailureMode(io.limiter.FailureMode.DENY);
                 }
                 if (line.startsWith("block ") && policy != null) {
                     List<Limit> limits = new ArrayList<>(policy.limits());
                     limits.add(LimitText.parseBlock(line.substring(6)));
-                    policy = new Policy("p", limits, io.limiter.FailureMode.DENY);
+                    policy = Policy.of("p", limits).withFailureMode(io.limiter.FailureMode.DENY);
                 }
                 if (!line.startsWith("at ") || policy == null) {
                     answered.add(line);
@@ -114,14 +117,16 @@ public final class Trace {
                             policy, key, Long.parseLong(words[3]), id, member == null ? null : PartitionKey.of(member));
                     int last = 3 + (id == null ? 0 : 1) + (member == null ? 0 : 1);
                     Decision decision = words[2].equals("take")
-                            ? limiter.tryAcquire(List.of(charge))
-                            : limiter.peek(List.of(charge));
+                            ? limiter.tryAcquire(PermitRequest.of(List.of(charge)))
+                            : limiter.tryAcquire(
+                                    PermitRequest.of(List.of(charge)).withLook());
                     calls.put(calls.size() + 1, decision);
                     if (words[2].equals("take") || !decision.allowed()) {
                         long now = time.nowMicros();
                         ToldTimes.check(decision, now, this + ": " + line, (charges, at) -> {
                             time.setMicros(at);
-                            return limiter.peek(charges).outcomes();
+                            return limiter.tryAcquire(PermitRequest.of(charges).withLook())
+                                    .outcomes();
                         });
                         time.setMicros(now);
                     }

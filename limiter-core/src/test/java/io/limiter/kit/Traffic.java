@@ -1,14 +1,16 @@
 package io.limiter.kit;
 
-import io.limiter.Algorithm;
-import io.limiter.AllotmentTerms;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
+import io.limiter.DistinctMembers;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.Terms;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.AllotmentTerms;
+import io.limiter.internal.LimitSpec;
+import io.limiter.internal.Terms;
 import io.limiter.internal.config.LimitText;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -137,7 +139,7 @@ public final class Traffic {
             for (int j = 0; j < limits.size(); j++) {
                 // Named, so that a change of the period keeps the state.
                 variants.add(policy(
-                        "p" + i, List.of(limits.get((i + j) % limits.size()).named("l"))));
+                        "p" + i, List.of(limits.get((i + j) % limits.size()).withName("l"))));
             }
             policies.add(variants);
         }
@@ -158,7 +160,7 @@ public final class Traffic {
                 List<Limit> limits = new ArrayList<>();
                 for (int j = 0; j <= i % 3; j++) {
                     List<Limit> of = limits(ALGORITHMS.get(random.nextInt(ALGORITHMS.size())));
-                    limits.add(of.get(random.nextInt(of.size())).named("l" + j));
+                    limits.add(of.get(random.nextInt(of.size())).withName("l" + j));
                 }
                 if (blocks && random.nextInt(10) > 0) {
                     limits.add(BLOCKS.get(random.nextInt(BLOCKS.size())));
@@ -208,25 +210,26 @@ public final class Traffic {
     }
 
     private static boolean isStock(Policy policy) {
-        return policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+        return policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
     }
 
     private static Policy policy(String name, List<Limit> limits) {
-        return new Policy(name, limits, FailureMode.DENY);
+        return Policy.of(name, limits).withFailureMode(FailureMode.DENY);
     }
 
     private Charge charge(Policy policy) {
         PartitionKey key = KEYS.get(random.nextInt(KEYS.size()));
         // Few members, so that they come again.
         PartitionKey member = policy.takesMembers() ? MEMBERS.get(random.nextInt(MEMBERS.size())) : null;
-        boolean keepsIds =
-                policy.limits().stream().allMatch(limit -> limit.algorithm().takesRequestIds());
+        boolean keepsIds = policy.limits().stream()
+                .allMatch(limit -> limit.spec().algorithm().takesRequestIds());
         if (keepsIds && random.nextInt(3) == 0) {
             // Few ids, so that they come again soon and late; each with the same permits, other than by a slip that a
             // stock finds.
             int call = random.nextInt(IDS);
-            boolean slips = policy.limits().stream().noneMatch(limit -> limit.algorithm() == Algorithm.SLIDING_ZSET)
-                    && random.nextInt(8) == 0;
+            boolean slips =
+                    policy.limits().stream().noneMatch(limit -> limit.spec().algorithm() == Algorithm.SLIDING_ZSET)
+                            && random.nextInt(8) == 0;
             return new Charge(
                     policy,
                     key,
@@ -234,11 +237,13 @@ public final class Traffic {
                     call % 2 == 0 ? call + " call" : "call:" + call + "{x}",
                     member);
         }
-        if (policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.DISTINCT)) {
+        if (policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.DISTINCT)) {
             return new Charge(policy, key, random.nextInt(10) == 0 ? 0 : 1, null, member);
         }
-        long capacity =
-                policy.limits().stream().mapToLong(Limit::capacity).min().orElseThrow();
+        long capacity = policy.limits().stream()
+                .mapToLong(limit -> limit.spec().capacity())
+                .min()
+                .orElseThrow();
         long permits = switch (random.nextInt(10)) {
             case 0 -> 0;
             case 1 -> capacity + random.nextInt(3);
@@ -287,24 +292,28 @@ public final class Traffic {
             case BLOCK -> throw new IllegalArgumentException("no limit of its own");
             case ALLOTMENT ->
                 new long[][] {
-                    {1, Limit.MAX_PERIOD_MICROS, 1},
+                    {1, LimitSpec.MAX_PERIOD_MICROS, 1},
                     {3, 10 * GRID, 2},
                     {8, 7 * GRID - 11, 3},
-                    {20, Limit.MAX_PERIOD_MICROS, 2},
+                    {20, LimitSpec.MAX_PERIOD_MICROS, 2},
                     {40, 50 * GRID, 40},
                     {0, GRID, 0}
                 };
         };
         List<Limit> limits = new ArrayList<>(algorithm == Algorithm.FIXED_WINDOW ? ALIGNED : List.of());
         for (long[] shape : shapes) {
-            Limit limit = new Limit(
+            Limit limit = Limit.of(
                     null,
-                    algorithm,
-                    shape[0],
-                    shape[1],
-                    shape.length > 2 ? shape[2] : shape[0],
-                    algorithm == Algorithm.ALLOTMENT ? terms(shape[0]) : null);
-            limits.add(algorithm == Algorithm.DISTINCT && limits.size() % 2 == 1 ? limit.denyingRepeats() : limit);
+                    new LimitSpec(
+                            algorithm,
+                            shape[0],
+                            shape[1],
+                            shape.length > 2 ? shape[2] : shape[0],
+                            algorithm == Algorithm.ALLOTMENT ? terms(shape[0]) : null));
+            limits.add(
+                    algorithm == Algorithm.DISTINCT && limits.size() % 2 == 1
+                            ? ((DistinctMembers) limit).withRepeatsDenied()
+                            : limit);
         }
         return limits;
     }

@@ -4,13 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend;
 import io.limiter.Backend.Mode;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -61,7 +63,7 @@ public final class TrafficRun {
      */
     public double against(Backend backend, ManualTime backendTime, int steps) {
         time = backendTime;
-        RateLimiter limiter = RateLimiter.on(backend);
+        RateLimiter limiter = RateLimiters.on(backend);
         for (int i = 0; i < steps; i++) {
             Traffic.Step step = traffic.get();
             time.setMicros(step.now());
@@ -78,7 +80,7 @@ public final class TrafficRun {
     private void run(RateLimiter limiter, Traffic.Step step, int number) {
         switch (step.kind()) {
             case TAKE -> {
-                Decision decision = limiter.tryAcquire(step.charges());
+                Decision decision = limiter.tryAcquire(PermitRequest.of(step.charges()));
                 compare(step, number, decision);
                 keepsItsWord(limiter, step, number, decision);
                 takes++;
@@ -89,7 +91,8 @@ public final class TrafficRun {
                 }
             }
             case LOOK -> {
-                Decision decision = limiter.peek(step.charges());
+                Decision decision =
+                        limiter.tryAcquire(PermitRequest.of(step.charges()).withLook());
                 compare(step, number, decision);
                 if (!decision.allowed()) {
                     keepsItsWord(limiter, step, number, decision);
@@ -155,7 +158,7 @@ public final class TrafficRun {
         if (number % ASKED_AGAIN == 0) {
             ToldTimes.check(decision, step.now(), where, (charges, now) -> {
                 time.setMicros(now);
-                return limiter.peek(charges).outcomes();
+                return limiter.tryAcquire(PermitRequest.of(charges).withLook()).outcomes();
             });
             time.setMicros(step.now());
         }
@@ -175,7 +178,7 @@ public final class TrafficRun {
 
     private void confirm(RateLimiter limiter, Decision decision, Traffic.Step step, int number) {
         List<LimitOutcome> bought = decision.outcomes().stream()
-                .filter(outcome -> outcome.limit().algorithm() == Algorithm.ALLOTMENT
+                .filter(outcome -> outcome.limit().spec().algorithm() == Algorithm.ALLOTMENT
                         && outcome.charge().permits() > 0)
                 .toList();
         boolean expected = decision.allowed() && !bought.isEmpty();

@@ -9,6 +9,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -34,8 +35,8 @@ class AwayCostTest {
         // Nobody listens there.
         RedisBackend away =
                 RedisBackend.builder().address("redis://127.0.0.1:1").build();
-        try (RateLimiter here = RateLimiter.on(InProcessBackend.create());
-                RateLimiter fallback = RateLimiter.builder(away)
+        try (RateLimiter here = RateLimiters.on(InProcessBackend.create());
+                RateLimiter fallback = RateLimiters.builder(away)
                         .fallback(InProcessBackend.create())
                         .instances(instances)
                         .build()) {

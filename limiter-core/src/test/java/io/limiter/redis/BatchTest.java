@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Limit;
@@ -13,6 +12,8 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.internal.config.LimitText;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.RedisServers;
@@ -141,16 +142,16 @@ class BatchTest {
         SplittableRandom random = new SplittableRandom(seed);
         List<Policy> policies = new ArrayList<>();
         for (Algorithm algorithm : AnyAlgorithm.limits()) {
-            Limit small = new Limit(null, algorithm, 5, HOUR.toNanos() / 1_000, 5);
+            Limit small = Limit.of(null, new LimitSpec(algorithm, 5, HOUR.toNanos() / 1_000, 5));
             policies.add(Policy.of("one-" + algorithm.text(), small));
             policies.add(Policy.of(
                     "two-" + algorithm.text(), small, Limit.fixedWindow(1 + random.nextInt(12), Duration.ofDays(1))));
         }
         policies.add(Policy.of("closed", Limit.fixedWindow(0, HOUR)));
-        Limit aligned = Limit.fixedWindow(4, HOUR).aligned(ZoneId.of("Europe/Rome"));
+        Limit aligned = Limit.fixedWindow(4, HOUR).withZone(ZoneId.of("Europe/Rome"));
         policies.add(Policy.of("one-aligned", aligned));
         policies.add(Policy.of(
-                "two-aligned", aligned, Limit.fixedWindow(9, Duration.ofDays(1)).aligned(ZoneId.of("UTC"))));
+                "two-aligned", aligned, Limit.fixedWindow(9, Duration.ofDays(1)).withZone(ZoneId.of("UTC"))));
         policies.add(
                 Policy.of("blocking", Limit.fixedWindow(2, HOUR), Limit.block(3, HOUR, Duration.ofMinutes(10), HOUR)));
         for (int round = 0; round < 5; round++) {

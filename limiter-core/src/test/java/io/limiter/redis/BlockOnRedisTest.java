@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Decision.Source;
@@ -13,8 +12,11 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -38,12 +40,12 @@ class BlockOnRedisTest {
                     "login",
                     Limit.fixedWindow(1, Duration.ofHours(1)),
                     Limit.block(20, MINUTE.multipliedBy(10), MINUTE.multipliedBy(15), Duration.ofDays(1)))
-            .onFailure(FailureMode.DENY);
+            .withFailureMode(FailureMode.DENY);
 
     private final ManualTime time = new ManualTime();
 
     private RateLimiter limiter(String prefix, Duration maxAge) {
-        return RateLimiter.on(Backends.connected(Backends.redis()
+        return RateLimiters.on(Backends.connected(Backends.redis()
                 .address(RedisServers.single())
                 .prefix(prefix)
                 .timeSource(time)
@@ -55,7 +57,10 @@ class BlockOnRedisTest {
     }
 
     private static long left(RateLimiter limiter) {
-        return limiter.peek(LOGIN, KEY).outcomes().get(1).remaining();
+        return limiter.tryAcquire(PermitRequest.of(LOGIN, KEY, 0).withLook())
+                .outcomes()
+                .get(1)
+                .remaining();
     }
 
     private static void deny(RateLimiter limiter, int times, Source source) {
@@ -94,7 +99,7 @@ class BlockOnRedisTest {
                         "short",
                         Limit.fixedWindow(1, Duration.ofHours(1)),
                         Limit.block(20, MINUTE.multipliedBy(10), MINUTE, Duration.ofHours(1)))
-                .onFailure(FailureMode.DENY);
+                .withFailureMode(FailureMode.DENY);
         try (RateLimiter limiter = limiter("block-short", AGE)) {
             assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
             assertFalse(limiter.tryAcquire(policy, KEY, 1).blocked());
@@ -115,7 +120,12 @@ class BlockOnRedisTest {
             assertFalse(after.blocked());
             time.advance(AGE.dividedBy(2));
             assertFalse(limiter.tryAcquire(policy, KEY, 1).blocked());
-            assertEquals(18, limiter.peek(policy, KEY).outcomes().get(1).remaining());
+            assertEquals(
+                    18,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .outcomes()
+                            .get(1)
+                            .remaining());
         }
     }
 
@@ -183,7 +193,7 @@ class BlockOnRedisTest {
                         "many",
                         Limit.fixedWindow(1, Duration.ofHours(1)),
                         Limit.block(1_000_000, Duration.ofHours(1), MINUTE, MINUTE))
-                .onFailure(FailureMode.DENY);
+                .withFailureMode(FailureMode.DENY);
         int threads = 8;
         int calls = 2_000;
         ExecutorService pool = Executors.newFixedThreadPool(threads);
@@ -210,8 +220,11 @@ class BlockOnRedisTest {
             }
             time.advance(AGE);
             limiter.tryAcquire(policy, KEY, 1);
-            long counted =
-                    1_000_000 - limiter.peek(policy, KEY).outcomes().get(1).remaining();
+            long counted = 1_000_000
+                    - limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .outcomes()
+                            .get(1)
+                            .remaining();
             assertEquals(threads * calls + 2, counted);
         } finally {
             pool.shutdownNow();
@@ -304,16 +317,19 @@ class BlockOnRedisTest {
     @Test
     void aChargeOfSeveralPoliciesCarriesTheDenialsOfEach() {
         Policy other =
-                Policy.of("other", Limit.fixedWindow(100, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+                Policy.of("other", Limit.fixedWindow(100, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
         try (RateLimiter limiter = limiter("block-several", AGE)) {
             List<Charge> both = List.of(new Charge(other, KEY, 1), new Charge(LOGIN, KEY, 1));
-            assertTrue(limiter.tryAcquire(both).allowed());
-            assertEquals(Source.REDIS, limiter.tryAcquire(both).source());
+            assertTrue(limiter.tryAcquire(PermitRequest.of(both)).allowed());
+            assertEquals(
+                    Source.REDIS, limiter.tryAcquire(PermitRequest.of(both)).source());
             for (int i = 0; i < 10; i++) {
-                assertEquals(Source.CACHED_DENIAL, limiter.tryAcquire(both).source());
+                assertEquals(
+                        Source.CACHED_DENIAL,
+                        limiter.tryAcquire(PermitRequest.of(both)).source());
             }
             time.advance(AGE);
-            assertFalse(limiter.tryAcquire(both).blocked());
+            assertFalse(limiter.tryAcquire(PermitRequest.of(both)).blocked());
             assertEquals(8, left(limiter));
         }
     }

@@ -39,7 +39,7 @@ import redis.clients.jedis.args.SaveMode;
 /** Redis answers, and this JVM does not get to read it: that is no outage of Redis, so `allow` must not open. */
 class BusyJvmTest extends StartingRedis {
     private static final Policy OPEN =
-            Policy.of("open", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.ALLOW);
+            Policy.of("open", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.ALLOW);
     private static final int SECONDS = Integer.getInteger("limiter.busy.seconds", 8);
 
     /** The threads that read are held up for several times what a probe waits; nothing else is wrong. */

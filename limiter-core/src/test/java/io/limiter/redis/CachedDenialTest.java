@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend.Mode;
 import io.limiter.BackendException;
 import io.limiter.Charge;
@@ -16,10 +15,14 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.io.StringReader;
@@ -50,7 +53,7 @@ class CachedDenialTest {
     private final RateLimiter others = node(RedisServers.single());
 
     private RateLimiter node(String address) {
-        RateLimiter limiter = RateLimiter.on(Backends.connected(redis().address(address)));
+        RateLimiter limiter = RateLimiters.on(Backends.connected(redis().address(address)));
         opened.add(limiter);
         return limiter;
     }
@@ -66,8 +69,8 @@ class CachedDenialTest {
 
     private static Policy policy(Algorithm algorithm, long permits, Duration period) {
         long micros = period.toNanos() / 1_000;
-        return Policy.of("p", new Limit("x", algorithm, permits, micros, permits))
-                .onFailure(FailureMode.DENY);
+        return Policy.of("p", Limit.of("x", new LimitSpec(algorithm, permits, micros, permits)))
+                .withFailureMode(FailureMode.DENY);
     }
 
     private static void is(Decision.Source source, boolean allowed, Decision decision) {
@@ -89,7 +92,9 @@ class CachedDenialTest {
     void itIsDeniedFromMemoryUntilTheMicrosecondInWhichRedisAdmitsIt(Algorithm algorithm) {
         Policy policy = exhausted(algorithm, Duration.ofMillis(900));
         long ends = time.nowMicros()
-                + mine.peek(List.of(new Charge(policy, KEY, 1))).retryAfterMicros();
+                + mine.tryAcquire(PermitRequest.of(List.of(new Charge(policy, KEY, 1)))
+                                .withLook())
+                        .retryAfterMicros();
         time.setMicros(ends - 1);
         is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
         is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 2));
@@ -104,17 +109,19 @@ class CachedDenialTest {
         for (int millis : new int[] {0, 1, 300, 400}) {
             time.advance(Duration.ofMillis(millis));
             assertEquals(
-                    mine.peek(List.of(new Charge(policy, KEY, 1))).outcomes(),
+                    mine.tryAcquire(PermitRequest.of(List.of(new Charge(policy, KEY, 1)))
+                                    .withLook())
+                            .outcomes(),
                     mine.tryAcquire(policy, KEY, 1).outcomes());
             assertEquals(
                     CACHED_DENIAL,
-                    mine.tryAcquireAsync(List.of(new Charge(policy, KEY, 1)))
+                    mine.acquireAsync(PermitRequest.of(List.of(new Charge(policy, KEY, 1))))
                             .toCompletableFuture()
                             .join()
                             .source());
         }
-        assertEquals(9, mine.counters().denied("p", CACHED_DENIAL));
-        assertEquals(1, mine.counters().denied("p", REDIS));
+        assertEquals(9, mine.monitor().denied("p", CACHED_DENIAL));
+        assertEquals(1, mine.monitor().denied("p", REDIS));
     }
 
     @ParameterizedTest
@@ -170,7 +177,9 @@ class CachedDenialTest {
         is(REDIS, false, mine.tryAcquire(policy(algorithm, 1, Duration.ofMillis(300)), KEY, 1));
         time.advance(Duration.ofMillis(300));
         assertEquals(
-                mine.peek(List.of(new Charge(few, KEY, 1))).allowed(),
+                mine.tryAcquire(PermitRequest.of(List.of(new Charge(few, KEY, 1)))
+                                .withLook())
+                        .allowed(),
                 mine.tryAcquire(few, KEY, 1).allowed());
     }
 
@@ -200,11 +209,15 @@ class CachedDenialTest {
     void aCallWithARequestIdIsAdmittedAgainBesideAKnownDenial() {
         Policy policy = policy(Algorithm.SLIDING_ZSET, 1, PERIOD);
         List<Charge> asked = List.of(new Charge(policy, KEY, 1, "id"));
-        is(REDIS, true, mine.tryAcquire(asked));
+        is(REDIS, true, mine.tryAcquire(PermitRequest.of(asked)));
         is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
         is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
-        is(REDIS, true, mine.tryAcquire(asked));
-        is(REDIS, false, mine.peek(List.of(new Charge(policy, KEY, 1))));
+        is(REDIS, true, mine.tryAcquire(PermitRequest.of(asked)));
+        is(
+                REDIS,
+                false,
+                mine.tryAcquire(
+                        PermitRequest.of(List.of(new Charge(policy, KEY, 1))).withLook()));
     }
 
     @Test
@@ -212,18 +225,26 @@ class CachedDenialTest {
         Policy denied = exhausted(Algorithm.FIXED_WINDOW, PERIOD);
         Policy free = Policy.of("free", Limit.tokenBucket(5, PERIOD));
         List<Charge> both = List.of(new Charge(free, KEY, 1), new Charge(denied, KEY, 1));
-        Decision decision = mine.tryAcquire(both);
+        Decision decision = mine.tryAcquire(PermitRequest.of(both));
         is(CACHED_DENIAL, false, decision);
         assertEquals(both, decision.charges());
         assertEquals(
                 List.of(both.get(1)),
                 decision.outcomes().stream().map(one -> one.charge()).toList());
-        assertEquals(5, mine.peek(List.of(new Charge(free, KEY, 1))).remaining() + 1);
-        assertEquals(0, mine.counters().denied("free", CACHED_DENIAL));
+        assertEquals(
+                5,
+                mine.tryAcquire(PermitRequest.of(List.of(new Charge(free, KEY, 1)))
+                                        .withLook())
+                                .remaining()
+                        + 1);
+        assertEquals(0, mine.monitor().denied("free", CACHED_DENIAL));
         // And the other way round: what one of two charges was denied is known of it alone.
         PartitionKey other = PartitionKey.of("other");
         is(REDIS, true, mine.tryAcquire(denied, other, 3));
-        is(REDIS, false, mine.tryAcquire(List.of(new Charge(free, other, 1), new Charge(denied, other, 1))));
+        is(
+                REDIS,
+                false,
+                mine.tryAcquire(PermitRequest.of(List.of(new Charge(free, other, 1), new Charge(denied, other, 1)))));
         is(CACHED_DENIAL, false, mine.tryAcquire(denied, other, 1));
         is(REDIS, true, mine.tryAcquire(free, other, 5));
     }
@@ -244,7 +265,7 @@ class CachedDenialTest {
         int port = RedisServers.freePort();
         RedisServer server = RedisServers.start(port);
         RateLimiter limiter = node("redis://127.0.0.1:" + port);
-        Policy policy = policy(Algorithm.SLIDING_LIST, 1, PERIOD).deadline(Duration.ofMillis(100));
+        Policy policy = policy(Algorithm.SLIDING_LIST, 1, PERIOD).withDeadline(Duration.ofMillis(100));
         try {
             is(REDIS, true, limiter.tryAcquire(policy, KEY, 1));
             is(REDIS, false, limiter.tryAcquire(policy, KEY, 1));
@@ -272,25 +293,29 @@ class CachedDenialTest {
 
     @Test
     void inAClusterChargesOfSeveralSlotsAreKnownToo() {
-        try (RateLimiter limiter = RateLimiter.on(Backends.connected(redis().cluster(RedisServers.cluster())))) {
+        try (RateLimiter limiter = RateLimiters.on(Backends.connected(redis().cluster(RedisServers.cluster())))) {
             Policy one = Policy.of("one", Limit.fixedWindow(1, PERIOD));
             Policy two = Policy.of("two", Limit.fixedWindow(9, PERIOD));
             List<Charge> both = List.of(new Charge(two, KEY, 1), new Charge(one, KEY, 1));
-            Decision taken = limiter.tryAcquire(both);
+            Decision taken = limiter.tryAcquire(PermitRequest.of(both));
             is(REDIS, true, taken);
-            is(REDIS, false, limiter.tryAcquire(both));
-            is(CACHED_DENIAL, false, limiter.tryAcquire(both));
+            is(REDIS, false, limiter.tryAcquire(PermitRequest.of(both)));
+            is(CACHED_DENIAL, false, limiter.tryAcquire(PermitRequest.of(both)));
             is(CACHED_DENIAL, false, limiter.tryAcquire(one, KEY, 1));
             assertTrue(limiter.refund(taken));
-            is(REDIS, true, limiter.tryAcquire(both));
-            assertEquals(8, limiter.peek(List.of(new Charge(two, KEY, 0))).remaining());
+            is(REDIS, true, limiter.tryAcquire(PermitRequest.of(both)));
+            assertEquals(
+                    8,
+                    limiter.tryAcquire(PermitRequest.of(List.of(new Charge(two, KEY, 0)))
+                                    .withLook())
+                            .remaining());
         }
     }
 
     @Test
     void itCanBeOff() {
         Policy policy = policy(Algorithm.FIXED_WINDOW, 1, PERIOD);
-        try (RateLimiter limiter = RateLimiter.on(
+        try (RateLimiter limiter = RateLimiters.on(
                 Backends.connected(redis().denialMaxAge(Duration.ZERO).address(RedisServers.single())))) {
             assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
             for (int i = 0; i < 3; i++) {

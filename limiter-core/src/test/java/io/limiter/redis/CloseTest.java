@@ -8,8 +8,10 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -25,12 +27,13 @@ import redis.embedded.RedisServer;
 /** Closing while calls are in flight, and what is left afterwards. */
 class CloseTest {
     private static final Policy MANY =
-            Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+            Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
     private static final int CALLS = 1_000;
 
     @Test
     void whatIsInFlightIsLetFinish() throws Exception {
-        RateLimiter limiter = RateLimiter.on(Backends.connected(Backends.redis().address(RedisServers.single())));
+        RateLimiter limiter =
+                RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
         List<CompletableFuture<Decision>> answers = asked(limiter);
         limiter.close();
         int decided = 0;
@@ -46,7 +49,7 @@ class CloseTest {
         RedisServer server = RedisServers.start(port);
         long pid = RedisServers.pid(port);
         try {
-            RateLimiter limiter = RateLimiter.on(Backends.connected(
+            RateLimiter limiter = RateLimiters.on(Backends.connected(
                     RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofMillis(300))));
             RedisServers.signal("STOP", pid);
             List<CompletableFuture<Decision>> answers = asked(limiter);
@@ -72,7 +75,7 @@ class CloseTest {
             int threads = Thread.activeCount();
             for (int i = 0; i < 20; i++) {
                 try (RateLimiter limiter =
-                        RateLimiter.on(Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port)))) {
+                        RateLimiters.on(Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port)))) {
                     assertFalse(asked(limiter).isEmpty());
                 }
                 assertTrue(
@@ -98,7 +101,7 @@ class CloseTest {
     private static List<CompletableFuture<Decision>> asked(RateLimiter limiter) {
         List<CompletableFuture<Decision>> answers = new ArrayList<>();
         for (int i = 0; i < CALLS; i++) {
-            answers.add(limiter.tryAcquireAsync(MANY, PartitionKey.of("client " + i % 7), 1)
+            answers.add(limiter.acquireAsync(PermitRequest.of(MANY, PartitionKey.of("client " + i % 7), 1))
                     .toCompletableFuture());
         }
         return answers;

@@ -9,8 +9,10 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -27,14 +29,14 @@ import redis.clients.jedis.Jedis;
 class ClusterTest {
     private static final Policy POLICY = Policy.of(
                     "crowd", Limit.slidingList(5, Duration.ofHours(1)), Limit.tokenBucket(100, Duration.ofHours(2)))
-            .onFailure(FailureMode.DENY);
+            .withFailureMode(FailureMode.DENY);
     private static final int CLIENTS = 10_000;
     private static final int IN_FLIGHT = 200;
 
     @Test
     void tenThousandClientsOverAllMastersAreNeverSentAstray() {
         try (RateLimiter limiter =
-                RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
+                RateLimiters.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
             ask(limiter, 0, 300, () -> {});
             long astray = errors();
             ask(limiter, 0, CLIENTS, () -> {});
@@ -45,7 +47,7 @@ class ClusterTest {
     @Test
     void scriptsFlushedInTheMiddleOfLoadAreNoticedByNobody() {
         try (RateLimiter limiter =
-                RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
+                RateLimiters.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
             ask(limiter, 0, 2_000, ClusterTest::flushScripts);
         }
     }
@@ -57,7 +59,7 @@ class ClusterTest {
         Policy unanswered = policy("unanswered");
         PartitionKey elsewhere = client(exhausted, port -> port != pausedPort);
         PartitionKey there = client(unanswered, port -> port == pausedPort);
-        try (RateLimiter limiter = RateLimiter.on(Backends.connected(RedisBackend.builder()
+        try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
                         .prefix("paused")
                         .denialMaxAge(Duration.ZERO)
                         .deadline(Duration.ofSeconds(1))
@@ -69,7 +71,7 @@ class ClusterTest {
                     () -> !limiter.tryAcquire(exhausted, elsewhere, 1).allowed());
             List<Charge> both = List.of(new Charge(unanswered, there, 1), new Charge(exhausted, elsewhere, 1));
             node.clientPause(1_500);
-            Decision decision = limiter.tryAcquire(both);
+            Decision decision = limiter.tryAcquire(PermitRequest.of(both));
             assertFalse(decision.allowed());
             assertEquals(Decision.Source.REDIS, decision.source());
             assertEquals("exhausted", decision.violated().get(0).limit().name());
@@ -77,7 +79,7 @@ class ClusterTest {
     }
 
     private static Policy policy(String name) {
-        return Policy.of(name, Limit.fixedWindow(1, Duration.ofHours(1))).onFailure(FailureMode.ALLOW);
+        return Policy.of(name, Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.ALLOW);
     }
 
     /** A client whose state lies on a master that is wanted. */
@@ -100,7 +102,8 @@ class ClusterTest {
         for (int start = from; start < to; start += IN_FLIGHT) {
             AtomicInteger passed = new AtomicInteger();
             List<CompletableFuture<Void>> answers = IntStream.range(start, Math.min(to, start + IN_FLIGHT))
-                    .mapToObj(client -> limiter.tryAcquireAsync(POLICY, PartitionKey.of("client " + client), 1)
+                    .mapToObj(client -> limiter.acquireAsync(
+                                    PermitRequest.of(POLICY, PartitionKey.of("client " + client), 1))
                             .thenAccept(decision -> {
                                 if (decision.allowed() && decision.source() == Decision.Source.REDIS) {
                                     passed.incrementAndGet();

@@ -47,7 +47,7 @@ final class ColdJvm {
                 thread.join();
             }
             System.out.println(calls + " " + byRedis + " "
-                    + limiter.rateLimiter().counters().failures(BackendException.Kind.UNAVAILABLE));
+                    + limiter.rateLimiter().monitor().failures(BackendException.Kind.UNAVAILABLE));
         }
     }
 }

@@ -1,12 +1,15 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -46,7 +49,7 @@ final class ContendingJvm {
             throw new IllegalStateException("no connection to " + arguments[0]);
         }
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (String name = in.readLine(); name != null; name = in.readLine()) {
                 System.out.println("ready");
                 in.readLine();
@@ -58,7 +61,8 @@ final class ContendingJvm {
     static Policy policy(Algorithm algorithm) {
         // A bucket must not refill a permit while the test runs.
         long period = Duration.ofDays(20_000).toMillis() * 1_000;
-        return new Policy("votes", List.of(new Limit(null, algorithm, LIMIT, period, LIMIT)), FailureMode.DENY);
+        return Policy.of("votes", List.of(Limit.of(null, new LimitSpec(algorithm, LIMIT, period, LIMIT))))
+                .withFailureMode(FailureMode.DENY);
     }
 
     private static String contend(RateLimiter limiter, Algorithm algorithm) throws Exception {
@@ -71,7 +75,8 @@ final class ContendingJvm {
                 start.await();
                 long[] counts = new long[2];
                 for (int i = 0; i < CALLS_EACH; i++) {
-                    Decision decision = limiter.tryAcquire(List.of(AnyAlgorithm.charge(policy, KEY, 1)));
+                    Decision decision =
+                            limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, KEY, 1))));
                     counts[0] += decision.allowed() ? 1 : 0;
                     counts[1] += decision.source().isExact() ? 0 : 1;
                 }

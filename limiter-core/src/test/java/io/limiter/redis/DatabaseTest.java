@@ -8,6 +8,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -21,7 +22,7 @@ class DatabaseTest {
     void theOneThatTheAddressNames() {
         try (RedisBackend backend =
                         Backends.connected(Backends.redis().prefix("in-two").address(RedisServers.single() + "/2"));
-                RateLimiter limiter = RateLimiter.on(backend);
+                RateLimiter limiter = RateLimiters.on(backend);
                 Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             assertTrue(limiter.tryAcquire(
                             Policy.of("p", Limit.fixedWindow(1, Duration.ofMinutes(1))), PartitionKey.of("k"), 1)

@@ -34,7 +34,7 @@ class DenialCacheTest {
 
     private static Policy policy(String name, long permits) {
         return Policy.of(
-                name, Limit.slidingList(permits, Duration.ofSeconds(10)).named("x"));
+                name, Limit.slidingList(permits, Duration.ofSeconds(10)).withName("x"));
     }
 
     private static Decision known(Decision decision) {
@@ -108,11 +108,11 @@ class DenialCacheTest {
         assertNull(find(policy("p", 6), KEY, 3), "the same state under a raised limit");
         assertNull(find(policy("p", 4), KEY, 3), "nor under a lowered one, whose numbers differ");
         Policy other =
-                Policy.of("p", Limit.slidingList(5, Duration.ofSeconds(10)).named("y"));
+                Policy.of("p", Limit.slidingList(5, Duration.ofSeconds(10)).withName("y"));
         assertNull(find(other, KEY, 3), "another state of the same policy");
         Policy equal = Policy.of(
                 "p",
-                Limit.slidingList(5, Duration.ofSeconds(10)).named("x"),
+                Limit.slidingList(5, Duration.ofSeconds(10)).withName("x"),
                 other.limits().get(0));
         Decision byEqual = known(find(equal, KEY, 3));
         assertEquals(

@@ -23,9 +23,9 @@ class DenialOrderTest {
     private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
     private static final long SECOND = 1_000_000;
     private static final Policy LONG =
-            Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(10)).named("x"));
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(10)).withName("x"));
     private static final Policy SHORT =
-            Policy.of("p", Limit.fixedWindow(1, Duration.ofMillis(300)).named("x"));
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofMillis(300)).withName("x"));
 
     private final ManualTime time = new ManualTime();
     private final DenialCache cache = new DenialCache(time, Duration.ofSeconds(1));

@@ -12,8 +12,10 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.NaiveLimiter;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -47,8 +49,8 @@ class EarlierStockTest {
         prefix = "earlier-" + test.getTestMethod().orElseThrow().getName();
         earlierBackend = new EvalBackend(RedisServers.singlePort(), prefix, time, text -> WorstCases.earlierStock());
         presentBackend = new EvalBackend(RedisServers.singlePort(), prefix, time, text -> text);
-        earlier = RateLimiter.on(earlierBackend);
-        present = RateLimiter.on(presentBackend);
+        earlier = RateLimiters.on(earlierBackend);
+        present = RateLimiters.on(presentBackend);
         presentBackend.forget(prefix);
     }
 
@@ -63,20 +65,23 @@ class EarlierStockTest {
     }
 
     private Decision buy(RateLimiter limiter, Charge charge) {
-        Decision decision = limiter.tryAcquire(List.of(charge));
+        Decision decision = limiter.tryAcquire(PermitRequest.of(List.of(charge)));
         assertEquals(model.decide(List.of(charge), Mode.TAKE, time.nowMicros()), decision.outcomes());
         return decision;
     }
 
     private List<LimitOutcome> look(RateLimiter limiter, int user) {
-        return limiter.peek(List.of(new Charge(sale, PartitionKey.global(), 1, null, PartitionKey.of("user" + user))))
+        return limiter.tryAcquire(PermitRequest.of(List.of(
+                                new Charge(sale, PartitionKey.global(), 1, null, PartitionKey.of("user" + user))))
+                        .withLook())
                 .outcomes();
     }
 
     /** A denied call, which takes some of the chain into the index. */
     private LimitOutcome denied() {
         Charge charge = new Charge(sale, PartitionKey.global(), 101, null, PartitionKey.of("nobody"));
-        LimitOutcome told = present.tryAcquire(List.of(charge)).outcomes().get(0);
+        LimitOutcome told =
+                present.tryAcquire(PermitRequest.of(List.of(charge))).outcomes().get(0);
         LimitOutcome exact =
                 model.decide(List.of(charge), Mode.TAKE, time.nowMicros()).get(0);
         assertFalse(told.allowed());
@@ -155,14 +160,21 @@ class EarlierStockTest {
                         assertThrows(JedisDataException.class, () -> earlierBackend.decide(List.of(charge), mode));
                 assertTrue(String.valueOf(error.getMessage()).contains("data string too short"), "" + error);
             }
-            assertFalse(earlier.tryAcquire(List.of(charge)).allowed() && charge.permits() > 0, "its policy denies");
+            assertFalse(
+                    earlier.tryAcquire(PermitRequest.of(List.of(charge))).allowed() && charge.permits() > 0,
+                    "its policy denies");
         }
-        assertEquals(STOCK - 4, present.peek(sale, PartitionKey.global()).remaining());
+        assertEquals(
+                STOCK - 4,
+                present.tryAcquire(
+                                PermitRequest.of(sale, PartitionKey.global(), 0).withLook())
+                        .remaining());
     }
 
     /** With a decision of its own: one decision is given back once, even where that fails. */
     private static boolean end(RateLimiter limiter, Decision one, boolean pays) {
-        Decision again = limiter.tryAcquire(List.of(one.outcomes().get(0).charge()));
+        Decision again = limiter.tryAcquire(
+                PermitRequest.of(List.of(one.outcomes().get(0).charge())));
         if (again.source() != Decision.Source.REDIS) {
             return false;
         }
@@ -190,7 +202,7 @@ class EarlierStockTest {
                 Decision one = live.isEmpty() ? null : live.get(random.nextInt(live.size()));
                 int dice = random.nextInt(20);
                 if (dice < 15 || one == null) {
-                    Decision bought = limiter.tryAcquire(List.of(order(1, i)));
+                    Decision bought = limiter.tryAcquire(PermitRequest.of(List.of(order(1, i))));
                     errors += bought.source() == Decision.Source.REDIS ? 0 : 1;
                     assertTrue(!isPresent || bought.source() == Decision.Source.REDIS, "only the earlier one fails");
                     if (bought.allowed()) {

@@ -4,13 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.Algorithm;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
@@ -27,7 +29,7 @@ class FailOverTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
     private static final Policy DENY =
-            Policy.of("deny", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+            Policy.of("deny", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
 
     @Test
     void sentinelsPromoteAReplicaAndItIsTestedAndDecides() {
@@ -42,7 +44,7 @@ class FailOverTest {
                 RedisBackend backend = RedisBackend.builder()
                         .sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + sentinel))
                         .build();
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             onSentinel.sentinelSet(RedisServers.MASTER, Map.of("down-after-milliseconds", "500"));
             assertTrue(backend.awaitConnected(LONG));
             assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
@@ -59,7 +61,7 @@ class FailOverTest {
                     LONG,
                     "the new master decides",
                     () -> limiter.tryAcquire(DENY, KEY, 0).source() == Decision.Source.REDIS);
-            Decision state = limiter.peek(DENY, KEY);
+            Decision state = limiter.tryAcquire(PermitRequest.of(DENY, KEY, 0).withLook());
             assertEquals(999_999, state.remaining(), "what was replicated still counts");
             Await.until(
                     LONG,
@@ -80,7 +82,7 @@ class FailOverTest {
         long frozen = RedisServers.pid(ports.get(0));
         try (LogLines log = new LogLines();
                 RedisBackend backend = RedisBackend.builder().cluster(addresses).build();
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             for (int port : ports) {
                 try (Jedis node = new Jedis("127.0.0.1", port)) {

@@ -8,8 +8,10 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -34,7 +36,7 @@ class FloodTest {
     private static final int INSTANCES = 2;
     private static final int SECONDS = 8;
     private static final Policy OPEN =
-            Policy.of("open", Limit.slidingList(LIMIT, Duration.ofHours(1))).onFailure(FailureMode.ALLOW);
+            Policy.of("open", Limit.slidingList(LIMIT, Duration.ofHours(1))).withFailureMode(FailureMode.ALLOW);
 
     private final int port = RedisServers.freePort();
     private final RedisServer server = RedisServers.start(port);
@@ -61,7 +63,7 @@ class FloodTest {
         AtomicLong open = new AtomicLong();
         AtomicLong errors = new AtomicLong();
         CountDownLatch done = new CountDownLatch(2);
-        try (RateLimiter limiter = RateLimiter.builder(backend)
+        try (RateLimiter limiter = RateLimiters.builder(backend)
                 .fallback(InProcessBackend.create())
                 .instances(INSTANCES)
                 .build()) {
@@ -78,23 +80,24 @@ class FloodTest {
                                     asked.increment();
                                     PartitionKey key = PartitionKey.of("client "
                                             + ThreadLocalRandom.current().nextInt(KEYS));
-                                    limiter.tryAcquireAsync(OPEN, key, 1).whenComplete((decision, failure) -> {
-                                        if (failure != null) {
-                                            errors.incrementAndGet();
-                                        } else if (decision.source() == Decision.Source.FAILED_OPEN) {
-                                            open.incrementAndGet();
-                                        }
-                                    });
+                                    limiter.acquireAsync(PermitRequest.of(OPEN, key, 1))
+                                            .whenComplete((decision, failure) -> {
+                                                if (failure != null) {
+                                                    errors.incrementAndGet();
+                                                } else if (decision.source() == Decision.Source.FAILED_OPEN) {
+                                                    open.incrementAndGet();
+                                                }
+                                            });
                                 }
                                 done.countDown();
                             })
                             .start());
             assertTrue(done.await(SECONDS + 30, TimeUnit.SECONDS));
             Decision last = limiter.tryAcquire(OPEN, PartitionKey.of("last"), 1);
-            long byRedis = limiter.counters().allowed("open", Decision.Source.REDIS)
-                    + limiter.counters().denied("open", Decision.Source.REDIS);
-            long admitted = limiter.counters().allowed("open", Decision.Source.REDIS);
-            long byShare = limiter.counters().allowed("open", Decision.Source.LOCAL_FALLBACK);
+            long byRedis = limiter.monitor().allowed("open", Decision.Source.REDIS)
+                    + limiter.monitor().denied("open", Decision.Source.REDIS);
+            long admitted = limiter.monitor().allowed("open", Decision.Source.REDIS);
+            long byShare = limiter.monitor().allowed("open", Decision.Source.LOCAL_FALLBACK);
             System.out.printf(
                     "flood: %d asked in %d s, %d decided by Redis (%.1f times as many asked); admitted %d by Redis, %d by"
                             + " the share, %d uncounted; overloads %d, late %d, outages %d, errors %d; then %s%n",
@@ -105,9 +108,9 @@ class FloodTest {
                     admitted,
                     byShare,
                     open.get(),
-                    limiter.counters().failures(BackendException.Kind.OVERLOADED),
-                    limiter.counters().failures(BackendException.Kind.LATE),
-                    limiter.counters().failures(BackendException.Kind.UNAVAILABLE),
+                    limiter.monitor().failures(BackendException.Kind.OVERLOADED),
+                    limiter.monitor().failures(BackendException.Kind.LATE),
+                    limiter.monitor().failures(BackendException.Kind.UNAVAILABLE),
                     errors.get(),
                     last.source());
             assertEquals(0, errors.get());

@@ -13,6 +13,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Test;
 class HealthTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Policy DENY = Policy.of("denying", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
-            .onFailure(FailureMode.DENY);
+            .withFailureMode(FailureMode.DENY);
     private static final Policy POLICY = Policy.of("health", Limit.fixedWindow(1_000_000, Duration.ofHours(1)));
 
     @Test
@@ -39,7 +40,7 @@ class HealthTest {
                 RedisBackend backend = RedisBackend.builder()
                         .address("redis://127.0.0.1:" + wire.port())
                         .build();
-                RateLimiter limiter = RateLimiter.builder(backend)
+                RateLimiter limiter = RateLimiters.builder(backend)
                         .fallback(InProcessBackend.create())
                         .build()) {
             String name = "Redis at 127.0.0.1:" + wire.port();
@@ -47,22 +48,29 @@ class HealthTest {
             Await.until(
                     LONG,
                     "it answers",
-                    () -> limiter.health().serversThatAre(State.ANSWERS).equals(List.of(name)));
-            assertFalse(limiter.health().isAway());
+                    () -> limiter.monitor()
+                            .health()
+                            .serversThatAre(State.ANSWERS)
+                            .equals(List.of(name)));
+            assertFalse(limiter.monitor().health().isAway());
 
             wire.cut();
             Await.until(LONG, "it is unreachable", () -> {
                 limiter.tryAcquire(POLICY, PartitionKey.global(), 1);
-                return limiter.health().isAway();
+                return limiter.monitor().health().isAway();
             });
-            BackendHealth away = limiter.health();
+            BackendHealth away = limiter.monitor().health();
             assertEquals(Map.of(name, State.AWAY), away.servers());
             assertEquals(1, away.findings().size(), away.toString());
             Facts.told(away.findings().get(0), "RL-225", name);
 
             wire.repair();
-            Await.until(LONG, "it has recovered", () -> !limiter.health().isAway());
-            Await.until(LONG, "no findings", () -> limiter.health().findings().isEmpty());
+            Await.until(
+                    LONG, "it has recovered", () -> !limiter.monitor().health().isAway());
+            Await.until(
+                    LONG,
+                    "no findings",
+                    () -> limiter.monitor().health().findings().isEmpty());
         }
     }
 
@@ -93,7 +101,7 @@ class HealthTest {
                 RedisBackend backend = RedisBackend.builder()
                         .address("redis://127.0.0.1:" + wire.port())
                         .build();
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             for (int i = 0; i < 6; i++) {
                 wire.cut();
@@ -133,8 +141,8 @@ class HealthTest {
 
     @Test
     void aBackendInThisJvmIsAlwaysWell() {
-        try (RateLimiter limiter = RateLimiter.on(InProcessBackend.create())) {
-            assertEquals(BackendHealth.WELL, limiter.health());
+        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create())) {
+            assertEquals(BackendHealth.WELL, limiter.monitor().health());
         }
     }
 }

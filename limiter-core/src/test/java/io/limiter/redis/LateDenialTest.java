@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -31,7 +33,7 @@ class LateDenialTest {
         int[] admitted = new int[CALLERS];
         ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
         try (RateLimiter limiter =
-                RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
+                RateLimiters.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
             CyclicBarrier together = new CyclicBarrier(CALLERS);
             List<Future<?>> done = new ArrayList<>();
             for (int caller = 0; caller < CALLERS; caller++) {
@@ -43,7 +45,8 @@ class LateDenialTest {
                         List<Charge> charges = List.of(
                                 new Charge(own, PartitionKey.of("caller " + me), 1),
                                 new Charge(contended, PartitionKey.of("round " + round), 1));
-                        admitted[me] += limiter.tryAcquire(charges).allowed() ? 1 : 0;
+                        admitted[me] +=
+                                limiter.tryAcquire(PermitRequest.of(charges)).allowed() ? 1 : 0;
                     }
                     return null;
                 }));
@@ -54,7 +57,9 @@ class LateDenialTest {
             int all = 0;
             for (int caller = 0; caller < CALLERS; caller++) {
                 long used = 10_000
-                        - limiter.peek(own, PartitionKey.of("caller " + caller)).remaining();
+                        - limiter.tryAcquire(PermitRequest.of(own, PartitionKey.of("caller " + caller), 0)
+                                        .withLook())
+                                .remaining();
                 assertEquals(admitted[caller], used, "caller " + caller + " is charged for what it got");
                 all += admitted[caller];
             }

@@ -10,6 +10,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -25,7 +26,7 @@ class OneMasterFlapsTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final long TOGGLE_NANOS = 1_500_000_000L;
     private static final Policy DENY =
-            Policy.of("deny", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+            Policy.of("deny", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
 
     private boolean stopped;
     private long nextToggle = System.nanoTime();
@@ -41,12 +42,12 @@ class OneMasterFlapsTest {
                                 .map(port -> "redis://127.0.0.1:" + port)
                                 .toList())
                         .build();
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             redis.configSet("maxmemory", "1");
             Await.until(LONG, "it refuses", () -> {
                 askAll(limiter);
-                return limiter.health().servers().get(refusing) == State.REFUSES;
+                return limiter.monitor().health().servers().get(refusing) == State.REFUSES;
             });
             // Long enough for the test that its refusal has caused.
             Await.until(LONG, "the other one flaps", () -> flapped(limiter, flapping, 2));
@@ -54,7 +55,7 @@ class OneMasterFlapsTest {
             Await.until(LONG, "it decides, and health reports it", () -> {
                 toggle(flapping);
                 askAll(limiter);
-                return limiter.health().servers().get(refusing) == State.ANSWERS;
+                return limiter.monitor().health().servers().get(refusing) == State.ANSWERS;
             });
             RedisServers.signal("CONT", flapping);
             Await.until(
@@ -64,7 +65,7 @@ class OneMasterFlapsTest {
                             .allMatch(i -> limiter.tryAcquire(DENY, PartitionKey.of("client " + i), 1)
                                             .source()
                                     == Decision.Source.REDIS));
-            assertEquals(List.of(), limiter.health().findings());
+            assertEquals(List.of(), limiter.monitor().health().findings());
         } finally {
             RedisServers.signal("CONT", flapping);
             ports.forEach(port -> RedisServers.signal("KILL", RedisServers.pid(port)));

@@ -1,6 +1,6 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.BackendException;
 import io.limiter.ManualTime;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
@@ -15,9 +14,13 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
@@ -42,7 +45,7 @@ import redis.embedded.RedisServer;
 class RedisBackendTest {
     private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
     private static final Policy MANY =
-            Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).onFailure(FailureMode.DENY);
+            Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
 
     @Test
     void everyKeyHasATimeToLive() {
@@ -55,7 +58,7 @@ class RedisBackendTest {
                     .timeSource(time);
             RedisBackend backend = Backends.connected(
                     cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()));
-            try (RateLimiter limiter = RateLimiter.on(backend)) {
+            try (RateLimiter limiter = RateLimiters.on(backend)) {
                 Traffic traffic = Traffic.mixed(7);
                 List<Decision> decisions = new ArrayList<>();
                 for (int i = 0; i < 2_000; i++) {
@@ -64,7 +67,7 @@ class RedisBackendTest {
                     if (step.kind() == Traffic.Kind.REFUND && !decisions.isEmpty()) {
                         limiter.refund(decisions.remove(decisions.size() - 1));
                     } else if (step.kind() == Traffic.Kind.TAKE) {
-                        decisions.add(limiter.tryAcquire(step.charges()));
+                        decisions.add(limiter.tryAcquire(PermitRequest.of(step.charges())));
                     }
                 }
             }
@@ -89,7 +92,7 @@ class RedisBackendTest {
                 .prefix("slots")
                 .deadline(Duration.ofSeconds(30))
                 .cluster(RedisServers.cluster()));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int i = 0; i < 60; i++) {
                 Decision decision = limiter.tryAcquire(policy, PartitionKey.of("client " + i), 1);
                 assertEquals(Decision.Source.REDIS, decision.source());
@@ -115,8 +118,8 @@ class RedisBackendTest {
                         "forgotten",
                         Limit.slidingZset(1_000, Duration.ofHours(1)),
                         Limit.fixedWindow(1_000, Duration.ofHours(2)))
-                .onFailure(FailureMode.DENY);
-        try (RateLimiter limiter = RateLimiter.on(backend);
+                .withFailureMode(FailureMode.DENY);
+        try (RateLimiter limiter = RateLimiters.on(backend);
                 Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             for (int i = 0; i < 20; i++) {
                 redis.scriptFlush();
@@ -124,7 +127,10 @@ class RedisBackendTest {
                 assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
                 limiter.reset(MANY, KEY);
             }
-            assertEquals(980, limiter.peek(policy, KEY).remaining());
+            assertEquals(
+                    980,
+                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                            .remaining());
         }
     }
 
@@ -133,14 +139,14 @@ class RedisBackendTest {
         int port = RedisServers.freePort();
         RedisServer server = RedisServers.start(port);
         int calls = 200;
-        try (RateLimiter limiter = RateLimiter.on(Backends.connected(
+        try (RateLimiter limiter = RateLimiters.on(Backends.connected(
                 RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofMillis(250))))) {
             long pid = RedisServers.pid(port);
             RedisServers.signal("STOP", pid);
             List<CompletableFuture<Decision>> answers = new ArrayList<>();
             long start = System.nanoTime();
             for (int i = 0; i < calls; i++) {
-                answers.add(limiter.tryAcquireAsync(MANY, KEY, 1).toCompletableFuture());
+                answers.add(limiter.acquireAsync(PermitRequest.of(MANY, KEY, 1)).toCompletableFuture());
             }
             for (CompletableFuture<Decision> answer : answers) {
                 assertEquals(
@@ -156,7 +162,7 @@ class RedisBackendTest {
                     Duration.ofSeconds(30),
                     "Redis decides again",
                     () -> limiter.tryAcquire(MANY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
-            Decision state = limiter.peek(MANY, KEY);
+            Decision state = limiter.tryAcquire(PermitRequest.of(MANY, KEY, 0).withLook());
             assertEquals(Decision.Source.REDIS, state.source());
             long counted = 1_000_000 - state.remaining();
             assertTrue(counted <= calls, counted + " counted of " + calls + " calls sent");
@@ -174,7 +180,7 @@ class RedisBackendTest {
                 RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofSeconds(20)))) {
             RedisServers.signal("STOP", pid);
             Policy quick = Policy.of("quick", Limit.fixedWindow(9, Duration.ofHours(1)))
-                    .deadline(Duration.ofMillis(10));
+                    .withDeadline(Duration.ofMillis(10));
             for (List<Charge> charges : List.of(
                     List.of(new Charge(quick, KEY, 1)), List.of(new Charge(MANY, KEY, 1), new Charge(quick, KEY, 1)))) {
                 long start = System.nanoTime();
@@ -200,7 +206,7 @@ class RedisBackendTest {
                 .deadline(Duration.ofSeconds(5))
                 .build();
         Policy vote = Policy.of("vote", Limit.slidingList(4, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiter.builder(backend)
+        try (RateLimiter limiter = RateLimiters.builder(backend)
                 .fallback(InProcessBackend.create())
                 .instances(2)
                 .build()) {
@@ -210,7 +216,7 @@ class RedisBackendTest {
                     limiter.tryAcquire(MANY, KEY, 1).source());
             assertEquals(
                     Decision.Source.FAILED_OPEN,
-                    limiter.tryAcquire(MANY.onFailure(FailureMode.ALLOW), KEY, 1)
+                    limiter.tryAcquire(MANY.withFailureMode(FailureMode.ALLOW), KEY, 1)
                             .source());
             int passed = 0;
             for (int i = 0; i < 10; i++) {
@@ -237,7 +243,7 @@ class RedisBackendTest {
         RedissonClient client = Redisson.create(config);
         try {
             try (RateLimiter limiter =
-                    RateLimiter.on(Backends.connected(Backends.redis().client(client)))) {
+                    RateLimiters.on(Backends.connected(Backends.redis().client(client)))) {
                 assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
             }
             assertFalse(client.isShutdown());
@@ -287,7 +293,7 @@ class RedisBackendTest {
                     "+client|setname",
                     "+select");
             String address = RedisServers.single().replace("//", "//app:secret@");
-            try (RateLimiter limiter = RateLimiter.on(Backends.connected(RedisBackend.builder()
+            try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
                     .prefix("mine")
                     .deadline(Duration.ofSeconds(30))
                     .address(address)))) {
@@ -301,7 +307,7 @@ class RedisBackendTest {
     @Test
     void afterClosingCallsFailAndAreNotLost() {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        RateLimiter limiter = RateLimiter.on(backend);
+        RateLimiter limiter = RateLimiters.on(backend);
         limiter.close();
         assertEquals(
                 Decision.Source.FAILED_CLOSED, limiter.tryAcquire(MANY, KEY, 1).source());
@@ -312,7 +318,7 @@ class RedisBackendTest {
     void ourOwnClientIsSmallAndLeavesNoThreadBehind() {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        RateLimiter limiter = RateLimiter.on(backend);
+        RateLimiter limiter = RateLimiters.on(backend);
         assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
         assertTrue(newThreads(before).size() <= 10, "threads: " + newThreads(before));
         limiter.close();
@@ -333,10 +339,10 @@ class RedisBackendTest {
     @Test
     void dependentCodeNeverRunsOnAThreadOfTheRedisClient() throws Exception {
         try (RateLimiter limiter =
-                RateLimiter.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
+                RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
             for (Algorithm algorithm : AnyAlgorithm.limits()) {
-                Policy policy = Policy.of("threads", new Limit(null, algorithm, 5, 1_000_000, 5));
-                String thread = limiter.tryAcquireAsync(policy, KEY, 1)
+                Policy policy = Policy.of("threads", Limit.of(null, new LimitSpec(algorithm, 5, 1_000_000, 5)));
+                String thread = limiter.acquireAsync(PermitRequest.of(policy, KEY, 1))
                         .thenApply(decision -> Thread.currentThread().getName())
                         .toCompletableFuture()
                         .get(30, TimeUnit.SECONDS);

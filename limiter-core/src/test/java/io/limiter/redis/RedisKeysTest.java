@@ -20,7 +20,7 @@ class RedisKeysTest {
 
     @Test
     void aLimitWithANameOfItsOwnIsNamedByIt() {
-        Limit daily = Limit.fixedWindow(3, Duration.ofSeconds(10)).named("daily");
+        Limit daily = Limit.fixedWindow(3, Duration.ofSeconds(10)).withName("daily");
         Policy of = Policy.of("vote", daily);
         assertEquals(
                 "limiter:{vote:a}:daily:fixed2",

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.BackendHealth.State;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.nio.charset.StandardCharsets;
@@ -41,27 +42,30 @@ class RefusingRedisTest {
                         .address("redis://127.0.0.1:" + port)
                         .deadline(LONG)
                         .build();
-                RateLimiter limiter = RateLimiter.on(backend);
+                RateLimiter limiter = RateLimiters.on(backend);
                 Jedis redis = new Jedis("127.0.0.1", port)) {
             assertTrue(backend.awaitConnected(LONG));
             Await.until(LONG, "it decides", () -> HealthTest.ask(limiter) == Decision.Source.REDIS);
-            assertTrue(limiter.health().isDeciding(), limiter.health().toString());
+            assertTrue(
+                    limiter.monitor().health().isDeciding(),
+                    limiter.monitor().health().toString());
 
             run(redis, harm);
             Await.until(LONG, "callers are refused", () -> HealthTest.ask(limiter) == Decision.Source.FAILED_CLOSED);
             Await.until(
                     LONG,
                     "health reports it",
-                    () -> !limiter.health().isDeciding()
-                            && limiter.health().findings().stream().anyMatch(line -> line.startsWith(code)));
-            assertEquals(1, limiter.health().serversThatAre(State.REFUSES).size());
+                    () -> !limiter.monitor().health().isDeciding()
+                            && limiter.monitor().health().findings().stream().anyMatch(line -> line.startsWith(code)));
+            assertEquals(
+                    1, limiter.monitor().health().serversThatAre(State.REFUSES).size());
 
             run(redis, remedy);
             Await.until(
                     LONG,
                     "it is well again",
-                    () -> limiter.health().isDeciding()
-                            && limiter.health().findings().isEmpty());
+                    () -> limiter.monitor().health().isDeciding()
+                            && limiter.monitor().health().findings().isEmpty());
             assertEquals(Decision.Source.REDIS, HealthTest.ask(limiter));
         } finally {
             RedisServers.stop(server);

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
@@ -178,7 +181,7 @@ class SecuredRedisTest {
 
     private static void decides(RedisBackend.Builder builder) {
         try (RedisBackend backend = builder.deadline(Duration.ofSeconds(10)).build();
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             Policy policy = Policy.of("secured", Limit.slidingList(3, Duration.ofHours(1)));
             assertEquals(
@@ -188,32 +191,39 @@ class SecuredRedisTest {
 
     private static void allAlgorithmsWork(RedisBackend.Builder builder) {
         try (RedisBackend backend = builder.deadline(Duration.ofSeconds(10)).build();
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             for (Algorithm algorithm : AnyAlgorithm.plain()) {
-                Policy policy = Policy.of("acl-" + algorithm.text(), new Limit(null, algorithm, 3, 3_600_000_000L, 3));
+                Policy policy = Policy.of(
+                        "acl-" + algorithm.text(), Limit.of(null, new LimitSpec(algorithm, 3, 3_600_000_000L, 3)));
                 Decision first = limiter.tryAcquire(policy, KEY, 2);
                 assertEquals(Decision.Source.REDIS, first.source());
                 assertTrue(first.allowed());
                 assertFalse(limiter.tryAcquire(policy, KEY, 2).allowed());
                 assertTrue(limiter.refund(first));
-                assertEquals(3, limiter.peek(policy, KEY).remaining());
+                assertEquals(
+                        3,
+                        limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                                .remaining());
                 assertTrue(limiter.tryAcquire(policy, KEY, 3).allowed());
                 limiter.reset(policy, KEY);
             }
             Policy distinct = Policy.of("acl-distinct", Limit.distinct(2, Duration.ofHours(1)));
-            Decision member = limiter.tryAcquire(List.of(AnyAlgorithm.charge(distinct, KEY, 1)));
+            Decision member = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(distinct, KEY, 1))));
             assertEquals(Decision.Source.REDIS, member.source());
             assertTrue(limiter.tryAcquire(distinct, KEY, 1).allowed());
-            assertFalse(limiter.tryAcquire(List.of(AnyAlgorithm.charge(distinct, KEY, 1)))
+            assertFalse(limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(distinct, KEY, 1))))
                     .allowed());
             assertTrue(limiter.refund(member));
-            assertEquals(1, limiter.peek(distinct, KEY).remaining());
+            assertEquals(
+                    1,
+                    limiter.tryAcquire(PermitRequest.of(distinct, KEY, 0).withLook())
+                            .remaining());
             limiter.reset(distinct, KEY);
             Policy zset = Policy.of("acl-id", Limit.slidingZset(3, Duration.ofHours(1)));
             Charge charge = new Charge(zset, KEY, 1, "id");
-            assertTrue(limiter.tryAcquire(List.of(charge)).allowed());
-            assertTrue(limiter.tryAcquire(List.of(charge)).allowed());
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(charge))).allowed());
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(charge))).allowed());
             limiter.reset(zset, KEY);
             assertEquals(List.of(), backend.health().findings());
         }

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.Algorithm;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;

@@ -192,7 +192,7 @@ class StartUpTest extends StartingRedis {
                 redisDecides(limiter);
                 redis.set("limiter:{wrong:192.0.2.1}:3600000000:fixed2", "hello");
                 Policy wrong = Policy.of("wrong", Limit.fixedWindow(4, Duration.ofHours(1)))
-                        .onFailure(FailureMode.DENY);
+                        .withFailureMode(FailureMode.DENY);
                 for (int i = 0; i < 10; i++) {
                     assertEquals(
                             Decision.Source.FAILED_CLOSED,

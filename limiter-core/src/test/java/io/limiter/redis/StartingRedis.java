@@ -10,6 +10,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
@@ -22,8 +23,8 @@ import redis.embedded.RedisServer;
 abstract class StartingRedis {
     static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
     static final Policy LOCAL = Policy.of("local", Limit.fixedWindow(4, Duration.ofHours(1)));
-    static final Policy ALLOW = LOCAL.onFailure(FailureMode.ALLOW);
-    static final Policy DENY = LOCAL.onFailure(FailureMode.DENY);
+    static final Policy ALLOW = LOCAL.withFailureMode(FailureMode.ALLOW);
+    static final Policy DENY = LOCAL.withFailureMode(FailureMode.DENY);
     static final Duration LONG = Duration.ofSeconds(30);
 
     final int port = RedisServers.freePort();
@@ -68,7 +69,7 @@ abstract class StartingRedis {
     }
 
     static RateLimiter limiter(RedisBackend backend) {
-        return RateLimiter.builder(backend)
+        return RateLimiters.builder(backend)
                 .fallback(InProcessBackend.create())
                 .instances(2)
                 .build();

@@ -6,8 +6,10 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,7 +45,7 @@ class StockNeighboursTest {
                         .prefix("n")
                         .deadline(Duration.ofMillis(50))
                         .build();
-                RateLimiter limiter = RateLimiter.on(backend)) {
+                RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
             share(limiter, 0);
             double alone = share(limiter, 0);
@@ -66,8 +68,8 @@ class StockNeighboursTest {
     private void sellAll(Jedis redis, long from) {
         String key = new RedisKeys("n", null)
                 .of(sale, PartitionKey.global(), sale.limits().get(0));
-        String sha =
-                redis.scriptLoad(Script.alone(io.limiter.Algorithm.ALLOTMENT).text());
+        String sha = redis.scriptLoad(
+                Script.alone(io.limiter.internal.Algorithm.ALLOTMENT).text());
         Pipeline pipeline = redis.pipelined();
         for (int i = 0; i < HOLDS; i++) {
             pipeline.evalsha(
@@ -93,7 +95,7 @@ class StockNeighboursTest {
         String stamp = redis.hget(key, "r2:m5o5");
         String at = Long.toString(Long.parseLong(stamp) + 1);
         redis.eval(
-                Script.alone(io.limiter.Algorithm.ALLOTMENT).text(),
+                Script.alone(io.limiter.internal.Algorithm.ALLOTMENT).text(),
                 List.of(key),
                 List.of(
                         "1",
@@ -114,14 +116,15 @@ class StockNeighboursTest {
         for (int round = 0; round < ROUNDS; round++) {
             List<java.util.concurrent.CompletableFuture<Decision>> all = new ArrayList<>();
             if (buyers > 0) {
-                limiter.tryAcquireAsync(List.of(new Charge(sale, PartitionKey.global(), 0, null, null)));
+                limiter.acquireAsync(PermitRequest.of(List.of(new Charge(sale, PartitionKey.global(), 0, null, null))));
                 if (round % 2 == 0) {
-                    limiter.tryAcquireAsync(List.of(
-                            new Charge(sale, PartitionKey.global(), 1, null, PartitionKey.of("b" + buyers + round))));
+                    limiter.acquireAsync(PermitRequest.of(List.of(
+                            new Charge(sale, PartitionKey.global(), 1, null, PartitionKey.of("b" + buyers + round)))));
                 }
             }
             for (int i = 0; i < 20; i++) {
-                all.add(limiter.tryAcquireAsync(List.of(new Charge(neighbour, PartitionKey.of("c" + i + round), 1)))
+                all.add(limiter.acquireAsync(
+                                PermitRequest.of(List.of(new Charge(neighbour, PartitionKey.of("c" + i + round), 1))))
                         .toCompletableFuture());
             }
             for (var one : all) {

@@ -85,7 +85,7 @@ class UnfitServerTest extends StartingRedis {
                             RateLimiter limiter = limiter(backend)) {
                         assertTrue(backend.awaitConnected(LONG));
                         Policy list = Policy.of("list", Limit.slidingList(3, Duration.ofHours(1)))
-                                .onFailure(FailureMode.DENY);
+                                .withFailureMode(FailureMode.DENY);
                         assertEquals(
                                 Decision.Source.FAILED_CLOSED,
                                 limiter.tryAcquire(list, KEY, 1).source());

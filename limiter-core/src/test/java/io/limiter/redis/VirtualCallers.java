@@ -4,8 +4,10 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,7 +36,7 @@ final class VirtualCallers {
     /** Argument: the address. */
     public static void main(String[] arguments) throws Exception {
         Policy policy = Policy.of("virtual", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
-                .onFailure(FailureMode.DENY);
+                .withFailureMode(FailureMode.DENY);
         RedisBackend backend = RedisBackend.builder()
                 .address(arguments[0])
                 .prefix("virtual-callers")
@@ -47,7 +49,7 @@ final class VirtualCallers {
         // By reflection: this is compiled for Java 17.
         ExecutorService threads = (ExecutorService)
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
-        try (RateLimiter limiter = RateLimiter.on(backend);
+        try (RateLimiter limiter = RateLimiters.on(backend);
                 Recording recording = new Recording()) {
             recording
                     .enable("jdk.VirtualThreadPinned")
@@ -58,8 +60,8 @@ final class VirtualCallers {
             Policy steady = Policy.of("steady", Limit.tokenBucket(20, Duration.ofSeconds(1), 1));
             PartitionKey first = PartitionKey.of("first");
             limiter.tryAcquire(policy, first, 1);
-            limiter.acquire(steady, first, 1, Duration.ofSeconds(30));
-            limiter.acquire(steady, first, 1, Duration.ofSeconds(30));
+            limiter.acquire(PermitRequest.of(steady, first, 1).withMaxWait(Duration.ofSeconds(30)));
+            limiter.acquire(PermitRequest.of(steady, first, 1).withMaxWait(Duration.ofSeconds(30)));
             recording.start();
             List<Future<Integer>> all = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) {
@@ -73,7 +75,8 @@ final class VirtualCallers {
             List<Future<Decision>> waiting = new ArrayList<>();
             for (int i = 0; i < CALLERS; i++) {
                 PartitionKey key = PartitionKey.of(Integer.toString(i % KEYS));
-                waiting.add(threads.submit(() -> limiter.acquire(steady, key, 1, Duration.ofSeconds(30))));
+                waiting.add(threads.submit(
+                        () -> limiter.acquire(PermitRequest.of(steady, key, 1).withMaxWait(Duration.ofSeconds(30)))));
             }
             int admitted = 0;
             for (Future<Decision> one : waiting) {

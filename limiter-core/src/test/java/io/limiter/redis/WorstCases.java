@@ -1,6 +1,6 @@
 package io.limiter.redis;
 
-import io.limiter.Algorithm;
+import io.limiter.internal.Algorithm;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;

@@ -3,7 +3,7 @@ package io.limiter.redis;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
+import io.limiter.internal.Algorithm;
 import io.limiter.kit.RedisServers;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.http.internal.DispatchCharges;
 import io.limiter.http.internal.HttpRules;
@@ -136,12 +137,12 @@ final class Admission implements HeldRequests.Waiting {
             return null;
         }
         if (charges.mayWait(due)) {
-            Decision seen = limiter.peek(due);
+            Decision seen = limiter.tryAcquire(PermitRequest.of(due).withLook());
             if (seen.allowed() || charges.mayWaitFor(seen)) {
                 return null;
             }
         }
-        Decision checked = limiter.check(due);
+        Decision checked = limiter.tryAcquire(PermitRequest.of(due).withCheck());
         return checked.allowed() ? null : checked;
     }
 
@@ -154,13 +155,15 @@ final class Admission implements HeldRequests.Waiting {
         }
         http.warnOfTwoDoors(ledger.chargedByAnother(due));
         if (!charges.mayWait(due)) {
-            return rules.apply(limiter.tryAcquire(due), ledger, counted, request, response);
+            return rules.apply(limiter.tryAcquire(PermitRequest.of(due)), ledger, counted, request, response);
         }
         boolean canHold = rules.canHold(request) && held.tryEnter(asked.network());
         boolean isHeld = false;
         CompletableFuture<Decision> answer;
         try {
-            answer = limiter.tryAcquireOrWait(due, charge -> canHold ? charges.maxWait(charge) : Duration.ZERO);
+            answer = limiter.acquireAsync(PermitRequest.of(due)
+                    .withMaxWait(charge -> canHold ? charges.maxWait(charge) : Duration.ZERO)
+                    .withBlocking());
             isHeld = !answer.isDone();
         } finally {
             if (canHold && !isHeld) {
@@ -211,7 +214,8 @@ final class Admission implements HeldRequests.Waiting {
                 answer.complete(null);
                 return;
             }
-            CompletableFuture<Decision> asking = limiter.tryAcquireAsync(due, charges::maxWait);
+            CompletableFuture<Decision> asking =
+                    limiter.acquireAsync(PermitRequest.of(due).withMaxWait(charges::maxWait));
             // A client that has gone leaves the queue.
             answer.whenComplete((decision, gone) -> asking.cancel(false));
             asking.whenComplete((decision, failure) -> {

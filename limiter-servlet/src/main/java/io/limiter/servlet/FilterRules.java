@@ -2,9 +2,9 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DiagnosticLog;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.RuleRequest;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;

@@ -2,8 +2,8 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DiagnosticLog;
 import io.limiter.http.internal.Shares;
+import io.limiter.internal.DiagnosticLog;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;

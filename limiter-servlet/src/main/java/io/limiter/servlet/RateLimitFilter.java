@@ -1,6 +1,5 @@
 package io.limiter.servlet;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
@@ -10,6 +9,7 @@ import io.limiter.http.RequestSample;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.internal.ServletSample;

@@ -55,7 +55,7 @@ class BlockTest {
                             + "\"title\":\"Abnormal Usage Detected\",\"status\":429,\"detail\":\"Try again in 900 seconds.\","
                             + "\"violated-policies\":[\"login\",\"block\"]}",
                     denied.body());
-            assertEquals(1, site.rateLimiter.counters().blocked("login"));
+            assertEquals(1, site.rateLimiter.monitor().blocked("login"));
             assertEquals(2, site.reached(3, "/login", "Test-Address", "192.0.2.7"), "another address");
             assertEquals(100, site.reached(100, "/login", "Test-Address", "203.0.113.5"), "an exempt caller");
             site.time.advance(Duration.ofMinutes(10));

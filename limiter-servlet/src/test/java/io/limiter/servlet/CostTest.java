@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.rule.Cost;
@@ -39,7 +41,7 @@ class CostTest {
     Path directory;
 
     private final AtomicInteger served = new AtomicInteger();
-    private final RateLimiter limiter = RateLimiter.on(
+    private final RateLimiter limiter = RateLimiters.on(
             InProcessBackend.builder().timeSource(new ManualTime()).build());
     private Container server;
 
@@ -74,7 +76,8 @@ class CostTest {
     }
 
     private long left(String rules) {
-        return limiter.peek(policy(rules), ADDRESS).remaining();
+        return limiter.tryAcquire(PermitRequest.of(policy(rules), ADDRESS, 0).withLook())
+                .remaining();
     }
 
     @ParameterizedTest

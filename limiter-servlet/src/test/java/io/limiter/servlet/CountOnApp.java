@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.servlet.rejection.Rejection;
@@ -43,7 +45,7 @@ abstract class CountOnApp {
     final AtomicInteger served = new AtomicInteger();
     final AtomicInteger completed = new AtomicInteger();
     final CountDownLatch ended = new CountDownLatch(1);
-    final RateLimiter limiter = RateLimiter.on(
+    final RateLimiter limiter = RateLimiters.on(
             InProcessBackend.builder().timeSource(new ManualTime()).build());
     LimiterConfig config = WebServer.config(LOGIN);
     Container server;
@@ -134,7 +136,9 @@ abstract class CountOnApp {
     /** What the client has left. */
     long left() {
         Policy policy = config.policies().values().iterator().next();
-        return limiter.peek(policy, PartitionKey.of("127.0.0.1")).remaining();
+        return limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.of("127.0.0.1"), 0)
+                        .withLook())
+                .remaining();
     }
 
     /** Sends a request and looks when it has ended, which may be after its response. */

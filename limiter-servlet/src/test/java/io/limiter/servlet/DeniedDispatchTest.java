@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.servlet.WebServer.Answer;
@@ -73,7 +73,7 @@ class DeniedDispatchTest {
 
     private static RateLimitFilter limiter(String rules, RejectionHandler handler) {
         return WebServer.limiter(
-                RateLimiter.on(
+                RateLimiters.on(
                         InProcessBackend.builder().timeSource(new ManualTime()).build()),
                 rules,
                 handler);

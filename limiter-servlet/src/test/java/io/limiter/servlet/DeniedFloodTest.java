@@ -3,8 +3,8 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import java.io.BufferedReader;
@@ -43,7 +43,7 @@ class DeniedFloodTest {
     @Test
     void honestClientsAreServedDuringAndAfterIt() throws Exception {
         InProcessBackend backend = InProcessBackend.create();
-        try (Limiter limiter = Limiter.of(WebServer.config(RULES), RateLimiter.on(backend));
+        try (Limiter limiter = Limiter.of(WebServer.config(RULES), RateLimiters.on(backend));
                 WebServer server = new WebServer(directory)
                         .filter("limiter", new RateLimitFilter(limiter))
                         .servlet("/", Answer.text("ok"))

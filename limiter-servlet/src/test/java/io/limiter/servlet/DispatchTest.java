@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -203,7 +204,7 @@ class DispatchTest {
     void aRejectionHandlerMayForward() {
         RejectionHandler forwarding = (rejection, request, response) ->
                 request.getRequestDispatcher("/page").forward(request, response);
-        RateLimiter limiter = RateLimiter.on(
+        RateLimiter limiter = RateLimiters.on(
                 InProcessBackend.builder().timeSource(new ManualTime()).build());
         start(WebServer.limiter(limiter, TWO.replace("2/1h", "0/1h"), forwarding), 1);
         HttpResponse<String> denied = server.get("/other");

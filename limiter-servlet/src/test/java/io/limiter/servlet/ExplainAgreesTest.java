@@ -4,12 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
-import io.limiter.Counters;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.ChargeReport;
 import io.limiter.http.Explanation.LimitReport;
@@ -141,7 +142,7 @@ class ExplainAgreesTest {
     private final SplittableRandom random = new SplittableRandom(20_261_122);
     private final ManualTime time = new ManualTime();
     private final RateLimiter rateLimiter =
-            RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
     private final RateLimitFilter filter = new RateLimitFilter(Limiter.of(WebServer.config(RULES), rateLimiter));
     private final Map<String, Integer> seen = new TreeMap<>();
     private volatile AssertionError disagreement;
@@ -233,7 +234,7 @@ class ExplainAgreesTest {
     }
 
     private long shadowed() {
-        Counters counters = rateLimiter.counters();
+        LimiterMonitor counters = rateLimiter.monitor();
         return counters.allowed("tried", Decision.Source.IN_PROCESS)
                 + counters.denied("tried", Decision.Source.IN_PROCESS);
     }

@@ -12,6 +12,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.RuleReport;
 import io.limiter.http.RequestSample;
@@ -58,7 +59,7 @@ class ExplainTest {
 
     private final ManualTime time = new ManualTime();
     private final RateLimiter rateLimiter =
-            RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
     private final Limiter limiter = Limiter.of(WebServer.config(RULES), rateLimiter);
     private final RateLimitFilter filter = new RateLimitFilter(limiter);
 
@@ -152,7 +153,7 @@ class ExplainTest {
         assertEquals("never", denied.retryAfter());
         assertEquals("203.0.113.66", denied.client());
         assertEquals("peer", denied.clientFrom());
-        assertEquals(0, rateLimiter.counters().policies().size());
+        assertEquals(0, rateLimiter.monitor().policies().size());
         Explanation none = filter.explain(RequestSample.of("GET", "/", "198.51.100.7"));
         assertEquals("no rule counts the request", none.reason());
         assertTrue(none.admitted());

@@ -116,7 +116,7 @@ class FindingsTest {
     void aHandlerThatFailsAfterItHasSentSomething() throws Exception {
         FakeExchange exchange = new FakeExchange();
         RateLimitFilter filter = WebServer.limiter(
-                io.limiter.RateLimiter.on(
+                io.limiter.engine.RateLimiters.on(
                         io.limiter.inprocess.InProcessBackend.builder().build()),
                 ALL.replace("2/1h", "0/1h"),
                 (rejection, request, response) -> {
@@ -129,7 +129,7 @@ class FindingsTest {
     @Test
     void aHandlerThatFails() throws Exception {
         RateLimitFilter filter = WebServer.limiter(
-                io.limiter.RateLimiter.on(
+                io.limiter.engine.RateLimiters.on(
                         io.limiter.inprocess.InProcessBackend.builder().build()),
                 ALL.replace("2/1h", "0/1h"),
                 (rejection, request, response) -> {

@@ -10,7 +10,7 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.internal.match.RawPaths;
 import io.limiter.http.internal.match.RequestPaths;
 import jakarta.servlet.http.Cookie;
@@ -211,7 +211,7 @@ class FuzzTest {
 
     private void keys(int cases) throws Exception {
         Recording backend = new Recording();
-        RateLimitFilter filter = WebServer.limiter(RateLimiter.on(backend), """
+        RateLimitFilter filter = WebServer.limiter(RateLimiters.on(backend), """
                 limiter.rules.r.path = /users/{id}/*
                 limiter.rules.r.key = header:H + cookie:c + path:id
                 limiter.rules.r.limits = 1/1h
@@ -309,7 +309,7 @@ class FuzzTest {
     }
 
     private static RateLimitFilter filter(String rules) {
-        return WebServer.limiter(RateLimiter.on(new Recording()), rules);
+        return WebServer.limiter(RateLimiters.on(new Recording()), rules);
     }
 
     /** Denies, and remembers whom. */

@@ -8,7 +8,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
@@ -53,7 +53,7 @@ class KeyFuzzTest {
             """;
 
     private final Seen backend = new Seen();
-    private final RateLimitFilter filter = WebServer.limiter(RateLimiter.on(backend), RULE);
+    private final RateLimitFilter filter = WebServer.limiter(RateLimiters.on(backend), RULE);
     private final Random random = new Random(20_261_121);
     private final Map<String, String> digested = new HashMap<>();
 

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
 import io.limiter.inprocess.InProcessBackend;
@@ -49,7 +51,7 @@ class MembersTest {
         }
 
         RateLimiter limiter() {
-            return RateLimiter.on(backend.get());
+            return RateLimiters.on(backend.get());
         }
     }
 
@@ -115,12 +117,18 @@ class MembersTest {
         try (RateLimiter limiter = decided.limiter();
                 Container server = start(limiter, rules)) {
             assertEquals(200, status(server, "X-By", "a", "X-For", "b"));
-            assertEquals(1, limiter.peek(policy, address).remaining());
+            assertEquals(
+                    1,
+                    limiter.tryAcquire(PermitRequest.of(policy, address, 0).withLook())
+                            .remaining());
             assertEquals(429, status(server, "X-By", "c", "X-For", "d"), "there is room for one of them");
             Await.until(
                     Duration.ofSeconds(20),
                     "neither of them was counted",
-                    () -> limiter.peek(policy, address).remaining() == 1);
+                    () -> limiter.tryAcquire(
+                                            PermitRequest.of(policy, address, 0).withLook())
+                                    .remaining()
+                            == 1);
             assertEquals(200, status(server, "X-By", "a", "X-For", "b"), "both are known");
             assertEquals(200, status(server, "X-By", "a", "X-For", "c"), "a known one and a new one");
             assertEquals(429, status(server, "X-By", "a", "X-For", "d"));
@@ -148,7 +156,10 @@ class MembersTest {
                 Await.until(
                         Duration.ofSeconds(20),
                         "given back",
-                        () -> limiter.peek(policy, PartitionKey.of("127.0.0.1")).remaining() == 2);
+                        () -> limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.of("127.0.0.1"), 0)
+                                                .withLook())
+                                        .remaining()
+                                == 2);
             }
             assertEquals(401, server.get("/page?s=401&user=a").statusCode());
             assertEquals(200, server.get("/page?user=a").statusCode(), "it is known, so nothing is given back");

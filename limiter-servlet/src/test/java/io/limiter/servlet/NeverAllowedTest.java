@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.http.HttpServletResponse;
@@ -42,14 +43,14 @@ class NeverAllowedTest {
     }
 
     private static RateLimiter present() {
-        return RateLimiter.on(
+        return RateLimiters.on(
                 InProcessBackend.builder().timeSource(new ManualTime()).build());
     }
 
     private static RateLimiter unreachable() {
         Backend closed = InProcessBackend.create();
         closed.close();
-        return RateLimiter.builder(closed)
+        return RateLimiters.builder(closed)
                 .fallback(InProcessBackend.create())
                 .instances(3)
                 .build();

@@ -11,6 +11,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.WebServer.Answer;
@@ -44,7 +45,7 @@ class OwnRulesTest {
     @TempDir
     Path directory;
 
-    private final RateLimiter rateLimiter = RateLimiter.on(
+    private final RateLimiter rateLimiter = RateLimiters.on(
             InProcessBackend.builder().timeSource(new ManualTime()).build());
 
     private WebServer serve(RateLimitFilter filter) {
@@ -104,7 +105,7 @@ class OwnRulesTest {
 
     @Test
     void oneLimitNameInTwoPoliciesOfADecision() throws Exception {
-        Policy own = Policy.of("own", Limit.fixedWindow(0, Duration.ofHours(1)).named("daily"));
+        Policy own = Policy.of("own", Limit.fixedWindow(0, Duration.ofHours(1)).withName("daily"));
         Limiter limiter = Limiter.of(
                 WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 9/1h fixed name daily\n"),
                 rateLimiter);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
@@ -52,7 +53,7 @@ class PlanCommandsTest {
         RedisServer redis = RedisServers.start(port);
         String address = "redis://127.0.0.1:" + port;
         RedisBackend backend = Backends.connected(Backends.redis().address(address));
-        try (RateLimiter limiter = RateLimiter.on(backend);
+        try (RateLimiter limiter = RateLimiters.on(backend);
                 Jedis jedis = new Jedis(URI.create(address));
                 Container server = new WebServer(directory)
                         .filter(

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.PlanResolver;
 import java.net.http.HttpResponse;
@@ -46,7 +47,7 @@ class PlanSprayTest {
     @TempDir
     Path directory;
 
-    private final RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
+    private final RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
     private final Plans plans = new Plans();
     private final List<String> threads = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger authenticated = new AtomicInteger();
@@ -161,7 +162,7 @@ class PlanSprayTest {
         // Of 50 that come at once all may be looked at before the first one has taken its permit.
         assertTrue(plans.lookups.get() <= 20 + 50, plans.lookups + " lookups for 20 requests that were not denied");
         assertEquals(8, allowed("192.0.2.2", "gold 1"), "the plan of a customer that was not in the cache");
-        assertEquals(6_980, rateLimiter.counters().denied("addr", Decision.Source.IN_PROCESS), "each denial counts");
+        assertEquals(6_980, rateLimiter.monitor().denied("addr", Decision.Source.IN_PROCESS), "each denial counts");
     }
 
     @ParameterizedTest

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.PlanResolver;
 import jakarta.servlet.http.HttpServletRequest;
@@ -46,7 +48,7 @@ class PlansTest {
     @TempDir
     Path directory;
 
-    private final RateLimiter rateLimiter = RateLimiter.on(
+    private final RateLimiter rateLimiter = RateLimiters.on(
             InProcessBackend.builder().timeSource(new ManualTime()).build());
     private final Lookup lookup = new Lookup();
     private Limiter limiter;
@@ -156,7 +158,9 @@ class PlansTest {
         assertEquals(
                 2,
                 rateLimiter
-                                .peek(limiter.policy("other.gold"), PartitionKey.of("127.0.0.1"))
+                                .tryAcquire(
+                                        PermitRequest.of(limiter.policy("other.gold"), PartitionKey.of("127.0.0.1"), 0)
+                                                .withLook())
                                 .remaining()
                         - 1);
     }

@@ -10,8 +10,8 @@ import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.servlet.rejection.HeaderVectorsTest;
@@ -157,7 +157,7 @@ class QuotaFieldsTest {
                 WebServer.limiter(time, "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 3/1h fixed");
         Backend closed = InProcessBackend.create();
         RateLimitFilter failing = WebServer.limiter(
-                RateLimiter.on(closed),
+                RateLimiters.on(closed),
                 "limiter.policies.p.limits = 9/1h\nlimiter.policies.p.on-failure = deny\n"
                         + "limiter.rules.b.path = /*\nlimiter.rules.b.policy = p");
         closed.close();
@@ -254,7 +254,7 @@ class QuotaFieldsTest {
             return call.getMethod().invoke(backend, call.getArguments());
         });
         RateLimitFilter filter = WebServer.limiter(
-                RateLimiter.on(counting), "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 1/10s, 9/1h");
+                RateLimiters.on(counting), "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 1/10s, 9/1h");
         asked.set(0);
         for (int i = 1; i <= 3; i++) {
             FakeExchange exchange = new FakeExchange();

@@ -234,8 +234,8 @@ class RecipesTest {
     void gradualRollout(Container container) {
         start(container, "gradual-rollout");
         assertEquals(10, site.reached(12, "/page"));
-        assertEquals(4, site.rateLimiter.counters().allowed("next", Source.IN_PROCESS));
-        assertEquals(6, site.rateLimiter.counters().denied("next", Source.IN_PROCESS));
+        assertEquals(4, site.rateLimiter.monitor().allowed("next", Source.IN_PROCESS));
+        assertEquals(6, site.rateLimiter.monitor().denied("next", Source.IN_PROCESS));
     }
 
     /** Answers 401 to wrong passwords, as an application does. */

@@ -7,8 +7,10 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
@@ -70,10 +72,18 @@ class RefundOnRedisTest {
         Map<String, Policy> policies = WebServer.config(RULES).policies();
         PartitionKey address = PartitionKey.of("127.0.0.1");
         return List.of(
-                limiter.peek(policies.get("one"), address).remaining(),
-                limiter.peek(policies.get("two"), PartitionKey.global()).remaining(),
-                limiter.peek(policies.get("three"), address).remaining(),
-                limiter.peek(policies.get("kept"), address).remaining());
+                limiter.tryAcquire(PermitRequest.of(policies.get("one"), address, 0)
+                                .withLook())
+                        .remaining(),
+                limiter.tryAcquire(PermitRequest.of(policies.get("two"), PartitionKey.global(), 0)
+                                .withLook())
+                        .remaining(),
+                limiter.tryAcquire(PermitRequest.of(policies.get("three"), address, 0)
+                                .withLook())
+                        .remaining(),
+                limiter.tryAcquire(PermitRequest.of(policies.get("kept"), address, 0)
+                                .withLook())
+                        .remaining());
     }
 
     private static void assertLeft(RateLimiter limiter, Long... expected) {
@@ -88,7 +98,7 @@ class RefundOnRedisTest {
     void chargesOfTwoDispatchesAreGivenBackByOneCommand(Container.Kind kind) throws Exception {
         List<String> commands = new CopyOnWriteArrayList<>();
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        try (RateLimiter limiter = RateLimiter.on(backend);
+        try (RateLimiter limiter = RateLimiters.on(backend);
                 Container server = start(kind, limiter);
                 Jedis monitored = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             server.get("/forward?s=401");
@@ -131,7 +141,7 @@ class RefundOnRedisTest {
     @Test
     void onAClusterEachIsGivenBackAtItsMaster() throws Exception {
         RedisBackend backend = Backends.connected(Backends.redis().cluster(RedisServers.cluster()));
-        try (RateLimiter limiter = RateLimiter.on(backend);
+        try (RateLimiter limiter = RateLimiters.on(backend);
                 Container server = start(Container.Kind.TOMCAT, limiter)) {
             server.get("/forward?s=200");
             assertLeft(limiter, 5L, 5L, 5L, 4L);
@@ -154,7 +164,7 @@ class RefundOnRedisTest {
                 .address("redis://127.0.0.1:" + RedisServers.freePort())
                 .deadline(Duration.ofMillis(50))
                 .build();
-        try (RateLimiter limiter = RateLimiter.builder(nobody)
+        try (RateLimiter limiter = RateLimiters.builder(nobody)
                         .fallback(InProcessBackend.create())
                         .build();
                 Container server = kind.make(directory)
@@ -184,7 +194,7 @@ class RefundOnRedisTest {
                 .build();
         assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
         Waiting waiting = new Waiting(backend);
-        try (RateLimiter limiter = RateLimiter.on(waiting);
+        try (RateLimiter limiter = RateLimiters.on(waiting);
                 Container server = kind.make(directory)
                         .filter("limiter", WebServer.limiter(limiter, RULES))
                         .servlet("/first", (request, response) -> {})

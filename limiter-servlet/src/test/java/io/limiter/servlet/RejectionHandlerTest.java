@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -176,7 +176,7 @@ class RejectionHandlerTest {
     @ValueSource(booleans = {true, false})
     void onlyABrokenConnectionLeavesTheFilterAfterSomethingWasSent(boolean ofTheConnection) throws Exception {
         RateLimitFilter filter = WebServer.limiter(
-                RateLimiter.on(InProcessBackend.create()),
+                RateLimiters.on(InProcessBackend.create()),
                 "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 0/1h\n",
                 (rejection, request, response) -> {
                     response.getOutputStream().print("sent");

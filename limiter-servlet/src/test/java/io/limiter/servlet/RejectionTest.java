@@ -12,7 +12,7 @@ import io.limiter.Decision;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.net.http.HttpResponse;
@@ -159,7 +159,7 @@ class RejectionTest {
     @Test
     void anOutageIs503() {
         start(WebServer.limiter(
-                RateLimiter.builder(new BrokenBackend()).build(),
+                RateLimiters.builder(new BrokenBackend()).build(),
                 "limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s, 5/1h\n"
                         + "limiter.rules.vote.on-failure = deny"));
 
@@ -180,7 +180,7 @@ class RejectionTest {
     @Test
     void anOutageThatMayPassPasses() {
         start(WebServer.limiter(
-                RateLimiter.builder(new BrokenBackend()).build(),
+                RateLimiters.builder(new BrokenBackend()).build(),
                 "limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s\n"
                         + "limiter.rules.vote.on-failure = allow"));
 

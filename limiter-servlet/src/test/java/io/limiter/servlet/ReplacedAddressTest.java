@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.Request;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.inprocess.InProcessBackend;
@@ -201,7 +202,7 @@ class ReplacedAddressTest {
 
     @Test
     void aReloadIsRefusedAsAStartIs() {
-        try (RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
+        try (RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
                 Limiter limiter = Limiter.of(WebServer.config(RULE), rateLimiter);
                 Container site = new WebServer(directory)
                         .filter("remote ip", new RemoteIpFilter())
@@ -245,8 +246,8 @@ class ReplacedAddressTest {
     @Test
     void aPeerThatCannotBeReadIsCounted() {
         try (LogText log = new LogText()) {
-            AddressResolver clients =
-                    AddressResolver.of(WebServer.config(EXEMPT + RULE).settings().clientIp());
+            AddressResolver clients = AddressResolver.of(
+                    WebServer.config(EXEMPT + RULE).settings().clientIp());
             Request request = new ServletHttpRequest((HttpServletRequest) Proxy.newProxyInstance(
                     getClass().getClassLoader(),
                     new Class<?>[] {HttpServletRequest.class},

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.DispatcherType;
@@ -52,7 +52,7 @@ class ReplacedRulesTest {
     private static Limiter limiter(String rules) {
         return Limiter.of(
                 WebServer.config(rules),
-                RateLimiter.on(
+                RateLimiters.on(
                         InProcessBackend.builder().timeSource(new ManualTime()).build()));
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.servlet.RuleSite.Container;
 import java.nio.file.Path;
 import java.util.List;
@@ -204,8 +205,8 @@ class RuleScopeTest {
             assertEquals(
                     Optional.of("\"live\";q=9;w=3600"),
                     site.get("/live").headers().firstValue("RateLimit-Policy"));
-            assertEquals(2, site.rateLimiter.counters().allowed("new", Decision.Source.IN_PROCESS));
-            assertEquals(5, site.rateLimiter.counters().denied("new", Decision.Source.IN_PROCESS));
+            assertEquals(2, site.rateLimiter.monitor().allowed("new", Decision.Source.IN_PROCESS));
+            assertEquals(5, site.rateLimiter.monitor().denied("new", Decision.Source.IN_PROCESS));
             log.has("RL-133 a request would have been denied by the shadow policy 'new'");
             log.has("RL-155 rule 'new' only counts");
         }
@@ -252,7 +253,7 @@ class RuleScopeTest {
                         "limiter.deny.addresses = loopback")) {
             assertEquals(200, site.status("/"));
             log.has("RL-118 nothing is limited");
-            assertEquals(0, site.rateLimiter.counters().allowed("x", Decision.Source.IN_PROCESS));
+            assertEquals(0, site.rateLimiter.monitor().allowed("x", Decision.Source.IN_PROCESS));
         }
     }
 
@@ -291,12 +292,13 @@ class RuleScopeTest {
             assertEquals(429, site.status("/healthy"));
             log.has("RL-153 rule 'x' does not count the paths [/health]");
             assertTrue(site.rateLimiter
-                    .peek(List.of(new Charge(
-                            WebServer.config(denying("x", "path = /*"))
-                                    .policies()
-                                    .get("x"),
-                            PartitionKey.of("127.0.0.1"),
-                            0)))
+                    .tryAcquire(PermitRequest.of(List.of(new Charge(
+                                    WebServer.config(denying("x", "path = /*"))
+                                            .policies()
+                                            .get("x"),
+                                    PartitionKey.of("127.0.0.1"),
+                                    0)))
+                            .withLook())
                     .allowed());
         }
     }

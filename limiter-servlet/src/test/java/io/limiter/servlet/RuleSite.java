@@ -4,6 +4,7 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.address.ClientAddressResolver;
 import jakarta.servlet.DispatcherType;
@@ -52,7 +53,7 @@ final class RuleSite implements AutoCloseable {
     final AtomicInteger served = new AtomicInteger();
     final ManualTime time = new ManualTime();
     final RateLimiter rateLimiter =
-            RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
     private final AutoCloseable server;
     private final int port;
 

@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -66,7 +68,7 @@ class RulesOnClusterTest {
         Map<String, Policy> policies = WebServer.config(rules).policies();
         PartitionKey address = PartitionKey.of("127.0.0.1");
         try (RateLimiter limiter =
-                        RateLimiter.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())));
+                        RateLimiters.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())));
                 Container server = kind.make(directory)
                         .filter("limiter", WebServer.limiter(limiter, rules))
                         .servlet("/", WebServer.Answer.text("ok"))
@@ -80,7 +82,7 @@ class RulesOnClusterTest {
                     Await.until(
                             Duration.ofSeconds(20),
                             shadow + " is counted",
-                            () -> limiter.counters().allowed(shadow, Decision.Source.REDIS) == calls);
+                            () -> limiter.monitor().allowed(shadow, Decision.Source.REDIS) == calls);
                 }
                 // Two that are enforced and three that are only counted, each policy in a slot of its own; a first call
                 // may
@@ -89,10 +91,21 @@ class RulesOnClusterTest {
                     assertEquals(2 * 2 + 3, scripts() - before);
                 }
             }
-            assertEquals(22, limiter.peek(policies.get("api.gold"), address).remaining());
-            assertEquals(10, limiter.peek(policies.get("api.free"), address).remaining());
             assertEquals(
-                    98, limiter.peek(policies.get("all"), PartitionKey.global()).remaining());
+                    22,
+                    limiter.tryAcquire(PermitRequest.of(policies.get("api.gold"), address, 0)
+                                    .withLook())
+                            .remaining());
+            assertEquals(
+                    10,
+                    limiter.tryAcquire(PermitRequest.of(policies.get("api.free"), address, 0)
+                                    .withLook())
+                            .remaining());
+            assertEquals(
+                    98,
+                    limiter.tryAcquire(PermitRequest.of(policies.get("all"), PartitionKey.global(), 0)
+                                    .withLook())
+                            .remaining());
         }
     }
 }

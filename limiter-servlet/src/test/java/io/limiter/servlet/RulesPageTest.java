@@ -3,8 +3,8 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Counters;
 import io.limiter.Decision;
+import io.limiter.LimiterMonitor;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Pages;
 import io.limiter.servlet.RuleSite.Container;
@@ -84,7 +84,7 @@ class RulesPageTest {
     }
 
     private static Map<String, Long> counts(RuleSite site, LimiterConfig config) {
-        Counters counters = site.rateLimiter.counters();
+        LimiterMonitor counters = site.rateLimiter.monitor();
         Map<String, Long> counts = new LinkedHashMap<>();
         config.policies()
                 .keySet()

@@ -9,7 +9,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import java.nio.file.Path;
@@ -74,7 +74,7 @@ class SecretKeysTest {
         String[] headers = {"Authorization", "Bearer " + CLEAR, "X-Anything", CLEAR, "Cookie", "c=" + CLEAR};
         try (ServletSite.Running site = container.start(
                 directory,
-                List.of(WebServer.limiter(RateLimiter.on(seen), rules)),
+                List.of(WebServer.limiter(RateLimiters.on(seen), rules)),
                 Map.of("/", Answer.text("ok"), "/login", (request, response) -> request.getSession(true)))) {
             String cookie = site.get("/login?q=" + CLEAR, headers)
                     .headers()

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.DispatcherType;
@@ -115,7 +115,7 @@ class SomeOfTheRulesTest {
                     LimiterConfig.builder()
                             .text("limiter.properties", new StringReader(rules))
                             .build(),
-                    RateLimiter.on(InProcessBackend.builder()
+                    RateLimiters.on(InProcessBackend.builder()
                             .timeSource(new ManualTime())
                             .build()));
         } catch (IOException e) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
 import io.limiter.inprocess.InProcessBackend;
@@ -38,7 +39,7 @@ class StockTest {
         ManualTime time =
                 new ManualTime(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse("2026-11-27T08:59:30Z")));
         RateLimiter limiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         RateLimitFilter filter = WebServer.limiter(limiter, RULES);
         try (limiter;
                 Container server = kind.make(directory)

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import java.nio.file.Path;
@@ -28,7 +29,7 @@ class StopTest {
             """;
 
     private final RateLimiter limiter =
-            RateLimiter.builder(InProcessBackend.create()).maxWaiting(20_000).build();
+            RateLimiters.builder(InProcessBackend.create()).maxWaiting(20_000).build();
     private RateLimitFilter filter;
     private int keys;
 
@@ -57,7 +58,8 @@ class StopTest {
             assertEquals(200, server.get("/", "X-Key", key).statusCode());
             clients.add(new RawClient(server.port(), "/", "X-Key: " + key));
         }
-        Await.until(Duration.ofSeconds(60), count + " held", () -> limiter.waiting() == count);
+        Await.until(
+                Duration.ofSeconds(60), count + " held", () -> limiter.monitor().waiting() == count);
         return clients;
     }
 
@@ -77,7 +79,7 @@ class StopTest {
         List<RawClient> clients = hold(server, HELD);
         server.close();
         assertAnswered(clients);
-        assertEquals(0, limiter.waiting());
+        assertEquals(0, limiter.monitor().waiting());
     }
 
     @ParameterizedTest
@@ -86,7 +88,7 @@ class StopTest {
         try (Container server = start(kind, RULES)) {
             List<RawClient> clients = hold(server, HELD);
             filter.stopHolding();
-            assertEquals(0, limiter.waiting());
+            assertEquals(0, limiter.monitor().waiting());
             assertAnswered(clients);
             assertEquals(429, server.get("/", "X-Key", "k1").statusCode(), "not held any more");
             assertEquals(200, server.get("/", "X-Key", "new").statusCode());
@@ -109,7 +111,10 @@ class StopTest {
                 gone.add(new RawClient(server.port(), "/", key, "X-Forwarded-For: 2001:db8::" + i));
                 int sent = i + 1;
                 if (i < 10) {
-                    Await.until(Duration.ofSeconds(60), "it is held", () -> limiter.waiting() == sent);
+                    Await.until(
+                            Duration.ofSeconds(60),
+                            "it is held",
+                            () -> limiter.monitor().waiting() == sent);
                 } else {
                     assertEquals(429, gone.get(i).response().status());
                 }
@@ -117,7 +122,10 @@ class StopTest {
             gone.forEach(RawClient::close);
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             RawClient honest = new RawClient(server.port(), "/", "X-Key: a", "X-Forwarded-For: 192.0.2.1");
-            Await.until(Duration.ofSeconds(60), "the next client is held", () -> limiter.waiting() >= 11);
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "the next client is held",
+                    () -> limiter.monitor().waiting() >= 11);
             filter.stopHolding();
             assertAnswered(List.of(honest));
         }

@@ -3,12 +3,11 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.config.RuleDefinition;
 import io.limiter.servlet.WebServer.Answer;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -53,7 +52,7 @@ class UnusedRulesTest {
         String everybody = RULES.replace("127.0.0.0/8", "192.0.2.0/24");
         Limiter limiter = Limiter.of(
                 WebServer.config(RULES),
-                RateLimiter.on(InProcessBackend.builder().build()));
+                RateLimiters.on(InProcessBackend.builder().build()));
         RateLimitFilter filter = new RateLimitFilter(limiter);
         try (WebServer server = new WebServer(directory)
                 .filter("limiter", filter)

@@ -3,9 +3,10 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Counters;
 import io.limiter.Decision;
+import io.limiter.LimiterMonitor;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
@@ -71,7 +72,10 @@ class WaitingOnRedisTest {
             waiting += KEYS;
             int all = waiting;
             // In order of arrival for each key.
-            Await.until(Duration.ofSeconds(20), all + " wait", () -> limiter.waiting() == all);
+            Await.until(
+                    Duration.ofSeconds(20),
+                    all + " wait",
+                    () -> limiter.monitor().waiting() == all);
         }
         return clients;
     }
@@ -91,13 +95,13 @@ class WaitingOnRedisTest {
     @EnumSource
     void requestsWaitWithoutThreadsInOrderAndWithFewCommands(Container.Kind kind) {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        try (RateLimiter limiter = RateLimiter.on(backend);
+        try (RateLimiter limiter = RateLimiters.on(backend);
                 Container server = start(kind, limiter, RULES)) {
             assertEquals(200, server.get("/", "X-Key", "warm-up").statusCode());
             int threads = threads();
             long before = scriptCalls(RedisServers.singlePort());
             List<List<RawClient>> clients = allWait(server, limiter);
-            assertEquals(WAITING, limiter.waiting());
+            assertEquals(WAITING, limiter.monitor().waiting());
             int more = threads() - threads;
             // One client leaves: its permit goes to a request that nobody reads, or to the next one, never to two.
             clients.get(0).remove(EACH / 2).close();
@@ -120,8 +124,8 @@ class WaitingOnRedisTest {
                     kind, more, WAITING, (double) commands / WAITING);
             assertTrue(more < 30, more + " more threads");
             assertTrue(commands < 2 * WAITING, commands + " commands");
-            assertEquals(0, limiter.waiting());
-            Counters counters = limiter.counters();
+            assertEquals(0, limiter.monitor().waiting());
+            LimiterMonitor counters = limiter.monitor();
             assertEquals(WAITING + KEYS + 1, counters.allowed("search", Decision.Source.REDIS));
         }
     }
@@ -132,7 +136,7 @@ class WaitingOnRedisTest {
         int port = RedisServers.freePort();
         RedisServer redis = RedisServers.start(port);
         RedisBackend backend = Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port));
-        try (RateLimiter limiter = RateLimiter.builder(backend)
+        try (RateLimiter limiter = RateLimiters.builder(backend)
                         .fallback(InProcessBackend.create())
                         .build();
                 Container server = start(kind, limiter, RULES)) {
@@ -146,8 +150,8 @@ class WaitingOnRedisTest {
                     .collect(Collectors.toList());
             assertEquals(List.of(200), statuses, "the share of this instance is the whole limit");
             assertTrue(System.nanoTime() - began < 40_000_000_000L, "at the end of the window, not of the wait");
-            assertEquals(0, limiter.waiting());
-            assertEquals(WAITING, limiter.counters().allowed("search", Decision.Source.LOCAL_FALLBACK));
+            assertEquals(0, limiter.monitor().waiting());
+            assertEquals(WAITING, limiter.monitor().allowed("search", Decision.Source.LOCAL_FALLBACK));
         } finally {
             RedisServers.stop(redis);
         }
@@ -157,11 +161,11 @@ class WaitingOnRedisTest {
     @EnumSource
     void whenTheServerStopsAllConnectionsEnd(Container.Kind kind) {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        try (RateLimiter limiter = RateLimiter.on(backend)) {
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
             Container server = start(kind, limiter, RULES.replace(WINDOW, "45s").replace("40s", "1m"));
             List<List<RawClient>> clients = allWait(server, limiter);
             server.close();
-            assertEquals(0, limiter.waiting());
+            assertEquals(0, limiter.monitor().waiting());
             System.out.println(kind + " stopped: statuses "
                     + clients.stream()
                             .flatMap(List::stream)

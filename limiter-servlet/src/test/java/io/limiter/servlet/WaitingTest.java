@@ -4,10 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Counters;
 import io.limiter.Decision;
+import io.limiter.LimiterMonitor;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import jakarta.servlet.DispatcherType;
@@ -35,7 +36,7 @@ class WaitingTest {
             """;
 
     private final List<String> seen = Collections.synchronizedList(new ArrayList<>());
-    private final RateLimiter limiter = RateLimiter.on(InProcessBackend.create());
+    private final RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
 
     @TempDir
     Path directory;
@@ -59,7 +60,10 @@ class WaitingTest {
             int sent = i - from + 1;
             clients.add(new RawClient(server.port(), "/?s=200&n=" + i, "X-Key: a"));
             // The next one is sent when this one waits or was admitted.
-            Await.until(Duration.ofSeconds(20), "request " + i, () -> limiter.waiting() + seen.size() >= sent);
+            Await.until(
+                    Duration.ofSeconds(20),
+                    "request " + i,
+                    () -> limiter.monitor().waiting() + seen.size() >= sent);
         }
         return clients;
     }
@@ -81,7 +85,7 @@ class WaitingTest {
             assertTrue(
                     seen.stream().allMatch(one -> one.startsWith("REQUEST ") && one.endsWith(" false")),
                     seen::toString);
-            Counters counters = limiter.counters();
+            LimiterMonitor counters = limiter.monitor();
             assertEquals(6, counters.allowed("search", Decision.Source.IN_PROCESS));
             assertEquals(0, counters.denied("search", Decision.Source.IN_PROCESS));
         }
@@ -93,7 +97,7 @@ class WaitingTest {
         try (Container server = start(kind, RULES.replace("10/1s", "1/1h"))) {
             assertEquals(200, server.get("/?s=200", "X-Key", "a").statusCode());
             assertEquals(429, server.get("/?s=200", "X-Key", "a").statusCode());
-            assertEquals(0, limiter.waiting());
+            assertEquals(0, limiter.monitor().waiting());
         }
     }
 
@@ -161,7 +165,7 @@ class WaitingTest {
             assertEquals(200, server.get("/target").statusCode());
             assertEquals(List.of(429, 429), server.statuses(2, "/start/forward", "X-Key", "a"), "never held");
             assertEquals(List.of(200, 200), server.statuses(2, "/start/include", "X-Key", "b"), "never charged");
-            assertEquals(2, limiter.counters().denied("target", Decision.Source.IN_PROCESS));
+            assertEquals(2, limiter.monitor().denied("target", Decision.Source.IN_PROCESS));
         }
     }
 
@@ -175,7 +179,7 @@ class WaitingTest {
             // It waits for the first one's permit, does not count, and so the next need not wait for its permit.
             assertEquals(List.of(200, 200, 200), server.statuses(3, "/?s=200", "X-Key", "a"));
             assertTrue(System.nanoTime() - began < 5_000_000_000L);
-            assertEquals(4, limiter.counters().allowed("search", Decision.Source.IN_PROCESS));
+            assertEquals(4, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
         }
     }
 
@@ -188,7 +192,7 @@ class WaitingTest {
             for (int i : List.of(0, 1, 3, 4)) {
                 assertEquals(200, clients.get(i).response().status());
             }
-            assertEquals(0, limiter.waiting());
+            assertEquals(0, limiter.monitor().waiting());
         }
     }
 
@@ -196,7 +200,7 @@ class WaitingTest {
     @EnumSource
     void thoseThatWaitAreAnsweredWhenTheLimiterOrTheServerStops(Container.Kind kind) {
         for (boolean isServer : List.of(false, true)) {
-            RateLimiter ending = RateLimiter.on(InProcessBackend.create());
+            RateLimiter ending = RateLimiters.on(InProcessBackend.create());
             Container server = kind.make(directory.resolve(String.valueOf(isServer)))
                     .filter(
                             "limiter",
@@ -208,7 +212,10 @@ class WaitingTest {
                 List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
                         .limit(5)
                         .toList();
-                Await.until(Duration.ofSeconds(20), "they wait", () -> ending.waiting() == 4);
+                Await.until(
+                        Duration.ofSeconds(20),
+                        "they wait",
+                        () -> ending.monitor().waiting() == 4);
                 if (isServer) {
                     server.close();
                 } else {
@@ -220,7 +227,7 @@ class WaitingTest {
                         .toList();
                 int denied = isServer ? 503 : 429;
                 assertEquals(List.of(200, denied, denied, denied, denied), statuses);
-                assertEquals(0, ending.waiting());
+                assertEquals(0, ending.monitor().waiting());
             } finally {
                 if (!isServer) {
                     server.close();
@@ -242,7 +249,8 @@ class WaitingTest {
             List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
                     .limit(2)
                     .toList();
-            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            Await.until(
+                    Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(slow.replace("1/50s", "100/1m")));
             for (RawClient client : clients) {
                 assertEquals(200, client.response().status());
@@ -268,11 +276,12 @@ class WaitingTest {
                 .start()) {
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             RawClient held = new RawClient(server.port(), "/", "X-Key: a");
-            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            Await.until(
+                    Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(both));
             assertEquals(200, server.get("/", "X-Key", "b").statusCode());
             assertEquals(200, held.response().status());
-            Counters counters = limiter.counters();
+            LimiterMonitor counters = limiter.monitor();
             assertEquals(2, counters.allowed("all", Decision.Source.IN_PROCESS));
             assertEquals(3, counters.allowed("search", Decision.Source.IN_PROCESS));
         }
@@ -313,12 +322,14 @@ class WaitingTest {
             server.servlet("/", (request, response) -> seen.add("called")).start();
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             RawClient waits = new RawClient(server.port(), "/", "X-Key: a");
-            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            Await.until(
+                    Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             assertEquals(429, server.get("/", "X-Key", "a").statusCode());
             assertEquals(200, waits.response().status());
             assertEquals(2, seen.size());
             RawClient denied = new RawClient(server.port(), "/", "X-Key: a");
-            Await.until(Duration.ofSeconds(20), "it waits", () -> limiter.waiting() == 1);
+            Await.until(
+                    Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             limiter.close();
             assertEquals(429, denied.response().status());
             assertEquals(2, seen.size(), "the application was not called for a denied request");

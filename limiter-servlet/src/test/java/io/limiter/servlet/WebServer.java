@@ -4,6 +4,7 @@ import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.rejection.Rejection;
@@ -93,7 +94,7 @@ public final class WebServer implements Container {
     /** A filter with these rules that decides in this JVM at this time. */
     public static RateLimitFilter limiter(TimeSource time, String rules) {
         return limiter(
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build()), rules);
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build()), rules);
     }
 
     /** A filter with these rules that asks this limiter. */

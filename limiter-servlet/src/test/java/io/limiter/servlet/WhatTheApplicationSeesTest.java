@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
 import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.RuleDefinition.Position;
 import io.limiter.servlet.WebServer.Answer;
@@ -51,7 +51,7 @@ class WhatTheApplicationSeesTest {
                 limiter.rules.other.limits = 9/1h
                 """;
         Filter limiter = WebServer.limiter(
-                RateLimiter.on(
+                RateLimiters.on(
                         InProcessBackend.builder().timeSource(new ManualTime()).build()),
                 rules,
                 (rejection, request, response) -> SEEN.to(request, response));
@@ -149,7 +149,7 @@ class WhatTheApplicationSeesTest {
                 """;
         try (Limiter limiter = Limiter.of(
                 WebServer.config(rules),
-                RateLimiter.on(
+                RateLimiters.on(
                         InProcessBackend.builder().timeSource(new ManualTime()).build()))) {
             Filter before = RateLimitFilter.builder(limiter)
                     .configuredRules(rule -> rule.position() == Position.BEFORE_AUTHENTICATION)
@@ -186,7 +186,7 @@ class WhatTheApplicationSeesTest {
                 """;
         try (Limiter limiter = Limiter.of(
                 WebServer.config(rules),
-                RateLimiter.on(
+                RateLimiters.on(
                         InProcessBackend.builder().timeSource(new ManualTime()).build()))) {
             Filter before = RateLimitFilter.builder(limiter)
                     .configuredRules(rule -> rule.position() == Position.BEFORE_AUTHENTICATION)
@@ -203,7 +203,7 @@ class WhatTheApplicationSeesTest {
         }
         try (Limiter limiter = Limiter.of(
                         WebServer.config(rules),
-                        RateLimiter.on(InProcessBackend.builder()
+                        RateLimiters.on(InProcessBackend.builder()
                                 .timeSource(new ManualTime())
                                 .build()));
                 ServletSite.Running site = container.start(

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -62,7 +62,7 @@ class AnnouncementsTest {
                     announced.addAndGet(method.getName().equals("announce") ? 1 : 0);
                     return method.invoke(inner, arguments);
                 });
-        try (App app = App.on(RateLimiter.on(counting), "", bean)) {
+        try (App app = App.on(RateLimiters.on(counting), "", bean)) {
             assertTrue(app.context().isActive());
             return announced.get();
         }

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.io.IOException;
@@ -40,7 +42,7 @@ public final class App implements AutoCloseable {
 
     private App(RateLimiter rateLimiter, String config, Class<?>... classes) {
         this.rateLimiter = rateLimiter == null
-                ? RateLimiter.on(InProcessBackend.builder().timeSource(time).build())
+                ? RateLimiters.on(InProcessBackend.builder().timeSource(time).build())
                 : rateLimiter;
         context.registerBean(Limiter.class, () -> Limiter.of(config(config), this.rateLimiter));
         context.registerBean(CallerSource.class, () -> CALLER::get);
@@ -133,11 +135,13 @@ public final class App implements AutoCloseable {
     /** How much of a policy a key has left. */
     public long left(String policy, String limits, PartitionKey key) {
         return rateLimiter
-                .peek(
-                        config("limiter.policies." + policy + ".limits = " + limits)
-                                .policies()
-                                .get(policy),
-                        key)
+                .tryAcquire(PermitRequest.of(
+                                config("limiter.policies." + policy + ".limits = " + limits)
+                                        .policies()
+                                        .get(policy),
+                                key,
+                                0)
+                        .withLook())
                 .remaining();
     }
 

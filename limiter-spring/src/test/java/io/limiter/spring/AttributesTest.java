@@ -222,8 +222,8 @@ class AttributesTest {
                 LogLines log = new LogLines()) {
             Watched watched = app.bean(Watched.class);
             assertEquals(9, passes(9, () -> run(watched::watched)));
-            assertEquals(1, app.rateLimiter.counters().allowed("one", Decision.Source.IN_PROCESS));
-            assertEquals(8, app.rateLimiter.counters().denied("one", Decision.Source.IN_PROCESS));
+            assertEquals(1, app.rateLimiter.monitor().allowed("one", Decision.Source.IN_PROCESS));
+            assertEquals(8, app.rateLimiter.monitor().denied("one", Decision.Source.IN_PROCESS));
             List<String> lines = log.of(Level.WARN, "RL-133");
             assertEquals(1, lines.size(), "once a minute");
             Facts.told(lines.get(0), "RL-133", "shadow", "'one'", "denied", Watched.class.getName() + ".watched()");

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -27,16 +29,16 @@ class CancellationsTest {
 
     /** A limiter with asynchronous decisions that the test completes. */
     private RateLimiter slow() {
-        RateLimiter inner = RateLimiter.on(InProcessBackend.create());
-        return (RateLimiter) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {RateLimiter.class}, (proxy, method, arguments) -> {
+        Backend inner = InProcessBackend.create();
+        Backend slow = (Backend) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Backend.class}, (proxy, method, arguments) -> {
                     Object answer;
                     try {
                         answer = method.invoke(inner, arguments);
                     } catch (InvocationTargetException thrown) {
                         throw thrown.getCause();
                     }
-                    if (!method.getName().equals("tryAcquireAsync")) {
+                    if (!method.getName().equals("decide")) {
                         return answer;
                     }
                     CompletableFuture<Decision> later = new CompletableFuture<>();
@@ -45,8 +47,9 @@ class CancellationsTest {
                             .toCompletableFuture()
                             .join();
                     answers.add(() -> later.complete(decision));
-                    return later.minimalCompletionStage();
+                    return later;
                 });
+        return RateLimiters.builder(slow).executor(Runnable::run).build();
     }
 
     private void answer() {
@@ -104,7 +107,7 @@ class CancellationsTest {
 
     @Test
     void aCancelledCallCanGiveBack() {
-        try (App app = App.on(RateLimiter.on(InProcessBackend.create()), NINE, Service.class)) {
+        try (App app = App.on(RateLimiters.on(InProcessBackend.create()), NINE, Service.class)) {
             Service service = app.bean(Service.class);
             CompletableFuture<String> completable = service.completableWithRefund();
             assertEquals(8, left(app));

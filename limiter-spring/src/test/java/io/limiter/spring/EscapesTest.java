@@ -3,8 +3,8 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import java.lang.reflect.Proxy;
@@ -205,7 +205,7 @@ class EscapesTest {
     void anObjectThatWasRegisteredIsNoBean() {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
             context.registerBean(
-                    Limiter.class, () -> Limiter.of(App.config(""), RateLimiter.on(InProcessBackend.create())));
+                    Limiter.class, () -> Limiter.of(App.config(""), RateLimiters.on(InProcessBackend.create())));
             context.getBeanFactory().registerSingleton("service", new Service());
             context.register(App.OfClasses.class);
             IllegalStateException failure = assertThrows(IllegalStateException.class, context::refresh);

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -35,7 +35,7 @@ class OutsideOfRequestsTest {
     static class Site {
         @Bean
         Limiter limiter() {
-            return Limiter.of(App.config(""), RateLimiter.on(InProcessBackend.create()));
+            return Limiter.of(App.config(""), RateLimiters.on(InProcessBackend.create()));
         }
     }
 

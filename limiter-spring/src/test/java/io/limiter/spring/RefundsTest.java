@@ -11,6 +11,7 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.io.IOException;
 import java.util.List;
@@ -107,7 +108,7 @@ class RefundsTest {
     void theShareOfAnInstanceGetsItsPartBackToo() {
         ManualTime time = new ManualTime();
         Backend share = InProcessBackend.builder().timeSource(time).build();
-        RateLimiter rateLimiter = RateLimiter.builder(new Unreachable())
+        RateLimiter rateLimiter = RateLimiters.builder(new Unreachable())
                 .fallback(share)
                 .instances(3)
                 .build();

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.config.EnableRateLimiting;
@@ -97,7 +97,7 @@ class UnusedPoliciesTest {
         try (AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext();
                 AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
             parent.registerBean(
-                    Limiter.class, () -> Limiter.of(App.config(POLICIES), RateLimiter.on(InProcessBackend.create())));
+                    Limiter.class, () -> Limiter.of(App.config(POLICIES), RateLimiters.on(InProcessBackend.create())));
             parent.refresh();
             child.setParent(parent);
             child.register(Child.class);

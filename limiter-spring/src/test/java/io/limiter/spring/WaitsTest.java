@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
@@ -89,7 +89,7 @@ class WaitsTest {
     }
 
     private static App app() {
-        return App.on(RateLimiter.on(InProcessBackend.create()), "", Service.class);
+        return App.on(RateLimiters.on(InProcessBackend.create()), "", Service.class);
     }
 
     @Test
@@ -116,7 +116,7 @@ class WaitsTest {
             assertTrue(denied.getCause() instanceof RateLimitExceededException, denied::toString);
             service.both().join();
             assertTrue(service.both().isCompletedExceptionally(), "one of the two that deny has no maxWait");
-            assertEquals(0, app.rateLimiter.waiting());
+            assertEquals(0, app.rateLimiter.monitor().waiting());
         }
     }
 
@@ -126,14 +126,17 @@ class WaitsTest {
             Service service = app.bean(Service.class);
             service.cancelled().join();
             CompletableFuture<String> waits = service.cancelled();
-            assertEquals(1, app.rateLimiter.waiting());
+            assertEquals(1, app.rateLimiter.monitor().waiting());
             waits.cancel(true);
-            assertEquals(0, app.rateLimiter.waiting());
+            assertEquals(0, app.rateLimiter.monitor().waiting());
             service.reactive().block(Duration.ofSeconds(20));
             Disposable subscription = service.reactive().subscribe();
-            Await.until(Duration.ofSeconds(20), "it waits", () -> app.rateLimiter.waiting() == 1);
+            Await.until(
+                    Duration.ofSeconds(20),
+                    "it waits",
+                    () -> app.rateLimiter.monitor().waiting() == 1);
             subscription.dispose();
-            assertEquals(0, app.rateLimiter.waiting());
+            assertEquals(0, app.rateLimiter.monitor().waiting());
         }
     }
 

@@ -1,8 +1,8 @@
 package io.limiter.tools;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.RuleReport;
 import io.limiter.http.Request;
@@ -80,9 +80,10 @@ public final class Explain {
                 RequestSample.of(method, path, address).withHeaders(headers).withUser(user, roles, Map.of());
         LimiterConfig config = LimiterConfig.builder().file(file, Path.of(file)).build();
         InProcessBackend backend = InProcessBackend.builder().build();
-        try (Limiter limiter = Limiter.of(config, RateLimiter.on(backend))) {
+        try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
             NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null);
-            HttpRules rules = new HttpRules(limiter, config, config.settings().rules(), List.of(), classes, Request.class);
+            HttpRules rules =
+                    new HttpRules(limiter, config, config.settings().rules(), List.of(), classes, Request.class);
             print(Explainer.explain(rules, new SampleRequest(sample, contextPath, Function.identity())), out);
         }
     }

@@ -7,6 +7,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
@@ -37,7 +38,7 @@ public class AnnotatedMethodBenchmark extends Case {
     private static final Request REQUEST = new Request(USER);
     private static final Policy POLICY = Policy.of("many", Limit.fixedWindow(Limit.MAX_PERMITS, Duration.ofDays(1)));
 
-    private RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
+    private RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
     private Plain plain = new Plain();
     private Plain bareProxy = plain;
     private Plain byHand = plain;

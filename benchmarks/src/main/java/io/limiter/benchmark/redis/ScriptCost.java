@@ -51,7 +51,8 @@ public final class ScriptCost implements AutoCloseable {
         this.rounds = rounds;
         this.calls = calls;
         this.before = before;
-        socket = new Socket(InetAddress.getLoopbackAddress(), URI.create(server.address()).getPort());
+        socket = new Socket(
+                InetAddress.getLoopbackAddress(), URI.create(server.address()).getPort());
         socket.setTcpNoDelay(true);
         in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
     }

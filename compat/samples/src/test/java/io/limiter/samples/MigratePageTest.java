@@ -7,6 +7,7 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Pages;
@@ -58,6 +59,7 @@ class MigratePageTest {
             .collect(Collectors.toSet());
     private final Set<String> methods = Stream.of(
                     RateLimiter.class,
+                    PermitRequest.class,
                     Decision.class,
                     LimitOutcome.class,
                     Limit.class,

@@ -34,6 +34,7 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Pages;
@@ -78,7 +79,7 @@ class SamplesRunTest {
                 .build();
         return Limiter.of(
                 config,
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build()));
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build()));
     }
 
     /** The block of properties of a page that has this text in it. */
@@ -144,7 +145,7 @@ class SamplesRunTest {
     @Test
     void plansDaysAndBlocks() {
         RateLimiter limiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         Reports reports = new Reports(limiter);
         assertEquals(
                 2,

@@ -2,9 +2,9 @@ package io.limiter.compat;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.RateLimitFilter;
 import io.undertow.Handlers;
@@ -60,7 +60,7 @@ class UndertowTest {
     private void start(String rules, UnaryOperator<HttpHandler> before) throws Exception {
         LimiterConfig config =
                 LimiterConfig.builder().text("test", new StringReader(rules)).build();
-        limiter = Limiter.of(config, RateLimiter.on(InProcessBackend.builder().build()));
+        limiter = Limiter.of(config, RateLimiters.on(InProcessBackend.builder().build()));
         RateLimitFilter filter = new RateLimitFilter(limiter);
         DeploymentInfo application = Servlets.deployment()
                 .setClassLoader(getClass().getClassLoader())

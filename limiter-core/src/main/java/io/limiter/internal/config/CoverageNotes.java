@@ -1,6 +1,6 @@
 package io.limiter.internal.config;
 
-import io.limiter.Algorithm;
+import io.limiter.internal.Algorithm;
 import io.limiter.internal.config.RuleDefinition.Mode;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,7 +70,7 @@ public final class CoverageNotes {
     private static boolean hasStock(RuleDefinition rule) {
         return rule.policies().stream()
                 .flatMap(policy -> policy.limits().stream())
-                .anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+                .anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
     }
 
     /** What a client can do about a stock: get one of its own, or be as many members as it likes. */

@@ -1,6 +1,6 @@
 package io.limiter.internal.config;
 
-import io.limiter.DiagnosticLog;
+import io.limiter.internal.DiagnosticLog;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

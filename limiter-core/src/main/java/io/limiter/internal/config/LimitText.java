@@ -1,8 +1,10 @@
 package io.limiter.internal.config;
 
-import io.limiter.Algorithm;
-import io.limiter.CalendarWindow;
 import io.limiter.Limit;
+import io.limiter.Stock;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.CalendarWindow;
+import io.limiter.internal.LimitSpec;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -84,7 +86,7 @@ public final class LimitText {
     static List<Limit> parseAll(String text, Map<String, String> times) {
         List<Limit> limits = each(items(text), item -> parse(item, times));
         Problems.refuseIf(
-                !times.isEmpty() && limits.stream().allMatch(limit -> limit.algorithm() != Algorithm.ALLOTMENT),
+                !times.isEmpty() && limits.stream().noneMatch(limit -> limit instanceof Stock),
                 "RL-171 the policy opens or closes and has no stock; write a limit such as '100 allotment each 2', or"
                         + " remove opens and closes");
         return limits;
@@ -213,13 +215,13 @@ public final class LimitText {
                 written != null && !algorithm.hasBurst(),
                 "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
                         + "', or leave the burst out");
-        Limit limit = new Limit(options.get(NAME), algorithm, permits, period, burst);
+        LimitSpec limit = new LimitSpec(algorithm, permits, period, burst);
         String repeat = options.get(REPEAT);
         Problems.refuseIf(
                 repeat != null && !repeat.equalsIgnoreCase("deny"),
                 "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
         limit = repeat == null ? limit : limit.denyingRepeats();
-        return zone == null ? limit : limit.aligned(zone(zone));
+        return Limit.of(options.get(NAME), zone == null ? limit : limit.aligned(zone(zone)));
     }
 
     /** The limit that a phrase means. */
@@ -277,7 +279,7 @@ public final class LimitText {
                 opens == null ? null : time(opens),
                 time(closes));
         String name = options.get(NAME);
-        return name == null ? limit : limit.named(name);
+        return name == null ? limit : limit.withName(name);
     }
 
     private static Instant time(String text) {
@@ -331,7 +333,7 @@ public final class LimitText {
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : number("period", digits);
         Problems.refuseIf(
-                number > Limit.MAX_PERIOD_MICROS / unit,
+                number > LimitSpec.MAX_PERIOD_MICROS / unit,
                 "a period of '" + text + "' is longer than 71 years; write a shorter one");
         return number * unit;
     }

@@ -56,6 +56,8 @@ record PolicyParser(
     private Policy policy(String name, List<Limit> limits) {
         List<Limit> all = LimitText.with(block, limits);
         Policy usual = Policy.of(name, all.toArray(Limit[]::new));
-        return new Policy(name, all, mode == null ? usual.onFailure() : mode, deadline);
+        return Policy.of(name, all)
+                .withFailureMode(mode == null ? usual.onFailure() : mode)
+                .withDeadline(deadline);
     }
 }

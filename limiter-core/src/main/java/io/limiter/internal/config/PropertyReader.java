@@ -1,6 +1,6 @@
 package io.limiter.internal.config;
 
-import io.limiter.DiagnosticLog;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ConfigKey.Type;
 import java.time.Duration;
 import java.util.Arrays;

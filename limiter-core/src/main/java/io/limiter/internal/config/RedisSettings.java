@@ -1,6 +1,6 @@
 package io.limiter.internal.config;
 
-import io.limiter.KeyHash;
+import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;

@@ -86,7 +86,7 @@ public record RequestCost(
 
     /** Whether some request can cost more than any limit of the policy can grant. */
     public boolean exceeds(Limit limit) {
-        return type == null && limit.permits() > 0 && permits > limit.capacity();
+        return type == null && limit.permits() > 0 && permits > limit.spec().capacity();
     }
 
     /** As configuration text writes it. */

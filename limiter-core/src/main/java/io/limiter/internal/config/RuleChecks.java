@@ -1,8 +1,8 @@
 package io.limiter.internal.config;
 
-import io.limiter.Algorithm;
 import io.limiter.Limit;
 import io.limiter.Policy;
+import io.limiter.internal.Algorithm;
 import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.RuleDefinition.Position;
 import java.util.Collection;
@@ -33,7 +33,7 @@ record RuleChecks(RuleDefinition rule, PropertyReader reader) {
                         + " denials; remove them until the rule is enforced");
         reader.must(
                 here + "wait",
-                charging.maxWait().isZero() || rule.policies().stream().allMatch(one -> one.block() == null),
+                charging.maxWait().isZero() || rule.policies().stream().allMatch(one -> one.penalty() == null),
                 "RL-177 a request that waits is denied first, and denials block here, so a caller that waits in good faith would"
                         + " be blocked; remove the wait or the block");
         reader.check(here + "plan", this::checkPlans);
@@ -49,14 +49,14 @@ record RuleChecks(RuleDefinition rule, PropertyReader reader) {
     private static void checkCost(RequestCost cost, Policy policy) {
         for (Limit limit : policy.limits()) {
             Problems.refuseIf(
-                    limit.algorithm() == Algorithm.DISTINCT && !cost.isFree() && !cost.equals(RequestCost.of(1)),
+                    limit.spec().algorithm() == Algorithm.DISTINCT && !cost.isFree() && !cost.equals(RequestCost.of(1)),
                     "RL-165 '" + limit + "' of policy '" + policy.name()
                             + "' counts different members, and a request has one; remove the cost, or charge it by another"
                             + " rule");
             Problems.refuseIf(
                     cost.header() == null && cost.exceeds(limit),
                     "RL-165 no request could ever be allowed: '" + limit + "' of policy '" + policy.name()
-                            + "' grants at most " + limit.capacity()
+                            + "' grants at most " + limit.spec().capacity()
                             + " at once; write a smaller cost or a greater limit");
         }
     }

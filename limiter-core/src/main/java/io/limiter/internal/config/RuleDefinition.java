@@ -65,7 +65,7 @@ public record RuleDefinition(
      */
     boolean letsOthersBlock() {
         return mode == Mode.ENFORCED
-                && policies().stream().anyMatch(one -> one.block() != null)
+                && policies().stream().anyMatch(one -> one.penalty() != null)
                 && key.stream().allMatch(part -> part.kind().canBeAnothers());
     }
 

@@ -1,7 +1,7 @@
 package io.limiter.internal.rule;
 
-import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
+import io.limiter.internal.KeyHash;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

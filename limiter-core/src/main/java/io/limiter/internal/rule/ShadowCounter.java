@@ -2,15 +2,15 @@ package io.limiter.internal.rule;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DiagnosticLog;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -27,7 +27,7 @@ public final class ShadowCounter {
     /** How often an event happened to a policy, and when to report it again. */
     private record Tally(AtomicLong count, Throttle throttle) {
         Tally(String name) {
-            this(new AtomicLong(), new Throttle(TimeSource.system(), REPORT_EVERY_MICROS));
+            this(new AtomicLong(), new Throttle(TimeSource.system()::nowMicros, REPORT_EVERY_MICROS));
         }
     }
 
@@ -42,13 +42,15 @@ public final class ShadowCounter {
      * @param scope what is counted, for the log
      * @return a stage for each charge, in their order
      */
-    public List<CompletionStage<Decision>> count(List<Charge> charges, Object scope) {
-        List<CompletionStage<Decision>> counted;
+    public List<CompletableFuture<Decision>> count(List<Charge> charges, Object scope) {
+        List<CompletableFuture<Decision>> counted;
         try {
-            counted = limiter.tryAcquireEachAsync(charges, true);
+            counted = limiter.acquireEachAsync(PermitRequest.each(charges).stream()
+                    .map(PermitRequest::withShadow)
+                    .toList());
         } catch (RuntimeException failure) {
             LOG.debug(NOT_COUNTED, failure);
-            return Collections.nCopies(charges.size(), CompletableFuture.failedStage(failure));
+            return Collections.nCopies(charges.size(), CompletableFuture.failedFuture(failure));
         }
         for (int i = 0; i < counted.size(); i++) {
             String policy = charges.get(i).policy().name();

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
+import io.limiter.internal.KeyHash;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.http.DenialAnswer;
 import io.limiter.http.Explanation;
@@ -62,7 +63,8 @@ public final class Explainer {
             DispatchCharges all = all();
             Decision looked = failed != null || all.enforced().isEmpty()
                     ? null
-                    : rules.limiter().peek(all.enforced());
+                    : rules.limiter()
+                            .tryAcquire(PermitRequest.of(all.enforced()).withLook());
             if (failed != null) {
                 status = 500;
                 reason = "a rule can't count it: " + failed;
@@ -158,7 +160,8 @@ public final class Explainer {
 
     /** A charge, and the current state of the key. */
     private ChargeReport charge(Charge charge, @Nullable String plan) {
-        Decision looked = rules.limiter().peek(List.of(charge));
+        Decision looked =
+                rules.limiter().tryAcquire(PermitRequest.of(List.of(charge)).withLook());
         return new ChargeReport(
                 charge.policy().name(),
                 plan,

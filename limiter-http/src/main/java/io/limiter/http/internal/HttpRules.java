@@ -1,19 +1,19 @@
 package io.limiter.http.internal;
 
 import io.limiter.Charge;
-import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.address.IpNetwork;
 import io.limiter.application.Limiter;
-import io.limiter.internal.config.CallerMatcher;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.Request;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestMatcher;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
+import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
@@ -64,8 +64,8 @@ public final class HttpRules {
     private final AddressResolver addresses;
     private final AddressResolver addressesOfSamples;
     private final LongAdder denied = new LongAdder();
-    private final Throttle deniedLog = new Throttle(TimeSource.system(), MINUTE_MICROS);
-    private final Throttle chargedTwiceLog = Throttle.hourly();
+    private final Throttle deniedLog = new Throttle(TimeSource.system()::nowMicros, MINUTE_MICROS);
+    private final Throttle chargedTwiceLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /**
      * The rules of a configuration.

@@ -1,8 +1,8 @@
 package io.limiter.http.internal;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import io.limiter.rule.PlanResolver;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -118,7 +118,7 @@ final class PlanLookup {
         this.time = time;
         this.turns = new Turns(executor, THREADS);
         this.newOfMinute = new Shares(maxPerMinute, PARTS);
-        this.log = new Throttle(time, MINUTE_MICROS);
+        this.log = new Throttle(time::nowMicros, MINUTE_MICROS);
         this.withPlan = bounded(maxEntries);
         this.others = bounded(maxEntries);
     }

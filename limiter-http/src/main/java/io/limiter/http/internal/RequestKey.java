@@ -1,10 +1,11 @@
 package io.limiter.http.internal;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
-import io.limiter.Throttle;
+import io.limiter.TimeSource;
 import io.limiter.http.Request;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.KeyHash;
+import io.limiter.internal.Throttle;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.KeyFold;
@@ -72,7 +73,7 @@ final class RequestKey {
     private static Function<RuleRequest, @Nullable PartitionKey> own(
             String rule, String property, String name, NamedClasses classes) {
         KeyResolver<Object> resolver = classes.get("limiter.rules." + rule + "." + property, name, KeyResolver.class);
-        Throttle failureLog = Throttle.hourly();
+        Throttle failureLog = Throttle.hourly(TimeSource.system()::nowMicros);
         return request -> {
             Throwable failure = null;
             PartitionKey key = null;

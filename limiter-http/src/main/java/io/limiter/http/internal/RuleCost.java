@@ -1,9 +1,10 @@
 package io.limiter.http.internal;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.Throttle;
+import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.rule.Cost;
@@ -42,7 +43,7 @@ final class RuleCost {
     }
 
     private static ToLongFunction<RuleRequest> tried(String rule, Cost<Object> cost) {
-        Throttle log = Throttle.hourly();
+        Throttle log = Throttle.hourly(TimeSource.system()::nowMicros);
         return request -> {
             Throwable failure = null;
             long permits = -1;
@@ -67,8 +68,8 @@ final class RuleCost {
     /** The most that a request can be charged and admitted: a client that makes the class fail must not pay less than others. */
     static long most(Policy policy) {
         return policy.limits().stream()
-                .filter(limit -> limit.algorithm().isQuota())
-                .mapToLong(limit -> Math.max(1, limit.capacity()))
+                .filter(limit -> limit.spec().algorithm().isQuota())
+                .mapToLong(limit -> Math.max(1, limit.spec().capacity()))
                 .min()
                 .orElse(1);
     }
@@ -98,7 +99,8 @@ final class RuleCost {
                     .forEach(
                             limit -> all.add(
                                     "RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
-                                            + ", and its limit '" + limit + "' grants at most " + limit.capacity()
+                                            + ", and its limit '" + limit + "' grants at most "
+                                            + limit.spec().capacity()
                                             + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
         }
     }

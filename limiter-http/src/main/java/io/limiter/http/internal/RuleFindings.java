@@ -1,11 +1,11 @@
 package io.limiter.http.internal;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.internal.config.Settings;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.RulePlans;
+import io.limiter.internal.config.Settings;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;

@@ -1,8 +1,7 @@
 package io.limiter.http.internal;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.http.Request;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.CountedOutcomes;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicInteger;

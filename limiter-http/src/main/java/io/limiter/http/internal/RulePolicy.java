@@ -1,9 +1,10 @@
 package io.limiter.http.internal;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.Policy;
-import io.limiter.Throttle;
+import io.limiter.TimeSource;
 import io.limiter.http.Request;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import io.limiter.internal.config.PlanSettings;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RulePlans;
@@ -149,7 +150,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
                 settings.maxPerMinute(),
                 plan -> policy(rule, plan) != rule.policy());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);
-        Throttle unknownLog = Throttle.hourly();
+        Throttle unknownLog = Throttle.hourly(TimeSource.system()::nowMicros);
         return request -> {
             String caller = key.caller(request);
             if (caller == null) {

@@ -2,12 +2,12 @@ package io.limiter.http.internal;
 
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
-import io.limiter.internal.config.CallerMatcher;
 import io.limiter.http.ClientAddress;
 import io.limiter.http.Request;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import java.security.Principal;
 import java.util.List;

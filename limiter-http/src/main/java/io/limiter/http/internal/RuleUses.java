@@ -1,7 +1,7 @@
 package io.limiter.http.internal;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.RuleDefinition;
 import java.util.HashMap;
 import java.util.Map;

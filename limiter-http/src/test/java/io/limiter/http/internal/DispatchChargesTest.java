@@ -9,6 +9,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +21,7 @@ class DispatchChargesTest {
     private static final Policy TWO = Policy.of("two", Limit.fixedWindow(1, Duration.ofSeconds(1)));
 
     private final RateLimiter limiter =
-            RateLimiter.on(InProcessBackend.builder().build());
+            RateLimiters.on(InProcessBackend.builder().build());
     private final RequestLedger ledger = new RequestLedger(limiter, null);
 
     @Test

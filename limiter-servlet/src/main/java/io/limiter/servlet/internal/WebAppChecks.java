@@ -1,8 +1,7 @@
 package io.limiter.servlet.internal;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.CallerSettings;
 import io.limiter.internal.config.ClientIpSettings.Source;
 import io.limiter.internal.config.HttpSettings.MethodOverride;

@@ -1,12 +1,13 @@
 package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
-import io.limiter.DiagnosticLog;
-import io.limiter.Throttle;
+import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import io.limiter.internal.config.HttpSettings;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
@@ -47,8 +48,8 @@ public final class Rejections {
 
     private final QuotaFields quota;
     private final RejectionHandler handler;
-    private final Throttle committedLog = Throttle.hourly();
-    private final Throttle failureLog = Throttle.hourly();
+    private final Throttle committedLog = Throttle.hourly(TimeSource.system()::nowMicros);
+    private final Throttle failureLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     Rejections(HttpSettings settings, RejectionHandler handler, Clock clock) {
         this.quota = new QuotaFields(settings, clock);

@@ -9,10 +9,12 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.FakeExchange;
 import io.limiter.servlet.VectorFile;
@@ -113,7 +115,7 @@ public class HeaderVectorsTest {
         long now = start;
         Decision decision = null;
         try (RateLimiter limiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build())) {
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {
             for (String step : block.after("at ")) {
                 String[] words = step.split(" ", -1);
                 long at = start + Long.parseLong(words[0]);
@@ -125,10 +127,11 @@ public class HeaderVectorsTest {
                         .map(config.policies()::get)
                         .toList();
                 decision = peek
-                        ? limiter.peek(policies.get(0), CLIENT)
-                        : limiter.tryAcquire(policies.stream()
+                        ? limiter.tryAcquire(
+                                PermitRequest.of(policies.get(0), CLIENT, 0).withLook())
+                        : limiter.tryAcquire(PermitRequest.of(policies.stream()
                                 .map(p -> new Charge(p, CLIENT, Long.parseLong(words[2])))
-                                .toList());
+                                .toList()));
             }
         }
         Clock clock =

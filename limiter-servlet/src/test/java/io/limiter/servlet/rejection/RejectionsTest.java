@@ -9,9 +9,11 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.FakeExchange;
 import java.io.IOException;
@@ -23,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class RejectionsTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
 
-    private final RateLimiter limiter = RateLimiter.on(
+    private final RateLimiter limiter = RateLimiters.on(
             InProcessBackend.builder().timeSource(new ManualTime()).build());
 
     @Test
@@ -40,7 +42,7 @@ class RejectionsTest {
     @Test
     void soIsOneThatIsNotConfiguredAlsoBesideAnother() throws IOException {
         LimiterConfig config = config("limiter.policies.vote.limits = 9/10s fixed name daily\n");
-        Policy own = Policy.of("own", Limit.fixedWindow(0, Duration.ofDays(1)).named("daily"));
+        Policy own = Policy.of("own", Limit.fixedWindow(0, Duration.ofDays(1)).withName("daily"));
         Rejections rejections = Rejections.of(config);
         for (int i = 0; i < 2; i++) {
             FakeExchange exchange = new FakeExchange();
@@ -84,9 +86,9 @@ class RejectionsTest {
     }
 
     private Decision denial(Policy... policies) {
-        return limiter.tryAcquire(List.of(policies).stream()
+        return limiter.tryAcquire(PermitRequest.of(List.of(policies).stream()
                 .map(policy -> new Charge(policy, KEY, 1))
-                .toList());
+                .toList()));
     }
 
     private static LimiterConfig config(String text) throws IOException {

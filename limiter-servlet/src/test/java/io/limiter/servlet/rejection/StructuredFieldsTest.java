@@ -3,7 +3,6 @@ package io.limiter.servlet.rejection;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
@@ -12,6 +11,8 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.internal.config.HttpSettings;
 import io.limiter.internal.config.HttpSettings.Headers;
 import io.limiter.internal.config.HttpSettings.Reset;
@@ -156,7 +157,7 @@ class StructuredFieldsTest {
         long reset = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         return new TreeMap<>(Map.of(
                 "limit",
-                clamped(binding.limit().capacity()),
+                clamped(binding.limit().spec().capacity()),
                 "remaining",
                 clamped(binding.remaining()),
                 "reset",
@@ -185,14 +186,14 @@ class StructuredFieldsTest {
 
     /** The fields that the draft requires for the limit, computed independently. */
     private static Map<String, Long> quota(Limit limit) {
-        Map<String, Long> quota = new TreeMap<>(Map.of("q", clamped(limit.capacity())));
-        BigDecimal period = BigDecimal.valueOf(limit.periodMicros(), 6);
-        if (limit.algorithm() != Algorithm.TOKEN_BUCKET) {
+        Map<String, Long> quota = new TreeMap<>(Map.of("q", clamped(limit.spec().capacity())));
+        BigDecimal period = BigDecimal.valueOf(limit.spec().periodMicros(), 6);
+        if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
             if (period.stripTrailingZeros().scale() <= 0) {
                 quota.put("w", period.longValueExact());
             }
         } else if (limit.permits() > 0) {
-            BigDecimal toFill = BigDecimal.valueOf(limit.burst())
+            BigDecimal toFill = BigDecimal.valueOf(limit.spec().burst())
                     .multiply(period)
                     .divide(BigDecimal.valueOf(limit.permits()), 30, RoundingMode.CEILING);
             if (toFill.compareTo(new BigDecimal("0.999999")) > 0) {
@@ -239,7 +240,7 @@ class StructuredFieldsTest {
             for (int l = 0; l < count; l++) {
                 limits.add(limit("p" + p + "-" + "._-aZ9".charAt(random.nextInt(6)) + l));
             }
-            Policy policy = new Policy("p" + p, limits, FailureMode.LOCAL);
+            Policy policy = Policy.of("p" + p, limits).withFailureMode(FailureMode.LOCAL);
             Charge charge =
                     new Charge(policy, PartitionKey.of("client"), policy.takesMembers() ? 1 : random.nextInt(1, 9));
             charges.add(charge);
@@ -250,9 +251,9 @@ class StructuredFieldsTest {
 
     private LimitOutcome outcome(Charge charge, Limit limit, boolean mayDeny) {
         boolean allowed = !mayDeny || random.nextBoolean();
-        long remaining = random.nextInt(3) == 0 ? 0 : upTo(limit.capacity());
-        long next = random.nextInt(5) == 0 ? 0 : upTo(limit.periodMicros());
-        long reset = next + upTo(limit.periodMicros());
+        long remaining = random.nextInt(3) == 0 ? 0 : upTo(limit.spec().capacity());
+        long next = random.nextInt(5) == 0 ? 0 : upTo(limit.spec().periodMicros());
+        long reset = next + upTo(limit.spec().periodMicros());
         long retryAfter = allowed ? 0 : random.nextInt(10) == 0 ? LimitOutcome.NEVER : Math.max(1, next) + upTo(reset);
         return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, 0);
     }
@@ -261,16 +262,16 @@ class StructuredFieldsTest {
         Algorithm algorithm = ALGORITHMS.get(random.nextInt(ALGORITHMS.size()));
         long period = random.nextBoolean()
                 ? random.nextLong(1, 100_000) * 1_000_000
-                : random.nextInt(4) == 0 ? Limit.MAX_PERIOD_MICROS : upTo(Limit.MAX_PERIOD_MICROS - 1) + 1;
+                : random.nextInt(4) == 0 ? LimitSpec.MAX_PERIOD_MICROS : upTo(LimitSpec.MAX_PERIOD_MICROS - 1) + 1;
         long most = algorithm.isLog() ? Limit.MAX_LOG_PERMITS : Limit.MAX_PERMITS;
         if (algorithm != Algorithm.TOKEN_BUCKET) {
             long permits = random.nextInt(20) == 0 ? 0 : random.nextInt(10) == 0 ? most : upTo(most);
-            return new Limit(name, algorithm, permits, period, permits);
+            return Limit.of(name, new LimitSpec(algorithm, permits, period, permits));
         }
         long permits = upTo(1_000);
         long parts = period / gcd(Math.max(1, permits), period);
         long burst = permits == 0 ? 0 : 1 + upTo(Math.max(0, (1L << 52) / parts - 1));
-        return new Limit(name, algorithm, permits, period, burst);
+        return Limit.of(name, new LimitSpec(algorithm, permits, period, burst));
     }
 
     private static long gcd(long a, long b) {

@@ -1,9 +1,9 @@
 package io.limiter.spring.boot;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.LimitText;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.ArrayList;

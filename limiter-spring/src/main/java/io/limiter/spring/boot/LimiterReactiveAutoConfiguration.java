@@ -1,8 +1,8 @@
 package io.limiter.spring.boot;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.spring.internal.web.WebBeans;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.limiter.spring.config;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.internal.web.WebBeans;
 import java.io.IOException;
 import java.io.InputStreamReader;

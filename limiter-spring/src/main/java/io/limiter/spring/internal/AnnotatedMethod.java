@@ -1,6 +1,6 @@
 package io.limiter.spring.internal;
 
-import io.limiter.DiagnosticLog;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;

@@ -2,15 +2,17 @@ package io.limiter.spring.internal;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DiagnosticLog;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.internal.MethodLimit.Charged;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -55,7 +57,7 @@ record CallLimiter(
         /** The decision, once the call is allowed. */
         private @Nullable Decision taken;
 
-        private List<CompletionStage<Decision>> counted = List.of();
+        private List<CompletableFuture<Decision>> counted = List.of();
 
         /** A call with at least one charge. */
         ChargedCall(CallLimiter its, MethodCall call, List<Charged> charged) {
@@ -84,13 +86,13 @@ record CallLimiter(
             Charge first = charged.get(0).charge();
             return enforced == 1 && first.isPlain()
                     ? its.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
-                    : its.rateLimiter.tryAcquire(charges());
+                    : its.rateLimiter.tryAcquire(PermitRequest.of(charges()));
         }
 
         CompletionStage<Decision> decideAsync() {
             return charged.stream().allMatch(one -> one.limit().maxWait().isZero())
-                    ? its.rateLimiter.tryAcquireAsync(charges())
-                    : its.rateLimiter.tryAcquireAsync(charges(), this::maxWait);
+                    ? its.rateLimiter.acquireAsync(PermitRequest.of(charges()))
+                    : its.rateLimiter.acquireAsync(PermitRequest.of(charges()).withMaxWait(this::maxWait));
         }
 
         private Duration maxWait(Charge charge) {

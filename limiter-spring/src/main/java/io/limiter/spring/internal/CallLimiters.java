@@ -1,9 +1,9 @@
 package io.limiter.spring.internal;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
@@ -47,7 +47,7 @@ final class CallLimiters implements AutoCloseable {
         this.beans = beans;
         this.observer = observer;
         this.shadow = new ShadowCounter(limiter.rateLimiter());
-        this.endNaming = limiter.rateLimiter().denials().nameRules(this::methodsOf);
+        this.endNaming = limiter.rateLimiter().monitor().registerRuleNames(this::methodsOf);
     }
 
     /**

@@ -1,14 +1,13 @@
 package io.limiter.spring.internal;
 
-import io.limiter.Algorithm;
 import io.limiter.Charge;
-import io.limiter.DiagnosticLog;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ChargeOptions;
 import io.limiter.internal.config.LimitText;
-import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import java.time.Duration;
@@ -140,7 +139,7 @@ final class MethodLimit {
     }
 
     private void checkNoBlock(Policy policy) {
-        if (policy.block() != null) {
+        if (policy.penalty() != null) {
             throw scope.error(
                     "RL-177",
                     "a call that waits is denied first, and denials by policy '" + policy.name()
@@ -151,17 +150,18 @@ final class MethodLimit {
 
     private void checkCost(Policy policy) {
         for (Limit limit : policy.limits()) {
-            if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
+            if (limit.spec().algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
                 throw scope.error(
                         "RL-132",
                         "permits = \"" + annotation.permits() + "\", and '" + limit + "' of policy '" + policy.name()
                                 + "' counts different members, of which a call has one; leave the cost out");
             }
-            if (permits > limit.capacity() && limit.permits() > 0) {
+            if (permits > limit.spec().capacity() && limit.permits() > 0) {
                 throw scope.error(
                         "RL-132",
                         "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
-                                + limit + "' of policy '" + policy.name() + "' never has more than " + limit.capacity()
+                                + limit + "' of policy '" + policy.name() + "' never has more than "
+                                + limit.spec().capacity()
                                 + "; no call could ever be allowed; lower the cost or raise the limit");
             }
         }
@@ -223,8 +223,9 @@ final class MethodLimit {
             found.add("RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing");
         }
         for (Policy policy : shadow == null ? policies.values() : List.<Policy>of()) {
-            boolean isStock = policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
-            if (key.canBeAnothers() && policy.block() != null) {
+            boolean isStock =
+                    policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
+            if (key.canBeAnothers() && policy.penalty() != null) {
                 found.add("RL-175 " + scope + ": policy '" + policy.name()
                         + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
                         + annotation.key()

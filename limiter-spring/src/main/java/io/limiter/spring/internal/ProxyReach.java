@@ -1,6 +1,6 @@
 package io.limiter.spring.internal;
 
-import io.limiter.DiagnosticLog;
+import io.limiter.internal.DiagnosticLog;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;

@@ -1,7 +1,7 @@
 package io.limiter.spring.internal;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.CallerSource;
 import java.io.IOException;
 import java.lang.reflect.Method;

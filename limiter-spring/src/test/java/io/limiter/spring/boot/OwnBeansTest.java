@@ -10,6 +10,7 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -59,7 +60,7 @@ class OwnBeansTest {
     @Test
     void aLimiter() {
         Limiter own = Limiter.of(
-                App.config("limiter.policies.vote.limits = 1/1h"), RateLimiter.on(InProcessBackend.create()));
+                App.config("limiter.policies.vote.limits = 1/1h"), RateLimiters.on(InProcessBackend.create()));
         runner.withBean(Limiter.class, () -> own)
                 .withBean(Greeter.class)
                 .withPropertyValues("limiter.nonsense=not read")
@@ -74,7 +75,7 @@ class OwnBeansTest {
         ManualTime time = new ManualTime();
         runner.withBean(
                         RateLimiter.class,
-                        () -> RateLimiter.on(
+                        () -> RateLimiters.on(
                                 InProcessBackend.builder().timeSource(time).build()))
                 .withBean(Greeter.class)
                 .run(context -> {

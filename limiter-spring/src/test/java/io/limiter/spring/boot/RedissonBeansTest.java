@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import ch.qos.logback.classic.Level;
 import io.limiter.Decision.Source;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
@@ -139,7 +140,8 @@ class RedissonBeansTest {
     private static long left(ApplicationContext context) {
         Limiter limiter = context.getBean(Limiter.class);
         return limiter.rateLimiter()
-                .peek(limiter.policy("vote"), PartitionKey.global())
+                .tryAcquire(PermitRequest.of(limiter.policy("vote"), PartitionKey.global(), 0)
+                        .withLook())
                 .remaining();
     }
 }

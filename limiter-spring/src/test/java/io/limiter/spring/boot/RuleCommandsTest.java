@@ -115,7 +115,7 @@ class RuleCommandsTest {
 
     private static long decided(Limiter limiter, List<String> policies) {
         return policies.stream()
-                .mapToLong(name -> limiter.rateLimiter().counters().allowed(name, Decision.Source.REDIS))
+                .mapToLong(name -> limiter.rateLimiter().monitor().allowed(name, Decision.Source.REDIS))
                 .sum();
     }
 }

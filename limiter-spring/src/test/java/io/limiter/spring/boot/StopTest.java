@@ -44,7 +44,7 @@ class StopTest {
             Await.until(
                     Duration.ofSeconds(60),
                     "they wait",
-                    () -> limiter.rateLimiter().waiting()
+                    () -> limiter.rateLimiter().monitor().waiting()
                                     + answers.stream()
                                             .filter(CompletableFuture::isDone)
                                             .count()

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
@@ -110,7 +111,7 @@ class AsyncAndCacheTest {
     }
 
     private static Decision denial() {
-        try (RateLimiter limiter = RateLimiter.on(InProcessBackend.create())) {
+        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create())) {
             return limiter.tryAcquire(
                     App.config("limiter.policies.none.limits = 0/1h").policies().get("none"), PartitionKey.global(), 1);
         }

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Pages;
@@ -236,7 +236,7 @@ class PagesTest {
                     .build();
             return Limiter.of(
                     config,
-                    RateLimiter.on(InProcessBackend.builder().timeSource(time).build()));
+                    RateLimiters.on(InProcessBackend.builder().timeSource(time).build()));
         }
     }
 

@@ -1,8 +1,8 @@
 package io.limiter.spring.optional;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
@@ -34,7 +34,7 @@ public final class InAContext implements Callable<String> {
     public String call() throws Exception {
         LimiterConfig config = LimiterConfig.builder().build();
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-            context.registerBean(Limiter.class, () -> Limiter.of(config, RateLimiter.on(InProcessBackend.create())));
+            context.registerBean(Limiter.class, () -> Limiter.of(config, RateLimiters.on(InProcessBackend.create())));
             context.register(Settings.class, Service.class);
             context.refresh();
             Service service = context.getBean(Service.class);

@@ -1,8 +1,8 @@
 package io.limiter.spring.optional;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
@@ -27,7 +27,7 @@ public final class WithoutAContext implements Callable<String> {
         LimiterConfig config = LimiterConfig.builder().build();
         Method method = WithoutAContext.class.getMethod("greet", String.class);
         ProceedingJoinPoint point = point(method);
-        try (Limiter limiter = Limiter.of(config, RateLimiter.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.of(config, RateLimiters.on(InProcessBackend.create()));
                 RateLimiting used = RateLimiting.use(limiter)) {
             String answers = used.getClass().getSimpleName() + ": " + limited(point) + ", " + limited(point);
             try (RateLimiting none = RateLimiting.useNone()) {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
-import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
@@ -149,7 +149,7 @@ class AsyncTest {
     @ParameterizedTest
     @EnumSource(Style.class)
     void theSameInThisJvm(Style style) throws Exception {
-        try (Limited<Service> limited = Limited.of(Service.class, POLICY, RateLimiter.on(InProcessBackend.create()))) {
+        try (Limited<Service> limited = Limited.of(Service.class, POLICY, RateLimiters.on(InProcessBackend.create()))) {
             List<Future<?>> answers = inParallel(() -> style.call.apply(limited.object()));
             assertEquals(LIMIT, passed(answers));
             assertEquals(LIMIT, limited.object().runs());
@@ -181,7 +181,7 @@ class AsyncTest {
 
     @Test
     void reactiveMethodsAreDecidedEachTimeThatSomebodySubscribes() throws Exception {
-        try (Limited<Reactive> limited = Limited.of(Reactive.class, "", RateLimiter.on(InProcessBackend.create()))) {
+        try (Limited<Reactive> limited = Limited.of(Reactive.class, "", RateLimiters.on(InProcessBackend.create()))) {
             Reactive reactive = limited.object();
             Mono<String> greeting = reactive.greet("bob");
             assertEquals(0, reactive.assembled(), "nothing happens before somebody subscribes");
@@ -221,7 +221,7 @@ class AsyncTest {
 
     @Test
     void whatFailsLaterGivesBackToo() throws Exception {
-        try (Limited<Failing> limited = Limited.of(Failing.class, "", RateLimiter.on(InProcessBackend.create()))) {
+        try (Limited<Failing> limited = Limited.of(Failing.class, "", RateLimiters.on(InProcessBackend.create()))) {
             Failing failing = limited.object();
             IllegalStateException free = new IllegalStateException("free");
             IllegalArgumentException costs = new IllegalArgumentException("costs");
@@ -256,7 +256,7 @@ class AsyncTest {
                 .deadline(Duration.ofSeconds(30))
                 .build();
         assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
-        Limited<Service> limited = Limited.of(Service.class, POLICY, RateLimiter.on(backend));
+        Limited<Service> limited = Limited.of(Service.class, POLICY, RateLimiters.on(backend));
         assertEquals("done", limited.object().value("first"));
         limited.object().forget();
         return limited;

@@ -4,8 +4,8 @@ import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
@@ -179,7 +179,7 @@ class MethodsToldApartTest {
     @Tag("woven")
     @Test
     void woven() {
-        try (Limiter limiter = Limiter.of(App.config(""), RateLimiter.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.of(App.config(""), RateLimiters.on(InProcessBackend.create()));
                 RateLimiting used = RateLimiting.use(limiter)) {
             assertNotNull(used);
             assertEquals(EXPECTED, passing(new Free(), new One(), new Two(), new Namesake.One(), new Overloaded()));

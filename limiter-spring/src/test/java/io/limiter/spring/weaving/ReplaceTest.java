@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.RateLimiter;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.spring.App;
@@ -67,15 +68,17 @@ class ReplaceTest {
     }
 
     private static Limiter limiter() {
-        return Limiter.of(App.config(named(MANY)), RateLimiter.on(InProcessBackend.create()));
+        return Limiter.of(App.config(named(MANY)), RateLimiters.on(InProcessBackend.create()));
     }
 
     private static long used(Limiter limiter, String policy, String who) {
         return limiter.policies().get(policy).limits().get(0).permits()
                 - limiter.rateLimiter()
-                        .peek(
-                                limiter.policies().get(policy),
-                                PartitionKey.builder().add("key", who).build())
+                        .tryAcquire(PermitRequest.of(
+                                        limiter.policies().get(policy),
+                                        PartitionKey.builder().add("key", who).build(),
+                                        0)
+                                .withLook())
                         .remaining();
     }
 

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.App;
@@ -139,7 +139,7 @@ class RequireWovenTest {
     private static final String INCLUDES = "<aspectj><weaver><include within=\"com.example..*\"/></weaver></aspectj>";
 
     private static void useALimiter() {
-        try (Limiter limiter = Limiter.of(App.config(""), RateLimiter.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.of(App.config(""), RateLimiters.on(InProcessBackend.create()));
                 RateLimiting used = RateLimiting.use(limiter);
                 RateLimiting other = RateLimiting.use(limiter, () -> null)) {
             assertNotNull(used);

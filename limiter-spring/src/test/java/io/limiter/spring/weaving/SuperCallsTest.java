@@ -4,8 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import io.limiter.PartitionKey;
-import io.limiter.RateLimiter;
+import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
@@ -82,12 +83,13 @@ class SuperCallsTest {
     }
 
     private static long leftAfter(Consumer<Object> call) {
-        try (Limiter limiter = Limiter.of(App.config(NINE), RateLimiter.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.of(App.config(NINE), RateLimiters.on(InProcessBackend.create()));
                 RateLimiting used = RateLimiting.use(limiter)) {
             assertNotNull(used);
             call.accept("nothing");
             return limiter.rateLimiter()
-                    .peek(limiter.policy("nine"), PartitionKey.global())
+                    .tryAcquire(PermitRequest.of(limiter.policy("nine"), PartitionKey.global(), 0)
+                            .withLook())
                     .remaining();
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.App;
 import io.limiter.spring.aop.RateLimiting;
@@ -50,7 +51,7 @@ class WeavingTableTest {
     @ParameterizedTest
     @EnumSource(Construct.class)
     void woven(Construct construct) throws Exception {
-        try (RateLimiter rateLimiter = RateLimiter.on(InProcessBackend.create());
+        try (RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
                 RateLimiting used = RateLimiting.use(Limiter.of(App.config(""), rateLimiter))) {
             Constructor<?> constructor = construct.type.getDeclaredConstructor();
             constructor.setAccessible(true);

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.spring.App;
@@ -214,7 +214,7 @@ class WovenTest {
                 RateLimiting used = RateLimiting.use(limiter)) {
             assertNotNull(used);
             assertEquals(50, new Service().depth(50));
-            assertEquals(51, limiter.rateLimiter().counters().allowed("one", Decision.Source.IN_PROCESS));
+            assertEquals(51, limiter.rateLimiter().monitor().allowed("one", Decision.Source.IN_PROCESS));
         }
     }
 
@@ -226,6 +226,6 @@ class WovenTest {
     }
 
     private static Limiter limiter() {
-        return Limiter.of(App.config(ONE), RateLimiter.on(InProcessBackend.create()));
+        return Limiter.of(App.config(ONE), RateLimiters.on(InProcessBackend.create()));
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
@@ -57,7 +58,7 @@ class WebTest {
 
     private final ManualTime time = new ManualTime();
     private final RateLimiter inThisJvm =
-            RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
 
     @RestController
     static class Votes {
@@ -100,7 +101,7 @@ class WebTest {
         String denying = VOTE + "limiter.policies.vote.on-failure = deny\n" + FILTER;
         InProcessBackend closed = InProcessBackend.create();
         closed.close();
-        try (Site site = Site.start(folder, RateLimiter.on(closed), denying, Votes.class)) {
+        try (Site site = Site.start(folder, RateLimiters.on(closed), denying, Votes.class)) {
             HttpResponse<String> ofAnnotation = site.call("GET", "/vote");
             assertEquals(503, ofAnnotation.statusCode());
             HttpResponse<String> ofFilter = site.call("GET", "/filtered");
@@ -187,7 +188,7 @@ class WebTest {
                     .build();
             assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
             String config = "limiter.policies.shared.limits = " + LIMIT + "/1h\n";
-            try (Site site = Site.start(folder, RateLimiter.on(backend), config, Later.class)) {
+            try (Site site = Site.start(folder, RateLimiters.on(backend), config, Later.class)) {
                 wire.cut();
                 List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
                 try {
@@ -248,7 +249,7 @@ class WebTest {
             assertEquals("of the controller", site.call("GET", "/handled").body());
         }
         RateLimiter another =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         try (Site site = Site.start(folder, another, closed, Own.class, Votes.class)) {
             assertEquals(200, site.call("GET", "/vote").statusCode());
             assertEquals("calm down for 3600", site.call("GET", "/vote").body());

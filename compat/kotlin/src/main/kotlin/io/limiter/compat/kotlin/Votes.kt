@@ -6,6 +6,7 @@ import io.limiter.Limit
 import io.limiter.LimitOutcome
 import io.limiter.application.Limiter
 import io.limiter.PartitionKey
+import io.limiter.PermitRequest
 import io.limiter.Policy
 import io.limiter.config.LimiterConfig
 import io.limiter.rule.KeyResolver
@@ -19,14 +20,14 @@ open class Votes(private val limiter: Limiter) {
     /** How long to wait; null if the vote counts. */
     fun vote(user: String, requestId: String?): Duration? {
         val charge = Charge(policy(), keyOf.resolve(user), 1, requestId)
-        val decision: Decision = limiter.rateLimiter().tryAcquire(listOf(charge))
+        val decision: Decision = limiter.rateLimiter().tryAcquire(PermitRequest.of(listOf(charge)))
         return if (decision.allowed()) null else decision.retryAfter().orElseThrow()
     }
 
     /** The name of the reason; null for one that allows. */
     fun reason(outcome: LimitOutcome): String? = outcome.reason()?.name
 
-    fun block(policy: Policy): Limit? = policy.block()
+    fun block(policy: Policy): Limit? = policy.penalty()
 
     fun policy(): Policy = limiter.policy("vote")
 

@@ -56,6 +56,6 @@ public class VoteController {
                 candidates.standings(),
                 instance.name(),
                 instance.backend(),
-                new Rule(limit.permits(), limit.periodMicros() / 1_000));
+                new Rule(limit.permits(), limit.period().toMillis()));
     }
 }

@@ -2,6 +2,7 @@ package io.limiter.example.site;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.Arrays;
 import java.util.stream.Stream;
@@ -43,7 +44,7 @@ final class Site implements AutoCloseable {
 
         @Bean
         RateLimiter rateLimiter(ManualTime time) {
-            return RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+            return RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         }
     }
 

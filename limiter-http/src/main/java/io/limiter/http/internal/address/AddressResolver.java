@@ -1,6 +1,5 @@
 package io.limiter.http.internal.address;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
@@ -10,6 +9,7 @@ import io.limiter.http.Request;
 import io.limiter.http.internal.address.Hops.Form;
 import io.limiter.http.internal.address.Hops.Hop;
 import io.limiter.http.internal.address.ProxyWarnings.Shown;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.internal.config.ClientIpSettings.Source;
 import java.util.List;

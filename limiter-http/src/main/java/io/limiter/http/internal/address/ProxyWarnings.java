@@ -1,9 +1,9 @@
 package io.limiter.http.internal.address;
 
-import io.limiter.Throttle;
 import io.limiter.TimeSource;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
+import io.limiter.internal.Throttle;
 import io.limiter.internal.config.ClientIpSettings;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,7 +111,7 @@ final class ProxyWarnings {
         private final Throttle later;
 
         Looks(TimeSource time) {
-            this.later = new Throttle(time, SECOND_MICROS);
+            this.later = new Throttle(time::nowMicros, SECOND_MICROS);
         }
 
         boolean tryNext() {
@@ -189,7 +189,7 @@ final class ProxyWarnings {
 
     void onceAMinute(String warning, @Nullable Object... arguments) {
         Repeated one = repeated.computeIfAbsent(
-                warning, key -> new Repeated(new AtomicLong(), new Throttle(time, MINUTE_MICROS)));
+                warning, key -> new Repeated(new AtomicLong(), new Throttle(time::nowMicros, MINUTE_MICROS)));
         long count = one.count.incrementAndGet();
         if (one.throttle.tryPass()) {
             log.warn(

@@ -68,7 +68,7 @@ public final class LimitsInAnswer {
     }
 
     private static boolean isShown(LimitOutcome outcome) {
-        return outcome.limit().algorithm().isQuota() || !outcome.allowed();
+        return outcome.limit().spec().algorithm().isQuota() || !outcome.allowed();
     }
 
     /** One policy can be charged for several keys, or by two filters. */
@@ -145,7 +145,7 @@ public final class LimitsInAnswer {
         if (names.isEmpty()) {
             for (Charge charge : denial.charges()) {
                 charge.policy().limits().stream()
-                        .filter(limit -> charge.permits() > limit.capacity())
+                        .filter(limit -> charge.permits() > limit.spec().capacity())
                         .forEach(limit -> names.add(name(charge.policy(), limit)));
             }
         }

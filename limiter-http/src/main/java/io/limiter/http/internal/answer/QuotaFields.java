@@ -139,9 +139,9 @@ public final class QuotaFields {
             int place = (before.hashCode() + name.hashCode() + System.identityHashCode(limit)) & (KNOWN.length - 1);
             LimitText known = KNOWN[place];
             if (known == null || known.limit != limit || !known.name.equals(name) || !known.before.equals(before)) {
-                long window = clamped(limit.algorithm().windowSeconds(limit));
+                long window = clamped(limit.spec().windowSeconds());
                 String item = (before.isEmpty() ? "\"" : ", \"") + name;
-                String policy = item + "\";q=" + clamped(limit.quota()) + (window > 0 ? ";w=" + window : "");
+                String policy = item + "\";q=" + clamped(limit.spec().quota()) + (window > 0 ? ";w=" + window : "");
                 known = new LimitText(before, name, limit, before + policy, item + "\";r=");
                 KNOWN[place] = known;
             }
@@ -185,7 +185,7 @@ public final class QuotaFields {
         if (binding == null || !answer.tryReplaceClosest(binding)) {
             return;
         }
-        long limit = clamped(binding.limit().quota());
+        long limit = clamped(binding.limit().spec().quota());
         long remaining = clamped(binding.remaining());
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = seconds(resetMicros);
@@ -230,9 +230,9 @@ public final class QuotaFields {
         Map<Long, Long> windowByQuota = new LinkedHashMap<>();
         for (Charge charge : decision.charges()) {
             for (Limit limit : charge.policy().limits()) {
-                long window = clamped(limit.algorithm().windowSeconds(limit));
+                long window = clamped(limit.spec().windowSeconds());
                 if (window > 0) {
-                    windowByQuota.merge(clamped(limit.quota()), window, Math::max);
+                    windowByQuota.merge(clamped(limit.spec().quota()), window, Math::max);
                 }
             }
         }

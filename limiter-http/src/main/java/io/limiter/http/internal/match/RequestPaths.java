@@ -1,8 +1,9 @@
 package io.limiter.http.internal.match;
 
-import io.limiter.DiagnosticLog;
-import io.limiter.Throttle;
+import io.limiter.TimeSource;
 import io.limiter.http.Request;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,7 +26,7 @@ public final class RequestPaths {
     /** Resolved, and as ordinary segments; of the prefix too, because Tomcat returns it as it was sent. */
     private static final boolean[] DOTS = {false, true};
 
-    private final Throttle refusedLog = Throttle.hourly();
+    private final Throttle refusedLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /** Reads paths. */
     public RequestPaths() {}

@@ -4,6 +4,7 @@ import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.Settings.Storage;
 import java.util.List;
@@ -68,7 +69,7 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
             start = times.getObject().nowMicros();
         }
         HotSwappableTargetSource backend = new HotSwappableTargetSource(fresh(limiter));
-        Limiter replaced = Limiter.of(limiter.config(), RateLimiter.on(ProxyFactory.getProxy(Backend.class, backend)));
+        Limiter replaced = Limiter.of(limiter.config(), RateLimiters.on(ProxyFactory.getProxy(Backend.class, backend)));
         all.add(new Replaced(replaced, backend));
         return replaced;
     }
@@ -106,7 +107,7 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
         @Bean(RATE_LIMITER)
         @Fallback
         RateLimiter rateLimiter() {
-            return RateLimiter.unlimited();
+            return RateLimiters.unlimited();
         }
 
         @Bean("io.limiter.spring.boot.test.limiter")

@@ -126,7 +126,7 @@ public class LimiterActuatorAutoConfiguration {
         @ConditionalOnMissingBean(name = HEALTH)
         @Nullable
         HealthIndicator ratelimitsHealthIndicator(Limiter limiter) {
-            return limiter.rateLimiter().health().servers().isEmpty()
+            return limiter.rateLimiter().monitor().health().servers().isEmpty()
                     ? null
                     : () -> RedisHealth.of(
                             limiter,
@@ -144,7 +144,7 @@ public class LimiterActuatorAutoConfiguration {
         @ConditionalOnMissingBean(name = HEALTH)
         org.springframework.boot.health.contributor.@Nullable HealthIndicator ratelimitsHealthIndicator(
                 Limiter limiter) {
-            return limiter.rateLimiter().health().servers().isEmpty()
+            return limiter.rateLimiter().monitor().health().servers().isEmpty()
                     ? null
                     : () -> RedisHealth.of(
                             limiter,

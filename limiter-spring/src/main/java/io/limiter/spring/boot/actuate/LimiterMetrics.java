@@ -2,9 +2,8 @@ package io.limiter.spring.boot.actuate;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
-import io.limiter.Counters;
 import io.limiter.Decision;
-import io.limiter.RateLimiter;
+import io.limiter.LimiterMonitor;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -33,7 +32,7 @@ final class LimiterMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        Counters counters = limiter.rateLimiter().counters();
+        LimiterMonitor counters = limiter.rateLimiter().monitor();
         for (BackendException.Kind kind : BackendException.Kind.values()) {
             FunctionCounter.builder("limiter.backend.failures", counters, all -> all.failures(kind))
                     .tag("kind", Reports.text(kind))
@@ -45,13 +44,13 @@ final class LimiterMetrics implements MeterBinder {
             Gauge.builder(
                             "limiter.backend.servers",
                             limiter.rateLimiter(),
-                            one -> one.health().serversThatAre(state).size())
+                            one -> one.monitor().health().serversThatAre(state).size())
                     .tag("state", Reports.text(state))
                     .description("Redis servers that decide, by their state; none where this JVM decides")
                     .baseUnit("servers")
                     .register(registry);
         }
-        Gauge.builder("limiter.waiting", limiter.rateLimiter(), RateLimiter::waiting)
+        Gauge.builder("limiter.waiting", limiter.rateLimiter().monitor(), LimiterMonitor::waiting)
                 .description("Calls that wait for permits")
                 .baseUnit("calls")
                 .register(registry);
@@ -68,7 +67,7 @@ final class LimiterMetrics implements MeterBinder {
         counters.onPolicy(once);
     }
 
-    private static void bind(String policy, Counters counters, MeterRegistry registry) {
+    private static void bind(String policy, LimiterMonitor counters, MeterRegistry registry) {
         FunctionCounter.builder("limiter.blocked", counters, all -> all.blocked(policy))
                 .tag("policy", policy)
                 .description("Calls that a policy denied because their key is blocked")
@@ -89,7 +88,8 @@ final class LimiterMetrics implements MeterBinder {
         }
     }
 
-    private static FunctionCounter.Builder<Counters> decisions(Counters counters, ToDoubleFunction<Counters> count) {
+    private static FunctionCounter.Builder<LimiterMonitor> decisions(
+            LimiterMonitor counters, ToDoubleFunction<LimiterMonitor> count) {
         return FunctionCounter.builder("limiter.decisions", counters, count)
                 .description("Calls that a policy allowed or denied, by source of the decision")
                 .baseUnit("decisions");

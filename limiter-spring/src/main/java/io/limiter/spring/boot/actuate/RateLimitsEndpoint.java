@@ -4,12 +4,13 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.KeyHash;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.http.RequestSample;
 import io.limiter.http.internal.RuleKeyForm;
+import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.internal.AnnotatedPolicy;
@@ -88,7 +89,7 @@ class RateLimitsEndpoint {
         if (key == null && policy.equals(DENIED)) {
             int shown = most == null ? KEYS_SHOWN : Math.max(0, most);
             return new WebEndpointResponse<>(
-                    Reports.denied(limiter.rateLimiter().denials(), shown));
+                    Reports.denied(limiter.rateLimiter().monitor(), shown));
         }
         return answer(policy, key, (known, keys) -> {
             PartitionKey asked = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
@@ -118,7 +119,9 @@ class RateLimitsEndpoint {
     }
 
     private CompletableFuture<Decision> peek(Charge charge) {
-        return limiter.rateLimiter().peekAsync(List.of(charge)).toCompletableFuture();
+        return limiter.rateLimiter()
+                .acquireAsync(PermitRequest.of(List.of(charge)).withLook())
+                .toCompletableFuture();
     }
 
     /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: resets what a key has used of a policy. */
@@ -274,7 +277,7 @@ class RateLimitsEndpoint {
     }
 
     private String note(Decision.Source source) {
-        BackendHealth health = limiter.rateLimiter().health();
+        BackendHealth health = limiter.rateLimiter().monitor().health();
         String why =
                 health.findings().isEmpty() ? "Redis did not answer in time" : String.join("; ", health.findings());
         return source == Decision.Source.LOCAL_FALLBACK

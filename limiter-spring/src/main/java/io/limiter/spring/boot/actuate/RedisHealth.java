@@ -23,7 +23,7 @@ final class RedisHealth {
      *     of details for authorized users
      */
     static <H> H of(Limiter limiter, BiFunction<String, Map<String, Object>, H> made) {
-        BackendHealth health = limiter.rateLimiter().health();
+        BackendHealth health = limiter.rateLimiter().monitor().health();
         List<String> denying = limiter.policies().values().stream()
                 .filter(policy -> policy.onFailure() == FailureMode.DENY)
                 .map(Policy::name)

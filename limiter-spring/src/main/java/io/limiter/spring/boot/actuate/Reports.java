@@ -3,11 +3,10 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
-import io.limiter.Counters;
 import io.limiter.Decision;
 import io.limiter.DenialReason;
-import io.limiter.Denials;
 import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
@@ -65,10 +64,10 @@ final class Reports {
     }
 
     private static JsonObject backend(RateLimiter limiter) {
-        BackendHealth health = limiter.health();
+        BackendHealth health = limiter.monitor().health();
         JsonObject failures = new JsonObject();
         for (BackendException.Kind kind : BackendException.Kind.values()) {
-            failures.put(text(kind), limiter.counters().failures(kind));
+            failures.put(text(kind), limiter.monitor().failures(kind));
         }
         return new JsonObject()
                 .with("kind", health.servers().isEmpty() ? "in-process" : "redis")
@@ -86,7 +85,7 @@ final class Reports {
 
     /** By name: those of the configuration, those of annotations, and others that have decided something. */
     private static JsonObject policies(Limiter limiter, LimiterConfig config, List<AnnotatedPolicy> annotated) {
-        Counters counters = limiter.rateLimiter().counters();
+        LimiterMonitor counters = limiter.rateLimiter().monitor();
         Map<String, String> methods = new HashMap<>();
         annotated.forEach(one -> methods.putIfAbsent(one.policy().name(), one.method()));
         JsonObject all = new JsonObject();
@@ -107,7 +106,7 @@ final class Reports {
      * @param policy null if it is known only by its decisions
      * @param definedBy {@code configuration}, the method of its annotation, or {@code code}
      */
-    private static JsonObject policy(String name, @Nullable Policy policy, String definedBy, Counters counters) {
+    private static JsonObject policy(String name, @Nullable Policy policy, String definedBy, LimiterMonitor counters) {
         return new JsonObject()
                 .with("limits", policy == null ? List.of() : texts(policy.limits()))
                 .with("onFailure", policy == null ? null : policy.onFailure().text())
@@ -117,7 +116,7 @@ final class Reports {
     }
 
     /** How many calls a policy allowed, and denied or would have denied as a shadow policy, by source. */
-    private static JsonObject decisions(String policy, Counters counters) {
+    private static JsonObject decisions(String policy, LimiterMonitor counters) {
         JsonObject decisions = new JsonObject();
         for (Decision.Source source : Decision.Source.values()) {
             long allowed = counters.allowed(policy, source);
@@ -170,14 +169,14 @@ final class Reports {
     }
 
     /** The keys that this instance denied most in the last 10 to 20 minutes, the busiest first. */
-    static JsonObject denied(Denials denials, int most) {
+    static JsonObject denied(LimiterMonitor denials, int most) {
         return new JsonObject()
                 .with(
                         "keys",
                         denials.busiest(most).stream().map(Reports::denied).toList());
     }
 
-    private static JsonObject denied(Denials.DeniedKey denied) {
+    private static JsonObject denied(LimiterMonitor.DeniedKey denied) {
         return new JsonObject()
                 .with("policy", denied.policy())
                 .with("key", denied.key().canonical())

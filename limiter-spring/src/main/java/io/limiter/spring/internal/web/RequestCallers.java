@@ -1,7 +1,7 @@
 package io.limiter.spring.internal.web;
 
-import io.limiter.DiagnosticLog;
 import io.limiter.application.Limiter;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;

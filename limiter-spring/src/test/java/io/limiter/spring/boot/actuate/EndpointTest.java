@@ -195,7 +195,7 @@ class EndpointTest {
             limiter.tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
             site.bean(ManualTime.class).advance(Duration.ofSeconds(1));
         }
-        String before = limiter.rateLimiter().counters().toString();
+        String before = limiter.rateLimiter().monitor().toString();
         for (int i = 0; i < 5; i++) {
             HttpResponse<String> seen = site.key("GET", "vote", "192.0.2.1");
             assertEquals(200, seen.statusCode(), seen.body());
@@ -214,7 +214,7 @@ class EndpointTest {
             assertEquals(state, read(seen, "$.limits[0]"));
             assertEquals(98, (Integer) read(seen, "$.limits[1].remaining"));
         }
-        assertEquals(before, limiter.rateLimiter().counters().toString());
+        assertEquals(before, limiter.rateLimiter().monitor().toString());
 
         limiter.tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
         HttpResponse<String> full = site.key("GET", "vote", "192.0.2.1");

@@ -11,6 +11,7 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimited;
@@ -46,7 +47,7 @@ class KeysThatAreMadeTest {
     static class Site {
         @Bean
         RateLimiter rateLimiter() {
-            return RateLimiter.on(new Recording(InProcessBackend.create()));
+            return RateLimiters.on(new Recording(InProcessBackend.create()));
         }
 
         @Bean

@@ -3,6 +3,7 @@ package io.limiter.spring.boot.actuate;
 import com.jayway.jsonpath.JsonPath;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimited;
 import java.io.IOException;
@@ -81,7 +82,7 @@ final class ManagedSite implements AutoCloseable {
 
         @Bean
         RateLimiter rateLimiter(ManualTime time) {
-            return RateLimiter.on(InProcessBackend.builder().timeSource(time).build());
+            return RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
         }
     }
 

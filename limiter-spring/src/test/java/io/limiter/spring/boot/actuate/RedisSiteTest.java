@@ -53,7 +53,7 @@ class RedisSiteTest {
         Limiter limiter = site.bean(Limiter.class);
         Await.until(LONG, "Redis is unreachable", () -> {
             limiter.tryAcquire("vote", PartitionKey.of("somebody"), 1);
-            return limiter.rateLimiter().health().isAway();
+            return limiter.rateLimiter().monitor().health().isAway();
         });
     }
 
@@ -101,7 +101,11 @@ class RedisSiteTest {
             Await.until(
                     LONG,
                     "Redis has recovered",
-                    () -> !site.bean(Limiter.class).rateLimiter().health().isAway());
+                    () -> !site.bean(Limiter.class)
+                            .rateLimiter()
+                            .monitor()
+                            .health()
+                            .isAway());
             assertEquals(6, (Integer) read(site.key("GET", "vote", "192.0.2.1"), "$.limits[0].remaining"));
             assertEquals(200, site.key("DELETE", "vote", "192.0.2.1").statusCode());
             assertEquals(10, (Integer) read(site.key("GET", "vote", "192.0.2.1"), "$.limits[0].remaining"));

@@ -2,6 +2,7 @@ package io.limiter.spring.boot.webflux;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.util.concurrent.Callable;
 import org.springframework.boot.SpringApplication;
@@ -21,7 +22,7 @@ public class BootProgram implements Callable<String> {
     static class Site {
         @Bean
         RateLimiter rateLimiter() {
-            return RateLimiter.on(
+            return RateLimiters.on(
                     InProcessBackend.builder().timeSource(new ManualTime()).build());
         }
     }

@@ -1,9 +1,9 @@
 package io.limiter.spring.boot.webflux;
 
 import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.io.IOException;
@@ -36,7 +36,7 @@ public final class PlainProgram implements Callable<String> {
                     .build();
             return Limiter.of(
                     config,
-                    RateLimiter.on(InProcessBackend.builder()
+                    RateLimiters.on(InProcessBackend.builder()
                             .timeSource(new ManualTime())
                             .build()));
         }

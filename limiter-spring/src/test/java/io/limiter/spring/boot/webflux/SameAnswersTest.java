@@ -11,10 +11,12 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.LimitText;
 import io.limiter.servlet.rejection.Rejections;
@@ -46,7 +48,7 @@ class SameAnswersTest {
     private final ManualTime time = new ManualTime();
 
     private static Policy policy(String name, String limits) {
-        return new Policy(name, LimitText.parseAll(limits), FailureMode.DENY);
+        return Policy.of(name, LimitText.parseAll(limits)).withFailureMode(FailureMode.DENY);
     }
 
     /** Denials of all kinds, but the one for good. */
@@ -55,22 +57,22 @@ class SameAnswersTest {
         Policy other = config.policies().get("other");
         List<Decision> denials = new ArrayList<>();
         try (RateLimiter limiter =
-                RateLimiter.on(InProcessBackend.builder().timeSource(time).build())) {
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {
             PartitionKey a = PartitionKey.of("a");
             PartitionKey b = PartitionKey.of("b");
             limiter.tryAcquire(vote, a, 2);
             time.advance(Duration.ofMillis(1_500));
             limiter.tryAcquire(vote, a, 1);
             denials.add(limiter.tryAcquire(vote, a, 1));
-            denials.add(limiter.tryAcquire(List.of(new Charge(vote, b, 1), new Charge(vote, a, 2))));
+            denials.add(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(vote, b, 1), new Charge(vote, a, 2)))));
             limiter.tryAcquire(other, a, 4);
-            denials.add(limiter.tryAcquire(List.of(new Charge(vote, a, 1), new Charge(other, a, 3))));
-            denials.add(limiter.tryAcquire(List.of(new Charge(vote, b, 1), new Charge(other, a, 5))));
+            denials.add(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(vote, a, 1), new Charge(other, a, 3)))));
+            denials.add(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(vote, b, 1), new Charge(other, a, 5)))));
             Policy own = policy("Votes.vote", "1/1d fixed, 2/1s token-bucket");
             limiter.tryAcquire(own, a, 1);
-            denials.add(limiter.tryAcquire(List.of(new Charge(own, a, 1), new Charge(vote, b, 1))));
+            denials.add(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(own, a, 1), new Charge(vote, b, 1)))));
         }
-        try (RateLimiter limiter = RateLimiter.builder(new Unreachable())
+        try (RateLimiter limiter = RateLimiters.builder(new Unreachable())
                 .fallback(InProcessBackend.builder().timeSource(time).build())
                 .build()) {
             denials.add(limiter.tryAcquire(policy("closed", "1/1s"), PartitionKey.global(), 1));
@@ -114,7 +116,7 @@ class SameAnswersTest {
         LimiterConfig before = App.config(POLICIES);
         LimiterConfig after = App.config(POLICIES + "limiter.http.headers = draft-6");
         Decision denial = denials(before).get(0);
-        try (Limiter limiter = Limiter.of(before, RateLimiter.on(InProcessBackend.create()))) {
+        try (Limiter limiter = Limiter.of(before, RateLimiters.on(InProcessBackend.create()))) {
             RateLimitExceededWebHandler handler = new RateLimitExceededWebHandler(limiter);
             limiter.replace(after);
             assertEquals(webFlux(after, denial), webFlux(handler, denial));
@@ -126,7 +128,7 @@ class SameAnswersTest {
         for (String headers : List.of("draft-10", "draft-7", "draft-6", "x-ratelimit", "none")) {
             LimiterConfig config = App.config(POLICIES + "limiter.http.headers = " + headers);
             try (RateLimiter limiter =
-                    RateLimiter.on(InProcessBackend.builder().timeSource(time).build())) {
+                    RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {
                 Map<String, String> answer =
                         webFlux(config, limiter.tryAcquire(policy("nobody", "0/1m, 5/1h"), PartitionKey.global(), 1));
                 assertEquals("429", answer.get("status"));
@@ -151,7 +153,7 @@ class SameAnswersTest {
     }
 
     private static Map<String, String> webFlux(LimiterConfig config, Decision denial) {
-        try (Limiter limiter = Limiter.of(config, RateLimiter.on(InProcessBackend.create()))) {
+        try (Limiter limiter = Limiter.of(config, RateLimiters.on(InProcessBackend.create()))) {
             return webFlux(new RateLimitExceededWebHandler(limiter), denial);
         }
     }

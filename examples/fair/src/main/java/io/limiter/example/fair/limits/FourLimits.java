@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
@@ -12,7 +13,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.springframework.stereotype.Component;
 
 /** Puts the same calls to four policies that differ in their algorithm alone. Thread-safe. */
@@ -60,10 +60,10 @@ class FourLimits {
         }
         PartitionKey key = PartitionKey.of(visitor);
         RateLimiter rateLimiter = limiter.rateLimiter();
-        List<List<CompletionStage<Decision>>> asked = new ArrayList<>();
+        List<List<CompletableFuture<Decision>>> asked = new ArrayList<>();
         for (String name : POLICIES) {
-            asked.add(rateLimiter.tryAcquireEachAsync(
-                    Collections.nCopies(calls, new Charge(limiter.policy(name), key, 1))));
+            asked.add(rateLimiter.acquireEachAsync(
+                    Collections.nCopies(calls, PermitRequest.of(limiter.policy(name), key, 1))));
         }
         List<State> states = new ArrayList<>();
         for (int i = 0; i < POLICIES.size(); i++) {
@@ -73,10 +73,13 @@ class FourLimits {
     }
 
     private State state(Policy policy, PartitionKey key, List<Decision> decisions) {
-        LimitOutcome left = limiter.rateLimiter().peek(policy, key).outcomes().get(0);
+        LimitOutcome left = limiter.rateLimiter()
+                .tryAcquire(PermitRequest.of(policy, key, 0).withLook())
+                .outcomes()
+                .get(0);
         long allowed = decisions.stream().filter(Decision::allowed).count();
         return new State(
-                left.limit().algorithm().text(),
+                left.limit().kind(),
                 left.limit().permits(),
                 left.limit().period().toMillis(),
                 left.remaining(),
@@ -96,7 +99,7 @@ class FourLimits {
         List<Charge> votes = voters.stream()
                 .map(voter -> new Charge(policy, PartitionKey.of(List.of(evening, voter)), 1))
                 .toList();
-        List<Decision> decisions = all(limiter.rateLimiter().tryAcquireEachAsync(votes));
+        List<Decision> decisions = all(limiter.rateLimiter().acquireEachAsync(PermitRequest.each(votes)));
         List<Vote> seen = new ArrayList<>();
         for (int i = 0; i < voters.size(); i++) {
             seen.add(new Vote(voters.get(i), decisions.get(i).allowed()));
@@ -104,10 +107,7 @@ class FourLimits {
         return seen;
     }
 
-    private static List<Decision> all(List<CompletionStage<Decision>> asked) {
-        return asked.stream()
-                .map(CompletionStage::toCompletableFuture)
-                .map(CompletableFuture::join)
-                .toList();
+    private static List<Decision> all(List<CompletableFuture<Decision>> asked) {
+        return asked.stream().map(CompletableFuture::join).toList();
     }
 }

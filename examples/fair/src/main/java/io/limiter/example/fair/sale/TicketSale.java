@@ -6,13 +6,14 @@ import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.redisson.api.RBucket;
 import org.redisson.api.RMap;
@@ -63,7 +64,7 @@ class TicketSale {
 
     /** Holds a ticket for the visitor, once. */
     Attempt buy(String visitor) {
-        return noted(visitor, limiter.rateLimiter().tryAcquire(List.of(order(visitor))));
+        return noted(visitor, limiter.rateLimiter().tryAcquire(PermitRequest.of(List.of(order(visitor)))));
     }
 
     /** The visitor pays. Returns false where nothing is held for it, or no longer. */
@@ -79,7 +80,7 @@ class TicketSale {
     private boolean finish(String id, String visitor) {
         RateLimiter rateLimiter = limiter.rateLimiter();
         // Asked again with its id, the purchase answers as it did, on any instance; a confirmation needs that decision.
-        Decision again = rateLimiter.tryAcquire(List.of(order(visitor)));
+        Decision again = rateLimiter.tryAcquire(PermitRequest.of(List.of(order(visitor))));
         if (reason(again).equals(FAILED)) {
             throw new BackendException("Redis did not answer; the payment goes on when it does");
         }
@@ -118,7 +119,7 @@ class TicketSale {
                 clicks.add(new Charge(limiter.policy("sale"), ALL, 1, visitor + "/" + click, PartitionKey.of(visitor)));
             }
         }
-        List<CompletionStage<Decision>> asked = limiter.rateLimiter().tryAcquireEachAsync(clicks);
+        List<CompletableFuture<Decision>> asked = limiter.rateLimiter().acquireEachAsync(PermitRequest.each(clicks));
         Map<String, Long> seen = asked.stream()
                 .map(one -> reason(one.toCompletableFuture().join()))
                 .collect(Collectors.groupingBy(reason -> reason, Collectors.counting()));
@@ -134,9 +135,14 @@ class TicketSale {
     View view(String visitor) {
         Charge nothing = new Charge(limiter.policy("sale"), ALL, 0);
         // Without an answer of Redis there are none.
-        LimitOutcome stock = limiter.rateLimiter().peek(List.of(nothing)).outcomes().stream()
-                .findFirst()
-                .orElseThrow(() -> new BackendException("Redis did not answer; the stock is not known"));
+        LimitOutcome stock =
+                limiter
+                        .rateLimiter()
+                        .tryAcquire(PermitRequest.of(List.of(nothing)).withLook())
+                        .outcomes()
+                        .stream()
+                        .findFirst()
+                        .orElseThrow(() -> new BackendException("Redis did not answer; the stock is not known"));
         long heldMillis = held(visitor).remainTimeToLive();
         boolean paid = sold.contains(visitor);
         long paidTickets = sold.size();

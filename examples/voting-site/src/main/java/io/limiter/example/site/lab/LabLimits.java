@@ -1,16 +1,16 @@
 package io.limiter.example.site.lab;
 
-import io.limiter.Algorithm;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.example.site.Shown;
 import io.limiter.example.site.WrongInputException;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 record LabLimits(long permits, long periodMillis, long burst) {
-    /** The order of the lanes. */
-    static final List<Algorithm> LANES =
-            List.of(Algorithm.FIXED_WINDOW, Algorithm.SLIDING_LIST, Algorithm.SLIDING_ZSET, Algorithm.TOKEN_BUCKET);
+    /** How many policies there are. */
+    static final int LANES = 4;
 
     private static final long SHORTEST_PERIOD_MILLIS = 500;
     private static final long LONGEST_PERIOD_MILLIS = 60_000;
@@ -29,7 +28,7 @@ record LabLimits(long permits, long periodMillis, long burst) {
     /** What a visitor finds: the limit of the vote, as far as the laboratory can keep it, so that both count alike. */
     static LabLimits like(Limit vote) {
         long permits = Math.max(1, Math.min(vote.permits(), Limit.MAX_LOG_PERMITS));
-        long periodMillis = vote.periodMicros() / 1_000;
+        long periodMillis = vote.period().toMillis();
         return new LabLimits(
                 permits, Math.max(SHORTEST_PERIOD_MILLIS, Math.min(periodMillis, LONGEST_PERIOD_MILLIS)), permits);
     }
@@ -59,13 +58,14 @@ record LabLimits(long permits, long periodMillis, long burst) {
 
     /** Four policies of one limit each, in the order of the lanes. While Redis is unreachable, this JVM decides. */
     List<Policy> policies() {
-        List<Policy> policies = new ArrayList<>();
-        for (Algorithm algorithm : LANES) {
-            long capacity = algorithm == Algorithm.TOKEN_BUCKET ? burst : permits;
-            Limit limit = new Limit(null, algorithm, permits, periodMillis * 1_000, capacity);
-            policies.add(new Policy("lab-" + algorithm.text(), List.of(limit), FailureMode.LOCAL));
-        }
-        return List.copyOf(policies);
+        Duration period = Duration.ofMillis(periodMillis);
+        return Stream.of(
+                        Limit.fixedWindow(permits, period),
+                        Limit.slidingList(permits, period),
+                        Limit.slidingZset(permits, period),
+                        Limit.tokenBucket(permits, period, burst))
+                .map(limit -> Policy.of("lab-" + limit.kind(), limit).withFailureMode(FailureMode.LOCAL))
+                .toList();
     }
 
     /** The text in a cookie and in keys. */

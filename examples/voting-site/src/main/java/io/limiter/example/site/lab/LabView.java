@@ -42,8 +42,8 @@ record LabView(
             Decision look = looks.get(i);
             LimitOutcome state = look.binding().orElse(null);
             lanes.add(new Lane(
-                    limit.algorithm().text(),
-                    limit.permits() + "/" + limit.periodText(),
+                    limit.kind(),
+                    limit.toString().split(" ")[0],
                     limit.capacity(),
                     notes.admitted().get(i),
                     notes.denied().get(i),

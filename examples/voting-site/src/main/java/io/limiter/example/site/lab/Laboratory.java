@@ -3,6 +3,7 @@ package io.limiter.example.site.lab;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
@@ -57,7 +58,8 @@ class Laboratory implements AutoCloseable {
         PartitionKey key = visitor.key();
         // Separate calls: charges of one list would be all or nothing.
         var unused = together(visitor.limits().policies().stream()
-                        .map(policy -> limiter.tryAcquireAsync(policy, key, 1).toCompletableFuture())
+                        .map(policy -> limiter.acquireAsync(PermitRequest.of(policy, key, 1))
+                                .toCompletableFuture())
                         .toList())
                 .thenAccept(decisions -> visitor.note(
                         round, at, decisions.stream().map(Verdict::of).toList()));
@@ -68,7 +70,9 @@ class Laboratory implements AutoCloseable {
         PartitionKey key = visitor.key();
         List<CompletableFuture<Decision>> asked = new ArrayList<>();
         for (Policy policy : visitor.limits().policies()) {
-            asked.add(limiter.peekAsync(List.of(new Charge(policy, key, 0))).toCompletableFuture());
+            asked.add(limiter.acquireAsync(PermitRequest.of(List.of(new Charge(policy, key, 0)))
+                            .withLook())
+                    .toCompletableFuture());
         }
         return together(asked).join();
     }

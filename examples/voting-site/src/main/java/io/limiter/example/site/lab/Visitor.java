@@ -21,8 +21,8 @@ final class Visitor {
 
     private final String id;
     private final Deque<Arrival> arrivals = new ArrayDeque<>();
-    private final long[] admitted = new long[LabLimits.LANES.size()];
-    private final long[] denied = new long[LabLimits.LANES.size()];
+    private final long[] admitted = new long[LabLimits.LANES];
+    private final long[] denied = new long[LabLimits.LANES];
     private LabLimits limits;
     private long round;
     private long count;

@@ -1,0 +1,139 @@
+package io.limiter;
+
+import io.limiter.internal.Access;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a {@link RateLimiter} has decided, which keys it denies, and how its backend is. Only this library extends it.
+ * Thread-safe; nothing here calls a server.
+ *
+ * <p>Decisions are counted by policy and source, never by client, so their size is that of the configuration. The numbers
+ * start at 0 when the limiter is made and only grow; looks are not counted. A call that is charged to several policies
+ * counts once for each of them that allowed or denied it. A policy that would have allowed a call that another one denied
+ * was not charged, and counts nothing.
+ *
+ * <p>Some denials are lines in the log (RL-405, logger {@code io.limiter.Denials}), and the keys that are denied most are
+ * kept in bounded memory, however many there are. Slow floods are counted one by one. Where one thread denies more than
+ * about 10 000 calls a second, one denial in about 64 is recorded and counts as 64. Threads do not wait for each other: of
+ * two denials at the same moment, one is left out.
+ */
+public abstract class LimiterMonitor {
+    /** The name under which policies beyond 1 000 are counted, so that names made at run time can't fill the memory. */
+    public static final String OTHERS = "*";
+
+    /** How many denials are logged in a second, unless configured. */
+    public static final int DEFAULT_LINES_PER_SECOND = 1;
+
+    /** How many of the busiest keys are kept, unless configured. */
+    public static final int DEFAULT_KEYS = 200;
+
+    /** For this library. */
+    protected LimiterMonitor(Access library) {
+        Objects.requireNonNull(library);
+    }
+
+    /** A key that is denied. Immutable. */
+    public interface DeniedKey {
+        /** The name of the policy that denies it. */
+        String policy();
+
+        /** Whose quota; secrets in it are hashes, as in the names of states in Redis. */
+        PartitionKey key();
+
+        /** Whether calls only would have been denied. */
+        boolean shadow();
+
+        /** The rules and annotated methods that charge the policy, one of which caused the denials; empty if only code does. */
+        List<String> rules();
+
+        /** How many denials in the last 10 to 20 minutes; an estimate in a flood. */
+        long denied();
+
+        /** How many of them may have been denials of keys that this one has displaced. */
+        long excess();
+
+        /** The limit that caused the last denial, as configuration text; null if nothing could be counted. */
+        @Nullable
+        String limit();
+
+        /** Where the last denial came from. */
+        Decision.Source source();
+
+        /** The time since the last denial. */
+        Duration sinceLast();
+
+        /** What is left of the wait that the last denial gave: zero when it is over, null for never. */
+        @Nullable
+        Duration retryAfter();
+    }
+
+    /** Names the rules or methods that charge a policy. Called by any thread. */
+    @FunctionalInterface
+    public interface RuleNames {
+        /**
+         * The names.
+         *
+         * @param policy the name of the policy
+         * @param shadow whether shadow rules are meant
+         */
+        Stream<String> of(String policy, boolean shadow);
+    }
+
+    /** The policies that decided something so far, in order. */
+    public abstract Set<String> policies();
+
+    /**
+     * Reports the name of each policy, once, as soon as it decides something for the first time; policies that already
+     * have are reported at once. The listener is called on the thread of a blocking caller or on the limiter's executor,
+     * never on a thread that reads Redis' answers, so it may call the limiter. Exceptions that it throws are logged.
+     */
+    public abstract void onPolicy(Consumer<String> listener);
+
+    /** How many calls the policy allowed by a decision of this source. */
+    public abstract long allowed(String policy, Decision.Source source);
+
+    /** How many calls the policy denied by a decision of this source. */
+    public abstract long denied(String policy, Decision.Source source);
+
+    /** How many of the calls that the policy denied were denied because their key is blocked ({@link Penalty}). */
+    public abstract long blocked(String policy);
+
+    /** How often the backend gave no decision, for this reason. */
+    public abstract long failures(BackendException.Kind kind);
+
+    /**
+     * The keys that were denied most often in the last 10 to 20 minutes, the busiest first. The same key is a separate
+     * entry for each policy, and for calls that only would have been denied.
+     *
+     * @param most how many at most, 0 or more
+     */
+    public abstract List<DeniedKey> busiest(int most);
+
+    /**
+     * Sets what is recorded of denials from now on; earlier records are kept if the number of keys is the same.
+     *
+     * @param linesPerSecond the most denials that are logged in a second, up to 1 000; 0 for none
+     * @param keys how many keys are recorded, up to 10 000; 0 for none
+     * @throws IllegalArgumentException if one is out of range
+     */
+    public abstract void recordDenials(int linesPerSecond, int keys);
+
+    /**
+     * Registers names for the log and {@link DeniedKey#rules()}.
+     *
+     * @return removes the registration
+     */
+    public abstract Runnable registerRuleNames(RuleNames names);
+
+    /** How many calls wait now. */
+    public abstract int waiting();
+
+    /** The current state of the backend, without the fallback. */
+    public abstract BackendHealth health();
+}

@@ -1,0 +1,275 @@
+package io.limiter.engine;
+
+import io.limiter.Backend;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimiterMonitor;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.TimeSource;
+import io.limiter.internal.Access;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** The limiter on a backend: checks the charges, calls the backend, and answers by failure mode when the backend can't. */
+final class BackendRateLimiter extends RateLimiter {
+    private static final int LAST_ASKED = 256;
+
+    private final Backend backend;
+    private final @Nullable Backend fallback;
+    private final List<Backend> both;
+    private final Executor executor;
+    private final DenialRecord denials = new DenialRecord(TimeSource.system());
+    private final EngineMonitor monitor;
+    /**
+     * The policies that were used last, found by identity, without the hash of a name. Read without synchronization: a
+     * thread that sees an old entry, or none, makes its own.
+     */
+    private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
+
+    private final FailureAnswers failures;
+    private final Refunds refunds;
+    private final WaitQueues waiting;
+
+    /** What a call to a policy needs. */
+    private record Asked(Policy policy, Backend.Decider decider, EngineMonitor.Row row) {}
+
+    BackendRateLimiter(RateLimiters.Builder made) {
+        super(Access.LIBRARY);
+        this.backend = made.backend;
+        this.fallback = made.fallback;
+        this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
+        this.executor = made.executor;
+        this.waiting = new WaitQueues(
+                made.timer,
+                made.maxWaiting,
+                executor,
+                asked -> ask(asked, Backend.Mode.TAKE),
+                decision -> counted(decision, false, executor),
+                decision -> refundAsync(List.of(decision), charge -> true));
+        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting);
+        this.failures = new FailureAnswers(fallback, made.instances, monitor, made.timer::nowMicros);
+        this.refunds = new Refunds(backend, fallback, waiting);
+    }
+
+    @Override
+    public Decision tryAcquire(PermitRequest request) {
+        Charge first = request.charges().get(0);
+        boolean isPlain = first.isPlain() && request.charges().size() == 1;
+        return isPlain && request.mode() == Backend.Mode.TAKE && !request.isShadow()
+                ? tryAcquire(first.policy(), first.key(), first.permits())
+                : finished(request, decideNow(charges(request), request.mode()), Runnable::run);
+    }
+
+    /** The same as for a request, on a shorter path. */
+    @Override
+    public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
+        int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
+        Asked known = lastAsked[slot];
+        boolean isKnown = known != null && known.policy == policy;
+        Backend.Decider decider = isKnown ? known.decider : decider(backend, policy);
+        Decision decision;
+        try {
+            decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
+        } catch (RuntimeException failure) {
+            // If the charge is wrong, this throws too: then no failure mode answers.
+            decision = failures.whenBackendFails(new Charge(policy, key, permits), failure);
+        }
+        EngineMonitor.Row row = isKnown ? known.row : monitor.row(policy.name(), Runnable::run);
+        if (!isKnown) {
+            lastAsked[slot] = new Asked(policy, decider, row);
+        }
+        row.count(decision);
+        if (!decision.allowed()) {
+            if (decision.blocked()) {
+                row.countBlocked();
+            }
+            denials.add(decision, false, Runnable::run);
+        }
+        return decision;
+    }
+
+    /** What decides calls to a policy. */
+    static Backend.Decider decider(Backend backend, Policy policy) {
+        Objects.requireNonNull(policy, "policy");
+        return backend instanceof Backend.PerPolicy finding
+                ? finding.decider(policy)
+                : (key, permits, mode) -> backend.decideNow(List.of(new Charge(policy, key, permits)), mode);
+    }
+
+    @Override
+    public Decision acquire(PermitRequest request) throws InterruptedException {
+        CompletableFuture<Decision> answer = acquireAsync(request.withBlocking());
+        try {
+            return answer.get();
+        } catch (InterruptedException interrupted) {
+            if (answer.cancel(false)) {
+                throw interrupted;
+            }
+            // Decided at that moment: the caller must get the decision, or its permits would be lost.
+            Thread.currentThread().interrupt();
+            return answer.join();
+        } catch (ExecutionException failed) {
+            throw BackendException.of(failed);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Decision> acquireAsync(PermitRequest request) {
+        Function<List<Charge>, CompletableFuture<Decision>> ask = request.isBlocking()
+                ? asked -> CompletableFuture.completedFuture(decideNow(asked, request.mode()))
+                : asked -> ask(asked, request.mode());
+        return request.mayWait() ? waiting.decide(request, ask) : finished(request, ask.apply(charges(request)));
+    }
+
+    @Override
+    public List<CompletableFuture<Decision>> acquireEachAsync(List<PermitRequest> requests) {
+        if (!requests.stream().allMatch(BackendRateLimiter::isSingle)) {
+            return requests.stream().map(this::acquireAsync).toList();
+        }
+        List<Charge> each =
+                requests.stream().map(request -> charges(request).get(0)).toList();
+        List<CompletableFuture<Decision>> decisions = new ArrayList<>(each.size());
+        for (CompletionStage<Decision> answer : backend.decideEach(each)) {
+            int next = decisions.size();
+            CompletableFuture<Decision> taken =
+                    answered(List.of(each.get(next)), Backend.Mode.TAKE, answer.toCompletableFuture());
+            decisions.add(finished(requests.get(next), taken));
+        }
+        return decisions;
+    }
+
+    private static boolean isSingle(PermitRequest request) {
+        return request.charges().size() == 1 && request.mode() == Backend.Mode.TAKE && !request.mayWait();
+    }
+
+    private static List<Charge> charges(PermitRequest request) {
+        return request.isShadow() ? withoutBlocks(request.charges()) : request.charges();
+    }
+
+    /** Counted by the thread that completed the call, such as a Netty thread; listeners of the counters do not run on it. */
+    private CompletableFuture<Decision> finished(PermitRequest request, CompletableFuture<Decision> answer) {
+        return onExecutor(answer.thenApply(decision -> finished(request, decision, executor)));
+    }
+
+    private Decision finished(PermitRequest request, Decision decision, Executor listening) {
+        boolean counts =
+                request.mode() == Backend.Mode.TAKE || request.mode() == Backend.Mode.ASK && !decision.allowed();
+        if (counts) {
+            return counted(decision, request.isShadow(), listening);
+        }
+        // It took nothing, so there is nothing to give back.
+        decision.claimRefund(Access.LIBRARY);
+        return decision;
+    }
+
+    /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
+    private static List<Charge> withoutBlocks(List<Charge> charges) {
+        return charges.stream()
+                .map(one -> one.under(one.policy().withPenalty(null)))
+                .toList();
+    }
+
+    @Override
+    public void announce(Policy policy) {
+        both.forEach(one -> one.announce(policy));
+        waiting.renew(policy);
+    }
+
+    @Override
+    public void retract(Policy policy) {
+        both.forEach(one -> one.retract(policy));
+        waiting.remove(policy);
+    }
+
+    @Override
+    public void reset(Policy policy, PartitionKey key) {
+        CompletableFuture<?>[] all = both.stream()
+                .map(one -> one.reset(policy, key).toCompletableFuture())
+                .toArray(CompletableFuture[]::new);
+        BackendException.join(CompletableFuture.allOf(all).thenRun(() -> waiting.wake(policy, key)));
+    }
+
+    @Override
+    public boolean refund(Decision decision) {
+        return BackendException.join(refunds.give(List.of(decision), charge -> true));
+    }
+
+    @Override
+    public boolean confirm(Decision decision) {
+        return BackendException.join(refunds.confirm(decision));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which) {
+        return onExecutor(refunds.give(decisions, which));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> confirmAsync(Decision decision) {
+        return onExecutor(refunds.confirm(decision));
+    }
+
+    @Override
+    public LimiterMonitor monitor() {
+        return monitor;
+    }
+
+    @Override
+    public void close() {
+        waiting.close();
+        both.forEach(Backend::close);
+    }
+
+    /** On the calling thread, including the failure mode and its logging. */
+    private Decision decideNow(List<Charge> asked, Backend.Mode mode) {
+        try {
+            return backend.decideNow(asked, mode);
+        } catch (RuntimeException failure) {
+            return BackendException.join(failures.whenBackendFails(asked, mode, failure));
+        }
+    }
+
+    /** The answer of the backend or, if it fails, of the failure mode. */
+    private CompletableFuture<Decision> answered(
+            List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered) {
+        if (!answered.isDone()) {
+            // Not on the completing thread: that may be the one timer for the deadlines of all others.
+            return answered.exceptionallyComposeAsync(
+                    failure -> failures.whenBackendFails(asked, mode, failure), executor);
+        }
+        return answered.isCompletedExceptionally()
+                ? answered.exceptionallyCompose(failure -> failures.whenBackendFails(asked, mode, failure))
+                : answered;
+    }
+
+    private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
+        CompletableFuture<Decision> asked;
+        try {
+            asked = backend.decide(charges, mode).toCompletableFuture();
+        } catch (RuntimeException e) {
+            asked = CompletableFuture.failedFuture(e);
+        }
+        return answered(charges, mode, asked);
+    }
+
+    private Decision counted(Decision decision, boolean shadow, Executor listening) {
+        monitor.decided(decision, shadow, listening);
+        return decision;
+    }
+
+    private <T> CompletableFuture<T> onExecutor(CompletableFuture<T> answer) {
+        return answer.isDone() ? answer : answer.whenCompleteAsync((value, failure) -> {}, executor);
+    }
+}

@@ -1,0 +1,64 @@
+package io.limiter.engine;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A few counters that many threads increment. Exact and thread-safe. The first threads have counters of their own, so
+ * that they need no atomic operation, which would dominate the cost of a decision in this JVM. All other threads share
+ * a {@link LongAdder}.
+ */
+final class CallCounts {
+    private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final int THREADS = 64;
+    /** Longs between the numbers of two threads, so that they are in different cache lines. */
+    private static final int PADDING = 8;
+
+    /** What one thread has counted. */
+    private static final class Own extends WeakReference<Thread> {
+        final long[] counts;
+
+        Own(Thread thread, long[] counts) {
+            super(thread);
+            this.counts = counts;
+        }
+    }
+
+    private final AtomicReferenceArray<@Nullable Own> own = new AtomicReferenceArray<>(THREADS);
+    private final LongAdder[] others;
+
+    CallCounts(int numbers) {
+        others = Stream.generate(LongAdder::new).limit(numbers).toArray(LongAdder[]::new);
+    }
+
+    void increment(int number) {
+        Thread thread = Thread.currentThread();
+        int slot = (int) thread.getId() & THREADS - 1;
+        Own mine = own.getAcquire(slot);
+        if (mine != null && mine.refersTo(thread)) {
+            COUNT.setOpaque(mine.counts, number, mine.counts[number] + 1);
+        } else if (mine != null || !own.compareAndSet(slot, null, first(thread, number))) {
+            others[number].increment();
+        }
+    }
+
+    private Own first(Thread thread, int number) {
+        long[] counts = new long[others.length + PADDING];
+        counts[number] = 1;
+        return new Own(thread, counts);
+    }
+
+    long sum(int number) {
+        long sum = others[number].sum();
+        for (int i = 0; i < THREADS; i++) {
+            Own one = own.get(i);
+            sum += one == null ? 0 : (long) COUNT.getOpaque(one.counts, number);
+        }
+        return sum;
+    }
+}

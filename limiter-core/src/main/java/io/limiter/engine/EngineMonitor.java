@@ -1,0 +1,193 @@
+package io.limiter.engine;
+
+import io.limiter.BackendException;
+import io.limiter.BackendHealth;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor;
+import io.limiter.internal.Access;
+import io.limiter.internal.DiagnosticLog;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+
+/** The counts by policy; and what else a limiter shows, with which it is made. */
+final class EngineMonitor extends LimiterMonitor {
+    /** Further policies are counted under {@link #OTHERS}, so that names made at run time can't fill the memory. */
+    static final int MOST_POLICIES = 1_000;
+
+    private static final Logger LOG = DiagnosticLog.of(EngineMonitor.class);
+
+    private final Map<String, Row> rows = new ConcurrentHashMap<>();
+    private final CallCounts failures = new CallCounts(BackendException.Kind.values().length);
+    private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
+
+    private final DenialRecord denials;
+    private final Supplier<BackendHealth> health;
+    private final IntSupplier waiting;
+
+    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting) {
+        super(Access.LIBRARY);
+        this.denials = denials;
+        this.health = health;
+        this.waiting = waiting;
+    }
+
+    @Override
+    public Set<String> policies() {
+        return new TreeSet<>(rows.keySet());
+    }
+
+    @Override
+    public void onPolicy(Consumer<String> listener) {
+        Set<String> reported = ConcurrentHashMap.newKeySet();
+        Consumer<String> once = name -> {
+            if (reported.add(name)) {
+                listener.accept(name);
+            }
+        };
+        listeners.add(once);
+        policies().forEach(name -> report(once, name));
+    }
+
+    @Override
+    public long allowed(String policy, Decision.Source source) {
+        return count(policy, source, true);
+    }
+
+    @Override
+    public long denied(String policy, Decision.Source source) {
+        return count(policy, source, false);
+    }
+
+    @Override
+    public long blocked(String policy) {
+        Row row = rows.get(policy);
+        return row == null ? 0 : row.counts.sum(Row.BLOCKED);
+    }
+
+    private long count(String policy, Decision.Source source, boolean isAllowed) {
+        Row row = rows.get(policy);
+        return row == null ? 0 : row.counts.sum(Row.number(source, isAllowed));
+    }
+
+    @Override
+    public long failures(BackendException.Kind kind) {
+        return failures.sum(kind.ordinal());
+    }
+
+    @Override
+    public List<DeniedKey> busiest(int most) {
+        return denials.busiest(most);
+    }
+
+    @Override
+    public void recordDenials(int linesPerSecond, int keys) {
+        denials.configure(linesPerSecond, keys);
+    }
+
+    @Override
+    public Runnable registerRuleNames(RuleNames names) {
+        return denials.register(names);
+    }
+
+    @Override
+    public int waiting() {
+        return waiting.getAsInt();
+    }
+
+    @Override
+    public BackendHealth health() {
+        return health.get();
+    }
+
+    void failed(BackendException.Kind kind) {
+        failures.increment(kind.ordinal());
+    }
+
+    /**
+     * Counts a decision, and records a denial.
+     *
+     * @param shadow whether a denial has no effect on the caller
+     * @param executor runs the listeners, where this policy is new, and writes to the log
+     */
+    void decided(Decision decision, boolean shadow, Executor executor) {
+        if (!decision.allowed()) {
+            denials.add(decision, shadow, executor);
+        }
+        if (decision.allowed() || decision.outcomes().isEmpty()) {
+            for (Charge charge : decision.charges()) {
+                row(charge.policy().name(), executor).count(decision);
+            }
+            return;
+        }
+        Charge last = null;
+        for (LimitOutcome outcome : decision.outcomes()) {
+            // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
+            if (!outcome.allowed() && !outcome.charge().equals(last)) {
+                last = outcome.charge();
+                row(last.policy().name(), executor).count(decision);
+            }
+            if (outcome.blocked()) {
+                row(outcome.policy().name(), executor).countBlocked();
+            }
+        }
+    }
+
+    /** The counts of the policy. The executor runs the listeners if it is new. */
+    Row row(String policy, Executor executor) {
+        Row row = rows.get(policy);
+        if (row != null) {
+            return row;
+        }
+        String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
+        Row fresh = new Row(new CallCounts(Row.BLOCKED + 1));
+        Row other = rows.putIfAbsent(name, fresh);
+        if (other != null) {
+            return other;
+        }
+        for (Consumer<String> listener : listeners) {
+            try {
+                executor.execute(() -> report(listener, name));
+            } catch (RejectedExecutionException closed) {
+                LOG.debug("the limiter's executor is closed; a listener of the counters misses policy '{}'", name);
+            }
+        }
+        return fresh;
+    }
+
+    private static void report(Consumer<String> listener, String policy) {
+        try {
+            listener.accept(policy);
+        } catch (RuntimeException failed) {
+            LOG.warn("a listener of the counters failed at policy '{}'; its counts are not affected", policy, failed);
+        }
+    }
+
+    /** What one policy decided: by source, and whether it allowed; and how often it denied because of a block. */
+    record Row(CallCounts counts) {
+        private static final int BLOCKED = Decision.Source.values().length * 2;
+
+        void countBlocked() {
+            counts.increment(BLOCKED);
+        }
+
+        void count(Decision decision) {
+            counts.increment(number(decision.source(), decision.allowed()));
+        }
+
+        private static int number(Decision.Source source, boolean isAllowed) {
+            return source.ordinal() * 2 + (isAllowed ? 1 : 0);
+        }
+    }
+}

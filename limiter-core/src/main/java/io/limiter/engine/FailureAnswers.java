@@ -1,0 +1,151 @@
+package io.limiter.engine;
+
+import io.limiter.Backend;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Policy;
+import io.limiter.TimeSource;
+import io.limiter.internal.Access;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.event.Level;
+
+/** The answers of a limiter whose backend can't decide. Thread-safe. */
+final class FailureAnswers {
+    private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
+    private static final long WARN_EVERY_MICROS = 10_000_000;
+    private static final int LAST_SHARED = 256;
+    private static final int FAILURE_MODES = FailureMode.values().length;
+
+    private final @Nullable Backend fallback;
+    private final long instances;
+    private final EngineMonitor counters;
+    /** By what failed and what answered. */
+    private final Throttle[] warnings;
+    /** The failures that were logged last, in the same places. One that is always the same belongs to an outage, which is a flood. */
+    private final @Nullable BackendException[] logged =
+            new BackendException[BackendException.Kind.values().length * FAILURE_MODES];
+    /**
+     * The shares of the policies that were asked for last, by identity. Bounded, as an application may make a policy for each call.
+     * Read without synchronization: a thread that sees an old entry, or none, makes its own.
+     */
+    private final @Nullable Share[] lastShared = new Share[LAST_SHARED];
+
+    /** An instance's part of a policy, and what decides by it. */
+    private record Share(Policy of, Policy part, Backend.Decider decider) {}
+
+    FailureAnswers(@Nullable Backend fallback, long instances, EngineMonitor counters, TimeSource time) {
+        this.warnings = Stream.generate(() -> new Throttle(time::nowMicros, WARN_EVERY_MICROS))
+                .limit(logged.length)
+                .toArray(Throttle[]::new);
+        this.fallback = fallback;
+        this.instances = instances;
+        this.counters = counters;
+    }
+
+    /** The answer of the failure mode of the policies. Never fails. */
+    CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
+        FailureMode strictest = FailureMode.ALLOW;
+        boolean asksNothing = true;
+        for (Charge charge : charges) {
+            strictest = strictest.strictest(charge.policy().onFailure());
+            asksNothing &= charge.permits() == 0;
+        }
+        FailureMode answering = answering(strictest, thrown);
+        // A call that asks for nothing is always allowed.
+        Decision unknown = unknown(answering == FailureMode.ALLOW || asksNothing, charges);
+        if (answering != FailureMode.LOCAL || fallback == null) {
+            return CompletableFuture.completedFuture(unknown);
+        }
+        try {
+            return fallback.decide(shares(fallback, charges), mode)
+                    .thenApply(decision -> decision.asLocalFallback(Access.LIBRARY, charges))
+                    .exceptionally(alsoFailed -> unknown)
+                    .toCompletableFuture();
+        } catch (RuntimeException alsoFailed) {
+            LOG.debug("the local fallback failed too", alsoFailed);
+            return CompletableFuture.completedFuture(unknown);
+        }
+    }
+
+    /** The same for a thread that waits for a valid charge, on a shorter path: an outage is when no processor is to spare. */
+    Decision whenBackendFails(Charge charge, Throwable thrown) {
+        FailureMode answering = answering(charge.policy().onFailure(), thrown);
+        if (answering == FailureMode.LOCAL && fallback != null) {
+            try {
+                return share(fallback, charge.policy())
+                        .decider
+                        .decideNow(charge.key(), charge.permits(), Backend.Mode.TAKE)
+                        .asLocalFallback(Access.LIBRARY, List.of(charge));
+            } catch (RuntimeException alsoFailed) {
+                LOG.debug("the local fallback failed too", alsoFailed);
+            }
+        }
+        return unknown(answering == FailureMode.ALLOW || charge.permits() == 0, List.of(charge));
+    }
+
+    /** The answer of the failure mode, where nothing was counted. */
+    private static Decision unknown(boolean open, List<Charge> charges) {
+        return Decision.of(open ? Decision.Source.FAILED_OPEN : Decision.Source.FAILED_CLOSED, charges, List.of());
+    }
+
+    /** The mode that answers, which is counted and logged. */
+    private FailureMode answering(FailureMode strictest, Throwable thrown) {
+        BackendException failure = BackendException.of(thrown);
+        counters.failed(failure.kind());
+        boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
+        // A client that overloads this JVM must not escape the limits that way.
+        boolean atLeastLocal = late || failure.kind() == BackendException.Kind.OVERLOADED;
+        FailureMode answering = atLeastLocal ? strictest.strictest(FailureMode.LOCAL) : strictest;
+        warn(answering, failure);
+        return answering;
+    }
+
+    private Share share(Backend local, Policy policy) {
+        int slot = System.identityHashCode(policy) & LAST_SHARED - 1;
+        Share known = lastShared[slot];
+        if (known == null || known.of != policy) {
+            Policy part = policy.share(instances);
+            known = new Share(policy, part, BackendRateLimiter.decider(local, part));
+            lastShared[slot] = known;
+        }
+        return known;
+    }
+
+    private List<Charge> shares(Backend local, List<Charge> charges) {
+        return charges.stream()
+                .map(charge -> charge.under(share(local, charge.policy()).part))
+                .toList();
+    }
+
+    /**
+     * Logs the failure, rate-limited for each kind and each mode that answers: an outage must not fill the disk with
+     * logs, and must show each mode that answers.
+     */
+    private void warn(FailureMode answer, BackendException failure) {
+        int place = failure.kind().ordinal() * FAILURE_MODES + answer.ordinal();
+        Throttle throttle = warnings[place];
+        if (logged[place] == failure ? throttle.tryPassOften() : throttle.tryPass()) {
+            logged[place] = failure;
+            long times = counters.failures(failure.kind());
+            boolean fault = failure.kind() == BackendException.Kind.FAULT;
+            LOG.atLevel(fault ? Level.ERROR : Level.WARN)
+                    .log(
+                            "{}; failure mode {} answers; {} so far for such a reason; logged again in {} s at the"
+                                    + " earliest",
+                            failure.getMessage(),
+                            answer.text(),
+                            times == 1 ? "once" : times + " times",
+                            WARN_EVERY_MICROS / 1_000_000);
+            // The message of the cause may contain keys, which are client data: debug only.
+            LOG.debug("the failure behind it", failure);
+        }
+    }
+}

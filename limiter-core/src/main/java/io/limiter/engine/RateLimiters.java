@@ -1,0 +1,110 @@
+package io.limiter.engine;
+
+import io.limiter.Backend;
+import io.limiter.FailureMode;
+import io.limiter.RateLimiter;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import org.jspecify.annotations.Nullable;
+
+/** Makes limiters. */
+public final class RateLimiters {
+    private RateLimiters() {}
+
+    /** A limiter on this backend, which it closes, with the defaults of {@link Builder}. */
+    public static RateLimiter on(Backend backend) {
+        return builder(backend).build();
+    }
+
+    /** A limiter that admits everything and counts nothing. */
+    public static RateLimiter unlimited() {
+        return on(new NothingLimited());
+    }
+
+    /** A builder of a limiter on this backend. */
+    public static Builder builder(Backend backend) {
+        return new Builder(backend);
+    }
+
+    /** Builds a {@link RateLimiter}. Not thread-safe. */
+    public static final class Builder {
+        final Backend backend;
+
+        @Nullable
+        Backend fallback;
+
+        long instances = 1;
+        Executor executor = commonPool();
+        int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
+        WaitTimer timer = WaitTimer.daemon();
+
+        private Builder(Backend backend) {
+            this.backend = Objects.requireNonNull(backend, "backend");
+        }
+
+        /**
+         * The common pool, wrapped: with a common pool of one thread, as on a machine of two processors, a
+         * CompletableFuture would otherwise start a thread for each task.
+         */
+        private static Executor commonPool() {
+            return ForkJoinPool.getCommonPoolParallelism() > 0
+                    ? task -> ForkJoinPool.commonPool().execute(task)
+                    : task -> new Thread(task, "limiter-completion").start();
+        }
+
+        /**
+         * What decides for {@link FailureMode#LOCAL} when the backend can't, usually an in-process backend. Without it
+         * such policies deny while the backend is unreachable, and all policies deny when this JVM is overloaded.
+         */
+        public Builder fallback(Backend local) {
+            this.fallback = Objects.requireNonNull(local, "fallback");
+            return this;
+        }
+
+        /**
+         * How many instances share the limits, so that each takes 1/instances of them in {@link FailureMode#LOCAL}.
+         *
+         * @throws IllegalArgumentException if below 1
+         */
+        public Builder instances(long count) {
+            if (count < 1) {
+                throw new IllegalArgumentException(
+                        "instances is " + count + "; write how many share the limits, at least 1");
+            }
+            this.instances = count;
+            return this;
+        }
+
+        /** Runs stages that depend on an asynchronous answer; by default the common pool. */
+        public Builder executor(Executor completions) {
+            this.executor = Objects.requireNonNull(completions, "executor");
+            return this;
+        }
+
+        /**
+         * How many calls may wait at once; for one key a tenth of it, at least one. Others are denied at once.
+         *
+         * @throws IllegalArgumentException if below 1
+         */
+        public Builder maxWaiting(int count) {
+            if (count < 1) {
+                throw new IllegalArgumentException(
+                        "max-waiting is " + count + "; write how many calls may wait, at least 1");
+            }
+            this.maxWaiting = count;
+            return this;
+        }
+
+        /** For tests that set the time. */
+        Builder timer(WaitTimer other) {
+            this.timer = other;
+            return this;
+        }
+
+        /** The limiter. */
+        public RateLimiter build() {
+            return new BackendRateLimiter(this);
+        }
+    }
+}

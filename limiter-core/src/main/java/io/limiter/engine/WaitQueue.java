@@ -1,0 +1,177 @@
+package io.limiter.engine;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.internal.LimitSpec;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls that wait for permits of one limit and key, in order of arrival. Only the first one, the head, calls the
+ * backend. Guarded by
+ * the lock of {@link WaitQueues}.
+ */
+final class WaitQueue {
+    /** The next try after a denial is no sooner, however fast the limit refills. */
+    private static final long SHORTEST_PAUSE_MICROS = 1_000;
+
+    private static final Decision NOTHING_KNOWN = Decision.of(Decision.Source.FAILED_CLOSED, List.of(), List.of());
+    /** Beyond all waits. */
+    private static final double FAR_MICROS = 1L << 52;
+
+    final Place place;
+    final Set<Waiter> waiters = new LinkedHashSet<>();
+    boolean isAsking;
+    /** Whether the policy was replaced, or quota was returned, since the head asked. */
+    boolean isStale;
+
+    /** When the head asks. */
+    long dueMicros;
+
+    private @Nullable Future<?> alarm;
+    /** Fewer permits than that are available before then. */
+    private long dueCost;
+
+    /** The last answer of the limit, and its time. */
+    private LimitOutcome last;
+
+    private long lastMicros;
+    private Decision.Source source;
+    /** The sum of the permits that the waiters need. */
+    private long permits;
+
+    /** What a queue waits for: the identity of a limit's state. */
+    record Place(String policy, String kind, String limit, PartitionKey key) {
+        static Place of(Policy policy, Limit limit, PartitionKey key) {
+            return new Place(policy.name(), limit.kind(), limit.spec().identity(), key);
+        }
+
+        static Place of(LimitOutcome outcome) {
+            return of(outcome.policy(), outcome.limit(), outcome.charge().key());
+        }
+    }
+
+    /** The queue of the limit that a denial waits for. */
+    WaitQueue(Place place, Decision denial, LimitOutcome binding, long nowMicros) {
+        this.place = place;
+        this.last = binding;
+        this.source = denial.source();
+        note(denial, binding.charge().permits(), nowMicros);
+    }
+
+    @Nullable
+    Waiter head() {
+        return waiters.isEmpty() ? null : waiters.iterator().next();
+    }
+
+    /** Sets what wakes the head, in place of an earlier one. */
+    void setAlarm(@Nullable Future<?> next) {
+        if (alarm != null) {
+            alarm.cancel(false);
+        }
+        alarm = next;
+    }
+
+    void add(Waiter waiter) {
+        waiters.add(waiter);
+        permits += charge(waiter).permits();
+    }
+
+    void remove(Waiter waiter, long nowMicros) {
+        boolean first = waiter == head();
+        waiters.remove(waiter);
+        permits -= charge(waiter).permits();
+        Waiter next = head();
+        if (first && next != null && charge(next).permits() < dueCost) {
+            dueMicros = nowMicros;
+        }
+    }
+
+    /** Gives its calls the new policy of that name; returns whether one had another. */
+    boolean renew(Policy policy) {
+        boolean differs = false;
+        for (Waiter waiter : waiters) {
+            differs |= waiter.renew(policy);
+        }
+        return differs;
+    }
+
+    /** Records that the head has its answer; null if there is no head. */
+    void answered(@Nullable Decision decision, Waiter head, long nowMicros) {
+        isAsking = false;
+        note(decision == null ? NOTHING_KNOWN : decision, charge(head).permits(), nowMicros);
+        if (isStale) {
+            isStale = false;
+            dueMicros = nowMicros;
+        }
+    }
+
+    /** Records the answer to the head, so that the next head knows when to ask. */
+    private void note(Decision decision, long cost, long nowMicros) {
+        dueMicros = nowMicros;
+        dueCost = 0;
+        for (LimitOutcome outcome : decision.outcomes()) {
+            if (Place.of(outcome).equals(place) && outcome.retryAfterMicros() != LimitOutcome.NEVER) {
+                last = outcome;
+                lastMicros = nowMicros;
+                source = decision.source();
+                dueMicros += outcome.allowed()
+                        ? outcome.nextMicros()
+                        : Math.max(outcome.retryAfterMicros(), SHORTEST_PAUSE_MICROS);
+                dueCost = outcome.allowed() ? outcome.remaining() + 1 : cost;
+            }
+        }
+    }
+
+    /** The charge of a waiter that waits here. */
+    Charge charge(Waiter waiter) {
+        return waiter.charges.stream()
+                .filter(charge ->
+                        charge.key().equals(place.key) && charge.policy().name().equals(place.policy))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /**
+     * The earliest turn of a call that joins the end, if all before it are admitted: a bucket refills steadily, and a
+     * window grants its permits once in a period, nothing more is known.
+     */
+    long earliestMicros(Waiter waiter, long nowMicros) {
+        long fromMicros = Math.max(dueMicros, nowMicros);
+        if (waiters.isEmpty()) {
+            return fromMicros;
+        }
+        LimitSpec limit = last.limit().spec();
+        double all = (double) permits + charge(waiter).permits();
+        double periods = limit.algorithm().hasBurst()
+                ? Math.max(0, all - dueCost) / limit.permits()
+                : Math.floor((all - 1) / limit.permits());
+        return fromMicros + (long) Math.min(periods * limit.periodMicros(), FAR_MICROS);
+    }
+
+    /**
+     * The denial of a call that may not wait here, or no longer. Made from the limit's last answer, because the call
+     * did not ask.
+     */
+    Decision denial(Waiter waiter, long retryAtMicros, long nowMicros) {
+        long waitMicros = Math.max(1, retryAtMicros - nowMicros);
+        LimitOutcome outcome = new LimitOutcome(
+                charge(waiter),
+                last.limit(),
+                false,
+                last.remaining(),
+                waitMicros,
+                Math.max(1, dueMicros - nowMicros),
+                Math.max(waitMicros, last.resetMicros() - (nowMicros - lastMicros)),
+                0);
+        boolean isLocal = source == Decision.Source.LOCAL_FALLBACK;
+        return Decision.of(isLocal ? source : Decision.Source.CACHED_DENIAL, waiter.charges, List.of(outcome));
+    }
+}

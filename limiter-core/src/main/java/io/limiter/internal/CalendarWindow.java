@@ -1,0 +1,154 @@
+package io.limiter.internal;
+
+import java.time.DayOfWeek;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoField;
+import java.time.temporal.ChronoUnit;
+import java.time.temporal.TemporalAdjusters;
+import java.time.zone.ZoneOffsetTransition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The terms of a fixed window that turns at calendar time; {@link LimitSpec#aligned} makes them. Windows of up to an hour turn
+ * by the offset in force, and always last their period. Longer ones turn when the local clock first reaches midnight, Monday,
+ * the first of a month, or a multiple of their hours since midnight: a day then has 23 or 25 hours where clocks change.
+ * Thread-safe.
+ */
+public final class CalendarWindow implements Terms {
+    private static final long SECOND_MICROS = 1_000_000;
+    private static final long HOUR_MICROS = 3_600 * SECOND_MICROS;
+    private static final long DAY_MICROS = 24 * HOUR_MICROS;
+    /** The period of a limit of one week. */
+    public static final long WEEK_MICROS = 7 * DAY_MICROS;
+    /** The period of a limit of one month: the mean of 30.4 days. */
+    public static final long MONTH_MICROS = ChronoUnit.MONTHS.getDuration().toSeconds() * SECOND_MICROS;
+
+    private final long periodMicros;
+    private final ZoneId zone;
+    /** The window of the last call. */
+    private volatile Turns turns = new Turns(0, 0, 0, "");
+
+    /** A window and the end of the one after it, in microseconds since 1970. */
+    private record Turns(long start, long next, long after, String options) {}
+
+    CalendarWindow(long periodMicros, ZoneId zone) {
+        this.periodMicros = periodMicros;
+        this.zone = zone;
+        boolean divides = periodMicros % SECOND_MICROS == 0 && HOUR_MICROS % periodMicros == 0
+                || periodMicros % HOUR_MICROS == 0 && DAY_MICROS % periodMicros == 0;
+        if (!divides && periodMicros != WEEK_MICROS && periodMicros != MONTH_MICROS) {
+            throw new IllegalArgumentException(
+                    "a period of " + periodText() + " does not fit the calendar; aligned"
+                            + " takes whole seconds that divide an hour (15m), hours that divide a day (6h), 1d, 1w and 1month");
+        }
+        String id = zone.getId();
+        if (id.length() == 3 && id.matches("[A-Z]+") && !id.equals("UTC") && !id.equals("GMT")) {
+            throw new IllegalArgumentException("the zone '" + id + "' is an abbreviation, which can mean several zones;"
+                    + " write a region such as Europe/Rome, UTC, or an offset such as +02:00");
+        }
+    }
+
+    /** When the window that is open at that time ends: the first turn after it. Microseconds since 1970. */
+    public long nextTurnMicros(long unixMicros) {
+        return turns(unixMicros).next;
+    }
+
+    /** {@code turns=} and the next two turns, so that a server with a clock past the first one has the right one too. */
+    @Override
+    public String options(long unixMicros) {
+        return turns(unixMicros).options;
+    }
+
+    /** The longer of the current window and the next one. */
+    @Override
+    public long periodMicros(long written, long unixMicros) {
+        Turns now = turns(unixMicros);
+        return Math.max(now.next - now.start, now.after - now.next);
+    }
+
+    private Turns turns(long unixMicros) {
+        Turns known = turns;
+        if (unixMicros < known.start || unixMicros >= known.next) {
+            known = turnsAt(unixMicros);
+            turns = known;
+        }
+        return known;
+    }
+
+    private Turns turnsAt(long unixMicros) {
+        long next = turn(unixMicros, true);
+        long after = turn(next, true);
+        return new Turns(turn(unixMicros, false), next, after, "turns=" + next + "," + after);
+    }
+
+    /** The end or the start of the window that is open at a time. */
+    private long turn(long unixMicros, boolean end) {
+        Instant now = Instant.EPOCH.plus(unixMicros, ChronoUnit.MICROS);
+        ZoneId here = periodMicros > HOUR_MICROS ? zone : zone.getRules().getOffset(now);
+        LocalDateTime local = LocalDateTime.ofInstant(now, here);
+        LocalDateTime start = startOn(local.truncatedTo(ChronoUnit.DAYS), local.getLong(ChronoField.MICRO_OF_DAY));
+        LocalDateTime next = plusPeriod(start);
+        // A clock that is set back can show a turn twice. Only the first time counts.
+        while (reached(next, here) <= unixMicros) {
+            start = next;
+            next = plusPeriod(next);
+        }
+        return reached(end ? next : start, here);
+    }
+
+    private LocalDateTime startOn(LocalDateTime day, long microOfDay) {
+        if (isMonth()) {
+            return day.withDayOfMonth(1);
+        }
+        return periodMicros == WEEK_MICROS
+                ? day.with(TemporalAdjusters.previousOrSame(DayOfWeek.MONDAY))
+                : day.plus(microOfDay - microOfDay % periodMicros, ChronoUnit.MICROS);
+    }
+
+    private LocalDateTime plusPeriod(LocalDateTime local) {
+        return isMonth() ? local.plusMonths(1) : local.plus(periodMicros, ChronoUnit.MICROS);
+    }
+
+    /** When the local clock shows this time first, or would if it were not set forward past it. */
+    private static long reached(LocalDateTime local, ZoneId zone) {
+        ZoneOffsetTransition change = zone.getRules().getTransition(local);
+        Instant instant = change != null && change.isGap()
+                ? change.getInstant()
+                : local.atZone(zone).toInstant();
+        return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+    }
+
+    private boolean isMonth() {
+        return periodMicros == MONTH_MICROS;
+    }
+
+    boolean fits(Algorithm algorithm, long ofLimitMicros) {
+        return algorithm == Algorithm.FIXED_WINDOW && ofLimitMicros == periodMicros;
+    }
+
+    String periodText() {
+        return isMonth() ? "1month" : periodMicros == WEEK_MICROS ? "1w" : LimitSpec.text(periodMicros);
+    }
+
+    /** Differs from that of a window that is not aligned, or that is in another zone. */
+    String identity() {
+        return periodText() + "-" + zone.getId().replaceAll("[/:]", ".").replace('+', '_');
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof CalendarWindow that && periodMicros == that.periodMicros && zone.equals(that.zone);
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(periodMicros) * 31 + zone.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "aligned " + zone;
+    }
+}

@@ -1,0 +1,68 @@
+package io.limiter.engine;
+
+import io.limiter.Backend;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** A backend that counts what it is asked, and whose answers a test can hold back or replace by failures. */
+class AskedBackend implements Backend {
+    private final Backend backend;
+    final List<List<Charge>> asked = new ArrayList<>();
+    final List<Decision> refunded = new ArrayList<>();
+    final Deque<Runnable> heldBack = new ArrayDeque<>();
+    int granted;
+    boolean holdsBack;
+    boolean isDown;
+
+    AskedBackend(Backend backend) {
+        this.backend = backend;
+    }
+
+    @Override
+    public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+        asked.add(charges);
+        if (isDown) {
+            return CompletableFuture.failedFuture(new BackendException("down"));
+        }
+        CompletableFuture<Decision> decision = backend.decide(charges, mode).toCompletableFuture();
+        granted += decision.join().allowed() ? 1 : 0;
+        if (!holdsBack) {
+            return decision;
+        }
+        CompletableFuture<Decision> later = new CompletableFuture<>();
+        heldBack.add(() -> later.complete(decision.join()));
+        return later;
+    }
+
+    /** Gives the answers that were held back. */
+    void answer() {
+        while (!heldBack.isEmpty()) {
+            heldBack.poll().run();
+        }
+    }
+
+    @Override
+    public CompletionStage<Boolean> refund(Decision decision) {
+        refunded.add(decision);
+        return backend.refund(decision);
+    }
+
+    @Override
+    public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+        return backend.reset(policy, key);
+    }
+
+    @Override
+    public void close() {
+        backend.close();
+    }
+}

@@ -1,0 +1,350 @@
+package io.limiter.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Backend;
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.LimiterMonitor;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.LogLines;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What the limiter makes of a backend that can't answer. The backend is our own seam, so it may be a mock. */
+class BackendRateLimiterTest {
+    private static final PartitionKey KEY = PartitionKey.of("a");
+    private static final Policy LOCAL = Policy.of("local", Limit.slidingList(10, Duration.ofMinutes(1)));
+    private static final Policy ALLOW =
+            Policy.of("allow", Limit.slidingList(10, Duration.ofMinutes(1))).withFailureMode(FailureMode.ALLOW);
+    private static final Policy DENY =
+            Policy.of("deny", Limit.slidingList(10, Duration.ofMinutes(1))).withFailureMode(FailureMode.DENY);
+
+    private final Backend away = backend();
+
+    BackendRateLimiterTest() {
+        when(away.decide(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
+        when(away.refund(any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
+        when(away.reset(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
+    }
+
+    @Test
+    void theStrictestModeOfAllPoliciesAnswers() {
+        RateLimiter limiter =
+                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        assertEquals(Decision.Source.FAILED_OPEN, ask(limiter, ALLOW));
+        assertEquals(Decision.Source.LOCAL_FALLBACK, ask(limiter, ALLOW, LOCAL));
+        assertEquals(Decision.Source.FAILED_CLOSED, ask(limiter, ALLOW, LOCAL, DENY));
+    }
+
+    /** A flood must not open the door for itself. */
+    @Test
+    void onlyAnOutageIsAnsweredByAllow() {
+        for (BackendException.Kind kind : BackendException.Kind.values()) {
+            Backend failing = backend();
+            when(failing.decide(any(), any()))
+                    .thenReturn(CompletableFuture.failedFuture(new BackendException(kind, "RL-000 test", null)));
+            boolean open = kind == BackendException.Kind.UNAVAILABLE || kind == BackendException.Kind.FAULT;
+            RateLimiter withShare = RateLimiters.builder(failing)
+                    .fallback(InProcessBackend.create())
+                    .build();
+            assertEquals(open ? Decision.Source.FAILED_OPEN : Decision.Source.LOCAL_FALLBACK, ask(withShare, ALLOW));
+            RateLimiter alone = RateLimiters.on(failing);
+            assertEquals(
+                    kind == BackendException.Kind.OVERLOADED
+                            ? Decision.Source.FAILED_CLOSED
+                            : Decision.Source.FAILED_OPEN,
+                    ask(alone, ALLOW));
+            assertEquals(Decision.Source.FAILED_CLOSED, ask(withShare, DENY));
+            assertEquals(2, withShare.monitor().failures(kind));
+        }
+    }
+
+    @Test
+    void eachFailureModeThatAnswersIsToldOnceInAWhile() {
+        RateLimiter limiter =
+                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        try (LogLines log = new LogLines()) {
+            for (int i = 0; i < 5; i++) {
+                ask(limiter, LOCAL);
+                ask(limiter, DENY);
+                ask(limiter, LOCAL, DENY);
+                ask(limiter, ALLOW);
+            }
+            String end = " so far for such a reason; logged again in 10 s at the earliest";
+            assertEquals(
+                    List.of(
+                            "down; failure mode local answers; once" + end,
+                            "down; failure mode deny answers; 2 times" + end,
+                            "down; failure mode allow answers; 4 times" + end),
+                    log.of(Level.WARN, "down"));
+        }
+    }
+
+    @Test
+    void countersTellByPolicyAndSourceWhatWasDecided() {
+        RateLimiter limiter = RateLimiters.builder(InProcessBackend.create()).build();
+        Policy wide = Policy.of("wide", Limit.slidingList(100, Duration.ofMinutes(1)));
+        for (int i = 0; i < 12; i++) {
+            ask(limiter, LOCAL, wide);
+        }
+        limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook());
+        LimiterMonitor counters = limiter.monitor();
+        assertEquals(Set.of("local", "wide"), counters.policies());
+        assertEquals(10, counters.allowed("local", Decision.Source.IN_PROCESS));
+        assertEquals(2, counters.denied("local", Decision.Source.IN_PROCESS));
+        assertEquals(10, counters.allowed("wide", Decision.Source.IN_PROCESS));
+        assertEquals(0, counters.denied("wide", Decision.Source.IN_PROCESS), "another policy denied those");
+        assertEquals(0, counters.allowed("never asked", Decision.Source.REDIS));
+        RateLimiter without = RateLimiters.on(away);
+        ask(without, DENY);
+        ask(without, ALLOW);
+        assertEquals(1, without.monitor().denied("deny", Decision.Source.FAILED_CLOSED));
+        assertEquals(1, without.monitor().allowed("allow", Decision.Source.FAILED_OPEN));
+    }
+
+    @Test
+    void namesMadeUpAtRunTimeDoNotFillTheMemory() {
+        RateLimiter limiter = RateLimiters.on(away);
+        for (int i = 0; i < EngineMonitor.MOST_POLICIES + 500; i++) {
+            ask(limiter, Policy.of("p" + i, Limit.fixedWindow(1, Duration.ofHours(1))));
+        }
+        assertEquals(
+                EngineMonitor.MOST_POLICIES + 1, limiter.monitor().policies().size());
+        assertEquals(500, limiter.monitor().denied(LimiterMonitor.OTHERS, Decision.Source.FAILED_CLOSED));
+    }
+
+    @Test
+    void aGuessHasNoNumbers() {
+        RateLimiter limiter = RateLimiters.on(away);
+        Decision open = limiter.tryAcquire(ALLOW, KEY, 1);
+        assertTrue(open.allowed());
+        assertTrue(open.outcomes().isEmpty());
+        assertFalse(open.source().isExact());
+        Decision closed = limiter.tryAcquire(DENY, KEY, 1);
+        assertFalse(closed.allowed());
+        assertEquals(Duration.ofSeconds(1), closed.retryAfter().orElseThrow());
+        assertEquals(List.of(), closed.violated());
+    }
+
+    @Test
+    void theLocalShareIsThatOfOneInstanceAndAtLeastOne() {
+        RateLimiter limiter = RateLimiters.builder(away)
+                .fallback(InProcessBackend.create())
+                .instances(4)
+                .build();
+        assertEquals(2, passes(limiter, LOCAL));
+        assertEquals(1, passes(limiter, Policy.of("few", Limit.fixedWindow(3, Duration.ofHours(1)))));
+        assertEquals(2, passes(limiter, Policy.of("bucket", Limit.tokenBucket(1, Duration.ofHours(1), 8))));
+        assertEquals(0, passes(limiter, Policy.of("none", Limit.fixedWindow(0, Duration.ofHours(1)))));
+    }
+
+    @Test
+    void withoutAFallbackLocalDenies() {
+        assertEquals(Decision.Source.FAILED_CLOSED, ask(RateLimiters.on(away), LOCAL));
+    }
+
+    @Test
+    void aRefundGoesToWhoDecided() {
+        RateLimiter limiter =
+                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        Decision local = limiter.tryAcquire(LOCAL, KEY, 4);
+        assertTrue(limiter.refund(local));
+        assertEquals(
+                10,
+                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertFalse(limiter.refund(limiter.tryAcquire(ALLOW, KEY, 1)), "nobody counted");
+        verify(away, never()).refund(any());
+    }
+
+    /** A second call of the same microsecond leaves equal timestamps, which a second refund of the first would take. */
+    @Test
+    void aSecondRefundGivesNothing() {
+        RateLimiter limiter = RateLimiters.on(
+                InProcessBackend.builder().timeSource(new ManualTime()).build());
+        Decision first = limiter.tryAcquire(LOCAL, KEY, 2);
+        assertTrue(limiter.tryAcquire(LOCAL, KEY, 2).allowed());
+        assertTrue(limiter.refund(first));
+        assertFalse(limiter.refund(first), "a second time");
+        assertEquals(
+                8,
+                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+    }
+
+    @Test
+    void aResetReachesTheFallbackAlsoWhenTheBackendIsAway() {
+        RateLimiter limiter =
+                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        limiter.tryAcquire(LOCAL, KEY, 4);
+        assertEquals(
+                6,
+                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertThrows(BackendException.class, () -> limiter.reset(LOCAL, KEY));
+        assertEquals(
+                10,
+                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        limiter.tryAcquire(LOCAL, KEY, 4);
+        assertThrows(BackendException.class, () -> limiter.reset(LOCAL, KEY));
+        assertEquals(
+                10,
+                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+    }
+
+    @Test
+    void aLookIsNeverRefunded() {
+        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        int passed = 0;
+        for (int i = 0; i < 50; i++) {
+            passed += limiter.tryAcquire(LOCAL, KEY, 1).allowed() ? 1 : 0;
+            assertFalse(limiter.refund(limiter.tryAcquire(
+                    PermitRequest.of(List.of(new Charge(LOCAL, KEY, 1))).withLook())));
+        }
+        assertEquals(10, passed);
+    }
+
+    @Test
+    void everyLimitHasAShareWhateverItsArithmetic() {
+        Limit awkward = Limit.tokenBucket(100_000, Duration.ofDays(30));
+        Limit slow = Limit.tokenBucket(1, Duration.ofDays(365 * 70));
+        for (long instances : new long[] {1, 3, 7, 1_000, 1_000_000}) {
+            RateLimiter limiter = RateLimiters.builder(away)
+                    .fallback(InProcessBackend.create())
+                    .instances(instances)
+                    .build();
+            for (Limit limit : List.of(awkward, slow, Limit.tokenBucket(1_000_000, Duration.ofDays(365)))) {
+                Decision decision = limiter.tryAcquire(Policy.of("p" + limit.permits(), limit), KEY, 1);
+                assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
+                assertTrue(decision.allowed());
+            }
+        }
+    }
+
+    @Test
+    void whatIsTooMuchForAShareIsNotNever() {
+        RateLimiter limiter = RateLimiters.builder(away)
+                .fallback(InProcessBackend.create())
+                .instances(4)
+                .build();
+        Decision decision = limiter.tryAcquire(LOCAL, KEY, 5);
+        assertFalse(decision.allowed());
+        assertEquals(LOCAL, decision.charges().get(0).policy());
+        assertEquals(Duration.ofSeconds(1), decision.retryAfter().orElseThrow());
+    }
+
+    @Test
+    void whoAsksForNothingIsAllowedInAnyMode() {
+        assertTrue(RateLimiters.on(away).tryAcquire(DENY, KEY, 0).allowed());
+        assertTrue(RateLimiters.on(away)
+                .tryAcquire(PermitRequest.of(DENY, KEY, 0).withLook())
+                .allowed());
+    }
+
+    @Test
+    void aBackendThatThrowsIsOneThatFails() {
+        Backend broken = backend();
+        when(broken.decide(any(), any())).thenThrow(new IllegalStateException("broken"));
+        assertEquals(Decision.Source.FAILED_CLOSED, ask(RateLimiters.on(broken), DENY));
+        assertEquals(
+                Decision.Source.FAILED_CLOSED,
+                ask(RateLimiters.builder(away).fallback(broken).build(), LOCAL));
+    }
+
+    @Test
+    void aRefundOfADenialGivesNothing() {
+        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        assertTrue(limiter.tryAcquire(LOCAL, KEY, 10).allowed());
+        assertFalse(limiter.refund(limiter.tryAcquire(LOCAL, KEY, 1)));
+        assertEquals(
+                0,
+                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+    }
+
+    @Test
+    void aResetThatCantBeDoneIsTold() {
+        assertThrows(BackendException.class, () -> RateLimiters.on(away).reset(LOCAL, KEY));
+    }
+
+    @Test
+    void anInterruptIsKeptAndTheAnswerStillComes() {
+        CompletableFuture<Decision> late = new CompletableFuture<>();
+        Backend slow = backend();
+        when(slow.decide(any(), any())).thenReturn(late);
+        Thread.currentThread().interrupt();
+        CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)
+                .execute(() -> late.completeExceptionally(new BackendException("late")));
+        assertEquals(Decision.Source.FAILED_OPEN, ask(RateLimiters.on(slow), ALLOW));
+        assertTrue(Thread.interrupted());
+    }
+
+    @Test
+    void asynchronousAnswersComeOnTheExecutor() throws Exception {
+        CompletableFuture<Decision> late = new CompletableFuture<>();
+        Backend slow = backend();
+        when(slow.decide(any(), any())).thenReturn(late);
+        ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "chosen"));
+        try {
+            RateLimiter limiter = RateLimiters.builder(slow).executor(executor).build();
+            CompletableFuture<String> thread = limiter.acquireAsync(PermitRequest.of(ALLOW, KEY, 1))
+                    .thenApply(decision -> Thread.currentThread().getName())
+                    .toCompletableFuture();
+            late.completeExceptionally(new BackendException("late"));
+            assertEquals("chosen", thread.get(10, TimeUnit.SECONDS));
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    @Test
+    void closingClosesBoth() {
+        Backend fallback = backend();
+        RateLimiters.builder(away).fallback(fallback).build().close();
+        verify(away).close();
+        verify(fallback).close();
+    }
+
+    private static Decision.Source ask(RateLimiter limiter, Policy... policies) {
+        return limiter.tryAcquire(PermitRequest.of(Arrays.stream(policies)
+                        .map(policy -> new Charge(policy, KEY, 1))
+                        .toList()))
+                .source();
+    }
+
+    private static int passes(RateLimiter limiter, Policy policy) {
+        int passes = 0;
+        for (int i = 0; i < 20; i++) {
+            passes += limiter.tryAcquire(policy, KEY, 1).allowed() ? 1 : 0;
+        }
+        return passes;
+    }
+
+    /** A backend with only the stages: a waiting caller waits for those. */
+    private static Backend backend() {
+        Backend mocked = mock(Backend.class);
+        when(mocked.decideNow(any(), any())).thenCallRealMethod();
+        return mocked;
+    }
+}

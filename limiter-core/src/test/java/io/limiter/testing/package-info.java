@@ -1,0 +1,5 @@
+/** Tests of what the tests of applications use. */
+@NullMarked
+package io.limiter.testing;
+
+import org.jspecify.annotations.NullMarked;
