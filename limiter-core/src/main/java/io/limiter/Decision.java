@@ -93,7 +93,8 @@ public final class Decision {
         if (said instanceof LimitOutcome one && one.policy() == asked.get(0).policy()) {
             return new Decision(Source.LOCAL_FALLBACK, allowed, said);
         }
-        return of(Source.LOCAL_FALLBACK, asked, outcomes());
+        LimitOutcome[] outcomes = said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
+        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), outcomes));
     }
 
     /** Whether the call is allowed. */

@@ -55,15 +55,21 @@ public final class PermitRequest {
         if (checked.isEmpty()) {
             throw new IllegalArgumentException("no charges; give at least one");
         }
-        Set<List<@Nullable Object>> asked = new HashSet<>();
-        for (Charge charge : checked) {
-            String policy = charge.policy().name();
-            if (checked.size() > 1 && !asked.add(charge.quota())) {
-                throw new IllegalArgumentException("two charges to policy '" + policy + "' for key '" + charge.key()
-                        + "'; ask once with the sum of their permits");
-            }
+        if (checked.size() > 1) {
+            checkDistinct(checked);
         }
         return new PermitRequest(checked, Backend.Mode.TAKE, false, false, null);
+    }
+
+    private static void checkDistinct(List<Charge> charges) {
+        Set<List<@Nullable Object>> asked = new HashSet<>();
+        for (Charge charge : charges) {
+            if (!asked.add(charge.quota())) {
+                throw new IllegalArgumentException(
+                        "two charges to policy '" + charge.policy().name() + "' for key '" + charge.key()
+                                + "'; ask once with the sum of their permits");
+            }
+        }
     }
 
     /** A request for each of the charges by itself, in their order: {@link RateLimiter#acquireEachAsync}. */

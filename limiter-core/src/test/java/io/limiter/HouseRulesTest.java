@@ -157,7 +157,6 @@ class HouseRulesTest {
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(
                 new TreeSet<>(Set.of(
-                        "io.limiter.internal.rule.ShadowCounter",
                         "io.limiter.Backend",
                         "io.limiter.BackendException",
                         "io.limiter.BackendHealth",
@@ -192,8 +191,6 @@ class HouseRulesTest {
                         "io.limiter.inprocess.InProcessBackend",
                         "io.limiter.redis.RedisBackend",
                         "io.limiter.rule.Cost",
-                        "io.limiter.internal.rule.KeyFold",
-                        "io.limiter.internal.rule.KeyForm",
                         "io.limiter.rule.KeyResolver",
                         "io.limiter.rule.PlanResolver",
                         "io.limiter.rule.Rule")),

@@ -87,7 +87,9 @@ final class SlidingLogState extends State {
             } else if (take && live > 0) {
                 settle(limit, expired, now);
             }
-            expired = take ? (int) (size - live) : expired;
+            if (take) {
+                expired = (int) (size - live);
+            }
         }
         long period = limit.spec().periodMicros();
         long next = live == 0 ? 0 : leaving(expired + Math.max(0, live - limit.permits()), latest) + period - now;

@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.internal.LimitSpec;
 import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TokenBucketState extends State {
     /** The limit under which it was written, so that its parts and rate need not be computed again. */
-    private @Nullable Limit limit;
+    private @Nullable LimitSpec limit;
 
     /** The parts of a permit under that limit. */
     private long parts = 1;
@@ -35,20 +36,21 @@ final class TokenBucketState extends State {
 
     @Override
     boolean allows(Charge charge, Limit asked, long permits, long now, boolean take) {
-        return charge.permits() == 0
-                || (permits <= asked.spec().burst() && level(asked, now) >= permits * partsOf(asked));
+        LimitSpec spec = asked.spec();
+        return charge.permits() == 0 || (permits <= spec.burst() && level(spec, now) >= permits * partsOf(spec));
     }
 
     @Override
     LimitOutcome answer(
             Charge charge, Limit asked, long permits, long now, boolean allowed, boolean granted, boolean take) {
-        long unit = partsOf(asked);
-        long full = asked.spec().burst() * unit;
-        long level = level(asked, now);
+        LimitSpec spec = asked.spec();
+        long unit = partsOf(spec);
+        long full = spec.burst() * unit;
+        long level = level(spec, now);
         // A full bucket refills from now on, as a new one does.
         long start = level < full ? Math.max(from, now) : now;
-        boolean pending = isPending(asked, now);
-        long latest = now + asked.spec().periodMicros();
+        boolean pending = isPending(spec, now);
+        long latest = now + spec.periodMicros();
         boolean changes = charge.permits() > 0 && (granted || (take && (pending || start > latest)));
         if (changes) {
             // From now on the current limit applies, and a clock that stepped back costs a period at most.
@@ -56,21 +58,23 @@ final class TokenBucketState extends State {
             start = Math.min(start, latest);
             pending = false;
         }
-        long reset = wait(full, level, start, asked, now, pending);
+        long reset = wait(full, level, start, spec, now, pending);
         long remaining = unit == 1 ? level : level < unit ? 0 : level / unit;
-        long next = wait(Math.min(full, (remaining + 1) * unit), level, start, asked, now, pending);
-        long retryAfter = allowed
-                ? 0
-                : permits > asked.spec().burst()
-                        ? LimitOutcome.NEVER
-                        : wait(permits * unit, level, start, asked, now, pending);
+        long next = wait(Math.min(full, (remaining + 1) * unit), level, start, spec, now, pending);
+        // A method of its own: above 325 bytes of code this one is not inlined, and the charge is allocated.
+        long retryAfter = allowed ? 0 : retryAfter(permits, unit, level, start, spec, now, pending);
         if (changes && take) {
-            keep(asked, level, start, reset > 0 ? now + reset : 0);
+            keep(spec, level, start, reset > 0 ? now + reset : 0);
         }
         return new LimitOutcome(charge, asked, allowed, remaining, retryAfter, next, reset, start);
     }
 
-    private void keep(Limit asked, long level, long start, long until) {
+    private long retryAfter(
+            long permits, long unit, long level, long start, LimitSpec asked, long now, boolean pending) {
+        return permits > asked.burst() ? LimitOutcome.NEVER : wait(permits * unit, level, start, asked, now, pending);
+    }
+
+    private void keep(LimitSpec asked, long level, long start, long until) {
         if (asked != limit) {
             rate = rateOf(asked);
             parts = partsOf(asked);
@@ -83,16 +87,17 @@ final class TokenBucketState extends State {
 
     @Override
     boolean giveBack(Charge charge, Limit asked, long stamp, long now) {
-        long unit = partsOf(asked);
-        long full = asked.spec().burst() * unit;
-        long level = level(asked, now);
+        LimitSpec spec = asked.spec();
+        long unit = partsOf(spec);
+        long full = spec.burst() * unit;
+        long level = level(spec, now);
         // What has refilled since the call is available already. Unknown under a limit other than that of the call.
         long n = charge.permits();
         long elapsed = Math.max(0, now - stamp);
-        if (n > asked.spec().burst()
+        if (n > spec.burst()
                 || level == full
                 || unit != parts
-                || rateOf(asked) != rate
+                || rateOf(spec) != rate
                 || elapsed >= ceilDiv(n * parts, rate)) {
             return false;
         }
@@ -113,23 +118,23 @@ final class TokenBucketState extends State {
     }
 
     /** Whether it was written under this limit; nearly always the same object. */
-    private boolean isInForce(Limit asked) {
+    private boolean isInForce(LimitSpec asked) {
         return asked == limit || asked.equals(limit);
     }
 
-    private long partsOf(Limit asked) {
+    private long partsOf(LimitSpec asked) {
         return isInForce(asked)
                 ? parts
-                : asked.spec().periodMicros() / asked.spec().refillDivisor();
+                : asked.periodMicros() / asked.refillDivisor();
     }
 
-    private long rateOf(Limit asked) {
-        return isInForce(asked) ? rate : asked.permits() / asked.spec().refillDivisor();
+    private long rateOf(LimitSpec asked) {
+        return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
     }
 
     /** The current credit. For the time before a changed limit was seen: the lesser of what both rates refilled. */
-    private long level(Limit asked, long now) {
-        long full = asked.spec().burst() * partsOf(asked);
+    private long level(LimitSpec asked, long now) {
+        long full = asked.burst() * partsOf(asked);
         if (now >= fullAt) {
             return full;
         }
@@ -142,7 +147,7 @@ final class TokenBucketState extends State {
     }
 
     /** Whether a limit other than that of the call is in force until a call writes the latter. */
-    private boolean isPending(Limit asked, long now) {
+    private boolean isPending(LimitSpec asked, long now) {
         return !isInForce(asked)
                 && now < fullAt
                 && (partsOf(asked) != parts
@@ -151,14 +156,14 @@ final class TokenBucketState extends State {
                         || fullAt < from + timeToFill(asked));
     }
 
-    private long timeToFill(Limit asked) {
-        return ceilDiv(asked.spec().burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
+    private long timeToFill(LimitSpec asked) {
+        return ceilDiv(asked.burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
     }
 
     /** Stored credit, converted to parts of the limit of the call, rounded down; at most a full bucket. */
-    private long converted(long stored, Limit asked) {
+    private long converted(long stored, LimitSpec asked) {
         long unit = partsOf(asked);
-        long full = asked.spec().burst() * unit;
+        long full = asked.burst() * unit;
         return unit == parts
                 ? Math.min(stored, full)
                 : BigInteger.valueOf(stored)
@@ -172,7 +177,7 @@ final class TokenBucketState extends State {
      * How long until there is that much credit. While another limit is in force: until both rates have refilled it, or
      * the state is dropped as full.
      */
-    private long wait(long wanted, long level, long start, Limit asked, long now, boolean pending) {
+    private long wait(long wanted, long level, long start, LimitSpec asked, long now, boolean pending) {
         if (wanted <= level) {
             return 0;
         }

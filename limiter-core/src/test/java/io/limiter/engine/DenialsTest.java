@@ -44,7 +44,7 @@ class DenialsTest {
     /** Few enough for each denial to be noted. */
     private static final Duration SLOW = Duration.ofNanos(200_000);
 
-    private final LogLines log = new LogLines("io.limiter.spring.weaving.Denials", Level.INFO);
+    private final LogLines log = new LogLines("io.limiter.Denials", Level.INFO);
     private final ManualTime time = new ManualTime();
     private final DenialRecord denials = new DenialRecord(time);
     private final RateLimiter limiter =
@@ -230,7 +230,7 @@ class DenialsTest {
         long before = used();
         // The lines are made, and nobody keeps them.
         int threads = 2 * DenialRecord.STRIPES;
-        try (LogLines quiet = new LogLines("io.limiter.spring.weaving.Denials", Level.WARN)) {
+        try (LogLines quiet = new LogLines("io.limiter.Denials", Level.WARN)) {
             // One after the other, so that each denial is noted; together they fill all stripes.
             for (int t = 0; t < threads; t++) {
                 int first = t * (different / threads);

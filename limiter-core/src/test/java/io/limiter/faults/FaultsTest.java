@@ -3,10 +3,12 @@ package io.limiter.faults;
 import io.limiter.FailureMode;
 import java.time.Duration;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The fault suite in short: some faults of different kinds, in the default failure mode. */
+@Tag("timing")
 class FaultsTest {
     private static final Trial.Times TIMES =
             new Trial.Times(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100));

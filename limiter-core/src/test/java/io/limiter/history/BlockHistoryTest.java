@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two instances on one Redis that block keys: what their callers see has an explanation. */
+@Tag("timing")
 class BlockHistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static final int THREADS = 8;

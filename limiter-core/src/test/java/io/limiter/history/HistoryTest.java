@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Two instances on one Redis, with shared commands and denials from memory: what their callers see has an explanation. */
+@Tag("timing")
 class HistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_123L);

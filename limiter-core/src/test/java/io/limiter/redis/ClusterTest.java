@@ -22,10 +22,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 
 /** Many clients on a real cluster of three masters. */
+@Tag("timing")
 class ClusterTest {
     private static final Policy POLICY = Policy.of(
                     "crowd", Limit.slidingList(5, Duration.ofHours(1)), Limit.tokenBucket(100, Duration.ofHours(2)))

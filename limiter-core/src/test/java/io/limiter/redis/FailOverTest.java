@@ -20,11 +20,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
 /** A master dies and another server takes its place. */
+@Tag("timing")
 class FailOverTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");

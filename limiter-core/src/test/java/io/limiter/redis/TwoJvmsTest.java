@@ -14,9 +14,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two JVMs on one Redis, on its server's clock, 64 threads each: exactly the limit passes, in all. */
+@Tag("timing")
 class TwoJvmsTest {
     @Test
     void exactlyTheLimitPassesInAll() throws Exception {

@@ -18,10 +18,12 @@ import java.util.Queue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 
 /** What is done at startup so that the first callers find a warm JVM. */
+@Tag("timing")
 class WarmUpTest extends StartingRedis {
     @Test
     void writesNothing() {

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * decides. Status, charges, the answer of each limit and what shadow rules count must be what was explained.
  */
 class ExplainAgreesTest {
-    private static final int REQUESTS = Repeats.of(700, 5_500);
+    private static final int REQUESTS = Repeats.of(1_300, 5_500);
     private static final String RULES = """
             limiter.client-ip.trusted-proxies = 10.0.0.0/8
             limiter.exempt.addresses = 198.51.100.0/24

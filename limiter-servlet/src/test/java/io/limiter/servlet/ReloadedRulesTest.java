@@ -25,14 +25,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The configuration file of a filter that serves requests is changed, broken, emptied and removed. */
+@Tag("timing")
 class ReloadedRulesTest {
-    private static final int CHANGES = Repeats.of(15, 100);
+    private static final int CHANGES = Repeats.of(20, 100);
     /** The number of refusals, each with an invalid file. */
     private static final int REFUSALS = 20;
 

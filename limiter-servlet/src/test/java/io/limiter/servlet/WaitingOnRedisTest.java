@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,6 +29,7 @@ import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
 /** Requests that wait, two hundred or a thousand at once, on real containers and a real Redis. */
+@Tag("timing")
 class WaitingOnRedisTest {
     private static final int KEYS = 10;
     private static final int EACH = Repeats.of(8, 100);

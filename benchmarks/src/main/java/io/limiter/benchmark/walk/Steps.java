@@ -47,10 +47,16 @@ public final class Steps {
         static void end() {}
     }
 
-    /** The bean of the walk {@code method}. */
-    public static class Annotated {
+    /** The annotation of a bean, on an interface, where weaving ignores it. */
+    public interface Limited {
         /** Limited by a parameter. */
         @RateLimited(limits = "1000000/1h fixed", key = "#user")
+        int call(String user);
+    }
+
+    /** The bean of the walk {@code method}. */
+    public static class Annotated implements Limited {
+        @Override
         public int call(String user) {
             return user.length();
         }

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How much of our code one warm call meets: the classes, the hand-overs from one class to another, and the calls, seen by a debugger that is told of each
+ * How much of our code one warm call meets: the classes, the hand-overs from one class to another, and the calls, seen by a debugger that hears of each
  * method that another JVM enters.
  */
 public final class Walks {

@@ -121,7 +121,7 @@ public final class HttpRules {
         return config;
     }
 
-    /** What it says. */
+    /** What is configured. */
     public Settings settings() {
         return settings;
     }

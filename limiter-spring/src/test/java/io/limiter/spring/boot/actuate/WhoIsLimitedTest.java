@@ -52,7 +52,7 @@ class WhoIsLimitedTest {
                 "limiter.rules.members.limits=1/1h",
                 "limiter.policies.vote.limits=1/1h",
                 "management.endpoints.web.exposure.include=ratelimits");
-        log = new LogLines("io.limiter.spring.weaving.Denials", Level.INFO);
+        log = new LogLines("io.limiter.Denials", Level.INFO);
     }
 
     @AfterAll
