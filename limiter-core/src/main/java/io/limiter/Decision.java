@@ -90,6 +90,7 @@ public final class Decision {
 
     /** The same answer, given by the local share to these charges. For this library. */
     public Decision asLocalFallback(Access library, List<Charge> asked) {
+        Objects.requireNonNull(library, "library");
         if (said instanceof LimitOutcome one && one.policy() == asked.get(0).policy()) {
             return new Decision(Source.LOCAL_FALLBACK, allowed, said);
         }
@@ -190,6 +191,7 @@ public final class Decision {
      * this library.
      */
     public synchronized boolean claimRefund(Access library) {
+        Objects.requireNonNull(library, "library");
         boolean first = !refunded;
         refunded = true;
         return first;

@@ -116,6 +116,9 @@ public final class Policy {
 
     /** The same policy with this penalty; null for none. */
     public Policy withPenalty(@Nullable Penalty penalty) {
+        if (penalty == null && penalty() == null) {
+            return this;
+        }
         List<Limit> others = new ArrayList<>(limits);
         others.removeIf(limit -> limit instanceof Penalty);
         if (penalty != null) {

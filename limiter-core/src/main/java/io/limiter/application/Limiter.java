@@ -14,8 +14,6 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.CoverageNotes;
-import io.limiter.internal.config.RuleDefinition;
-import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Storage;
@@ -28,7 +26,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
@@ -58,7 +55,6 @@ public final class Limiter implements AutoCloseable {
     private final @Nullable JmxView jmx;
     private final Runnable endNaming;
     private final Reload reload;
-
     private volatile Snapshot snapshot;
     /** Makes the derived values. Guarded by this. */
     private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
@@ -77,7 +73,9 @@ public final class Limiter implements AutoCloseable {
         this.keyHash = settings.redis().keyHash();
         this.snapshot = Snapshot.of(config, Map.of(), Map.of(), finders);
         config.policies().values().forEach(this.rateLimiter::announce);
-        this.endNaming = this.rateLimiter.monitor().registerRuleNames(this::rulesOf);
+        this.endNaming = this.rateLimiter
+                .monitor()
+                .registerRuleNames((policy, shadow) -> config().settings().rulesWith(policy, shadow));
         // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
         note(USUAL, settings.operation().denials());
         this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, now -> CoverageNotes.of(now.settings()));
@@ -91,13 +89,6 @@ public final class Limiter implements AutoCloseable {
         if (!after.equals(before)) {
             rateLimiter.monitor().recordDenials(after.linesPerSecond(), after.keys());
         }
-    }
-
-    private Stream<String> rulesOf(String policy, boolean shadow) {
-        return config().settings().rules().stream()
-                .filter(rule -> rule.mode() == (shadow ? Mode.SHADOW : Mode.ENFORCED)
-                        && rule.policies().stream().anyMatch(one -> one.name().equals(policy)))
-                .map(RuleDefinition::name);
     }
 
     /**
@@ -318,9 +309,8 @@ public final class Limiter implements AutoCloseable {
 
     /**
      * Reads the configuration again from its source, and {@linkplain #replace replaces} the current one if anything
-     * differs.
-     * Files are read when they have not changed for a moment, so this takes 50 ms or more. With {@code limiter.reload.interval}
-     * this happens automatically when a file changes.
+     * differs. Files are read when they have not changed for a moment, so this takes 50 ms or more. With {@code
+     * limiter.reload.interval} this happens automatically when a file changes.
      *
      * @return the differences, as sentences that are also logged; empty if there are none
      * @throws IllegalStateException if it is refused, with all mistakes, which are also logged; the old configuration

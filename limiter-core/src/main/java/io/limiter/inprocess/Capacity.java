@@ -62,10 +62,14 @@ final class Capacity {
         /** Gives it a guaranteed part, or removes that. */
         void guarantee(boolean wanted) {
             synchronized (Capacity.this) {
+                if (isGuaranteed == wanted) {
+                    return;
+                }
                 isGuaranteed = wanted;
-                guaranteed.remove(this);
                 if (wanted) {
                     guaranteed.add(this);
+                } else {
+                    guaranteed.remove(this);
                 }
                 part = total / 2 / Math.max(1, guaranteed.size());
                 lent = used

@@ -123,9 +123,7 @@ final class TokenBucketState extends State {
     }
 
     private long partsOf(LimitSpec asked) {
-        return isInForce(asked)
-                ? parts
-                : asked.periodMicros() / asked.refillDivisor();
+        return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
     }
 
     private long rateOf(LimitSpec asked) {

@@ -236,7 +236,7 @@ final class CongestionWindow {
     /** Commands that are on their way together. */
     final class Flight implements Call.Carrier {
         /** What is sent with it. */
-        final List<Call> calls = new ArrayList<>();
+        final List<Call> calls = new ArrayList<>(2);
         /** What ended instead of being sent with it. Its callers get their answer when nothing is being sent. */
         final List<Call> expired = new ArrayList<>(0);
 

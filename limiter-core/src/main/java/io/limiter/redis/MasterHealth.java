@@ -28,7 +28,6 @@ final class MasterHealth {
     static final int SILENCES = 3;
     /** A call that ends this late shows that this JVM was stalled: by a long garbage collection, or lack of processors. */
     static final long STALL_MICROS = 25_000;
-
     /** How long probes must stay unanswered before a master is considered unreachable. */
     private static final long AWAY_AFTER_MICROS = 250_000;
 
@@ -51,7 +50,6 @@ final class MasterHealth {
     private final Runnable forget;
     /** Intermittent errors must not keep Redis busy with tests. Further tests wait for the next periodic check. */
     private final Throttle tests;
-
     /** The reasons of an outage, made once: every call gets one. */
     private final BackendException suspect;
 
@@ -186,32 +184,37 @@ final class MasterHealth {
 
     /** A command had no answer in time. */
     void noteSilence() {
-        boolean isRow;
+        boolean isNewlySuspect;
+        // In one step: an answer between the last silence and the suspicion ends the row.
         synchronized (this) {
             silences = Math.min(SILENCES, silences + 1);
-            isRow = silences == SILENCES;
+            isNewlySuspect = silences == SILENCES && trySuspect();
         }
-        if (isRow) {
-            suspect();
+        if (isNewlySuspect) {
+            failWaiting.accept(suspect);
         }
     }
 
     /** Several calls in a row, or a test, had no answer: probes find out the reason. */
     void suspect() {
-        synchronized (this) {
-            if (!isClosed()) {
-                return;
-            }
-            silences = SILENCES;
-            state = State.SUSPECT;
-            suspectSinceMicros = time.nowMicros();
-            slowMicros = Long.MAX_VALUE;
-            if (!probing) {
-                probing = true;
-                transport.after(0, this::probe);
-            }
+        if (trySuspect()) {
+            failWaiting.accept(suspect);
         }
-        failWaiting.accept(suspect);
+    }
+
+    private synchronized boolean trySuspect() {
+        if (!isClosed()) {
+            return false;
+        }
+        silences = SILENCES;
+        state = State.SUSPECT;
+        suspectSinceMicros = time.nowMicros();
+        slowMicros = Long.MAX_VALUE;
+        if (!probing) {
+            probing = true;
+            transport.after(0, this::probe);
+        }
+        return true;
     }
 
     /**

@@ -128,7 +128,9 @@ final class MasterLink {
             call.tryFail(Call.State.WAITING, refusal);
             return false;
         }
-        health.longestMicros = Math.max(health.longestMicros, call.longestMicros);
+        if (call.longestMicros > health.longestMicros) {
+            health.longestMicros = call.longestMicros;
+        }
         return true;
     }
 

@@ -37,13 +37,18 @@ record SlotsDecision(
      * uses no state twice.
      */
     static boolean isNeeded(List<Charge> charges, boolean cluster) {
-        return charges.size() > 1
-                && (cluster
-                        || charges.stream().map(SlotsDecision::state).distinct().count() < charges.size());
-    }
-
-    private static Object state(Charge charge) {
-        return List.of(charge.policy().name(), charge.key());
+        // No stream: called for each call.
+        for (int i = 1; i < charges.size(); i++) {
+            Charge charge = charges.get(i);
+            for (Charge other : charges.subList(0, i)) {
+                boolean isOneState = charge.key().equals(other.key())
+                        && charge.policy().name().equals(other.policy().name());
+                if (cluster || isOneState) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     CompletableFuture<Decision> decide(Mode mode) {

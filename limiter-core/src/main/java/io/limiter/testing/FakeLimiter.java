@@ -7,6 +7,7 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
@@ -88,7 +89,9 @@ public final class FakeLimiter {
             for (Charge charge : charges) {
                 boolean allowed = wait == null || charge.permits() == 0;
                 for (Limit limit : charge.policy().limits()) {
-                    outcomes.add(new LimitOutcome(charge, limit, allowed, 0, micros, micros, micros, 1));
+                    // A denial by the limits is no block.
+                    boolean passes = allowed || limit instanceof Penalty;
+                    outcomes.add(new LimitOutcome(charge, limit, passes, 0, micros, micros, micros, 1));
                 }
             }
             return Decision.of(Decision.Source.IN_PROCESS, charges, outcomes);

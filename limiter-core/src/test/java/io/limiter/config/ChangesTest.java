@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.internal.config.ConfigDiff;
@@ -148,6 +149,11 @@ class ChangesTest {
                 .policy(Policy.of("p", Limit.fixedWindow(4, Duration.ofHours(1))))
                 .build();
         assertEquals(List.of("RL-162 limiter.policies.p.limits: 3/1h -> 4/1h fixed name p"), changes(text, code));
+        LimiterConfig open = LimiterConfig.builder()
+                .policy(Policy.of("p", Limit.fixedWindow(4, Duration.ofHours(1)))
+                        .withFailureMode(FailureMode.ALLOW))
+                .build();
+        assertTrue(changes(code, open).toString().contains("limiter.policies.p.on-failure"));
         String gone = changes(code, LimiterConfig.builder().build()).toString();
         assertTrue(gone.contains("RL-161 policy 'p' was removed") && gone.contains("limits = 4/1h fixed"), gone);
     }

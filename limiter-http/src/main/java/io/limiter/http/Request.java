@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request as the rules read it: what a server adapts to limit its own requests. One object is made for each dispatch
- * of a request to the limiter; it is used by one thread at a time, and reads the server's request when it is asked.
- * Nothing here reads the body. Texts are as the client has sent them, unless noted.
+ * A request as the rules read it: what a server adapts to limit its own requests. An object is for one dispatch of a
+ * request to the limiter, which may have several; it is used by one thread at a time, and reads the server's request when it
+ * is asked. Nothing here reads the body. Texts are as the client has sent them, unless noted.
  */
 public interface Request {
     /** The method, in the case that was sent. */

@@ -97,13 +97,20 @@ final class Admission implements HeldRequests.Waiting {
 
     /** Decides whether it may go on now. Otherwise it was answered or is held. */
     private boolean decide() throws IOException {
-        DispatchCharges charges = http.charges(asked);
+        DispatchCharges charges = http.noCharges();
+        try {
+            http.charge(asked, charges);
+        } catch (Throwable failed) {
+            // What was counted before stays open: a dispatch that fails counts as denied.
+            if (!charges.isEmpty()) {
+                begin(charges);
+            }
+            throw failed;
+        }
         if (charges.isEmpty()) {
             return true;
         }
-        ServletLedger ledger = ServletLedger.of(request, limiter);
-        ledger.begin(request, asked.paths());
-        charges.record(ledger);
+        ServletLedger ledger = begin(charges);
         if (!charges.isPending()) {
             return take(charges, ledger);
         }
@@ -126,6 +133,13 @@ final class Admission implements HeldRequests.Waiting {
         hold(answer, counted);
         lookups.whenComplete((found, never) -> askLater(answer, charges, ledger, counted));
         return false;
+    }
+
+    private ServletLedger begin(DispatchCharges charges) {
+        ServletLedger ledger = ServletLedger.of(request, limiter);
+        ledger.begin(request, asked.paths());
+        charges.record(ledger);
+        return ledger;
     }
 
     /**

@@ -101,7 +101,6 @@ public final class RateLimitFilter implements Filter {
     private volatile @Nullable Derived<FilterRules> inForce;
     private boolean inService;
     private volatile HeldRequests held = new HeldRequests(0);
-
     /** A filter that the container configures. */
     public RateLimitFilter() {
         this(new Builder(null));
@@ -246,8 +245,9 @@ public final class RateLimitFilter implements Filter {
     }
 
     private void check(FilterRules now) {
-        if (owned != null) {
-            owned.reportUnusedPolicies(List::of);
+        Limiter own = owned;
+        if (own != null) {
+            own.reportUnusedPolicies(List::of);
         }
         List<RuleDefinition> configured = now.http.configured();
         if (webApp != null && !configured.equals(checked)) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
@@ -250,5 +251,32 @@ class DispatchTest {
         assertEquals(
                 denied.body().length(),
                 denied.headers().firstValueAsLong("Content-Length").orElseThrow());
+    }
+
+    /** A rule that fails: what the rules before it have counted is denied, and its error page is the answer. */
+    @Test
+    void theErrorPageOfARuleThatFailsMayForward() throws Exception {
+        RateLimiter limiter = RateLimiters.on(
+                InProcessBackend.builder().timeSource(new ManualTime()).build());
+        RateLimitFilter filter = RateLimitFilter.builder(Limiter.of(WebServer.config(TWO), limiter))
+                .rule(request -> {
+                    if (request.getRequestURI().equals("/x")) {
+                        throw new IllegalStateException("a fault in a rule");
+                    }
+                    return null;
+                })
+                .build();
+        server = new WebServer(directory)
+                .filter("limiter", filter)
+                .servlet("/", Answer.text("ok"))
+                .servlet(
+                        "/error-page",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
+                .errorPage(500, "/error-page");
+        server.start();
+        assertEquals(List.of(500, 500, 500), server.statuses(3, "/x"));
+        assertEquals("ok", server.get("/x").body());
+        assertEquals(List.of(200, 200, 429), server.statuses(3, "/page"));
     }
 }

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The configuration file of a filter that serves requests is changed, broken, emptied and removed. */
 @Tag("timing")
 class ReloadedRulesTest {
-    private static final int CHANGES = Repeats.of(20, 100);
+    private static final int CHANGES = Repeats.of(40, 100);
     /** The number of refusals, each with an invalid file. */
     private static final int REFUSALS = 20;
 

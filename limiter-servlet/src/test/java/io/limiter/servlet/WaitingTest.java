@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
+import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
@@ -122,6 +124,23 @@ class WaitingTest {
                     "a rule without wait, and a shadow rule, that do not deny do not matter");
             assertEquals(200, server.get("/login?s=200", "X-Key", "b").statusCode());
             assertEquals(429, server.get("/login?s=200", "X-Key", "c").statusCode(), "this rule has no wait");
+        }
+    }
+
+    /** A rule in code has no wait, and leaves that of others. */
+    @ParameterizedTest
+    @EnumSource
+    void aRuleInCodeWithTheSameChargeLeavesTheWait(Container.Kind kind) {
+        Limiter configured = Limiter.of(WebServer.config(RULES.replace("header:X-Key", "global")), limiter);
+        Charge same = new Charge(configured.config().settings().rules().get(0).policy(), PartitionKey.global(), 1);
+        RateLimitFilter filter =
+                RateLimitFilter.builder(configured).rule(request -> same).build();
+        try (Container server = kind.make(directory)
+                .filter("limiter", filter)
+                .servlet("/", WebServer.Answer.text("ok"))
+                .start()) {
+            assertEquals(List.of(200, 200, 200), server.statuses(3, "/"));
+            assertEquals(3, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
         }
     }
 

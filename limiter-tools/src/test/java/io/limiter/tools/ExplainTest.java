@@ -1,8 +1,13 @@
 package io.limiter.tools;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.PartitionKey;
+import io.limiter.http.Request;
+import io.limiter.rule.Cost;
+import io.limiter.rule.KeyResolver;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -21,7 +26,27 @@ class ExplainTest {
             limiter.rules.vote.limits = 3/1m
             limiter.rules.closed.path = /closed
             limiter.rules.closed.limits = 0/1m
+            limiter.rules.own.path = /own
+            limiter.rules.own.key = class:io.limiter.tools.ExplainTest$FailingKey
+            limiter.rules.own.cost = io.limiter.tools.ExplainTest$FailingCost
+            limiter.rules.own.limits = 5/1m
             """;
+
+    /** For the requests of another server. */
+    public static final class FailingKey implements KeyResolver<Thread> {
+        @Override
+        public PartitionKey resolve(Thread subject) {
+            return PartitionKey.of(subject.getName());
+        }
+    }
+
+    /** For any request. */
+    public static final class FailingCost implements Cost<Request> {
+        @Override
+        public long permits(Request subject) {
+            throw new IllegalStateException("a secret");
+        }
+    }
 
     @TempDir
     Path folder;
@@ -56,6 +81,18 @@ class ExplainTest {
     void aDenialHasItsStatus() throws IOException {
         assertEquals(0, run("--path", "/app/closed", "--context-path", "/app"));
         has("answered with 429: policy 'closed' denies the key 192.0.2.1 by its limit 0/1m");
+    }
+
+    @Test
+    void aClassThatFailsIsNamed() throws IOException {
+        assertEquals(0, run("--path", "/own"));
+        has("+ own (enforced): it matches; " + FailingCost.class.getName()
+                + " fails with java.lang.IllegalStateException; " + FailingKey.class.getName()
+                + " fails with java.lang.ClassCastException");
+        has("charges 5 to policy own, key @192.0.2.1");
+        assertFalse(written.toString(StandardCharsets.UTF_8).contains("a secret"));
+        assertEquals(0, run("--method", "POST", "--path", "/vote"));
+        has("+ vote (enforced): it matches\n");
     }
 
     @Test

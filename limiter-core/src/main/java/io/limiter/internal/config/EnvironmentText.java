@@ -49,7 +49,7 @@ public final class EnvironmentText {
         List<ConfigEntry> entries = new ArrayList<>();
         List<String> unread = new ArrayList<>();
         ours.forEach((variable, value) -> {
-            String place = "environment variable " + variable;
+            String place = PropertyReader.VARIABLE + variable;
             List<String> meant =
                     known.stream().filter(key -> isOf(variable, key)).toList();
             if (meant.size() > 1) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +25,9 @@ import org.slf4j.Logger;
 final class PropertyReader {
     private static final Logger LOG = DiagnosticLog.of(PropertyReader.class);
 
+    /** The source of an entry that is a variable of the environment begins with this. */
+    static final String VARIABLE = "environment variable ";
+
     private final Problems problems;
     private final Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
 
@@ -36,6 +40,7 @@ final class PropertyReader {
     /** Of two entries of a key the later one counts. */
     PropertyReader(List<ConfigEntry> entries, Problems problems) {
         this.problems = problems;
+        Map<String, String> written = new HashMap<>();
         for (ConfigEntry entry : entries) {
             String name = ConfigKeys.newNames().get(entry.key());
             if (name != null) {
@@ -43,8 +48,19 @@ final class PropertyReader {
             }
             ConfigEntry known =
                     name == null ? entry : new ConfigEntry(entry.source(), entry.line(), name, entry.value());
-            byKey.put(known.key(), known);
+            ConfigEntry earlier = byKey.put(known.key(), known);
+            String spelled = written.put(known.key(), entry.key());
+            if (earlier != null && !entry.key().equals(spelled) && areOfOnePlace(earlier, entry)) {
+                problems.add(
+                        entry, "RL-102 " + entry.key() + " and " + spelled + " are one property; keep one of the two");
+            }
         }
+    }
+
+    /** Where nothing decides which of two overrides the other. */
+    private static boolean areOfOnePlace(ConfigEntry one, ConfigEntry other) {
+        return one.source().equals(other.source())
+                || (one.source().startsWith(VARIABLE) && other.source().startsWith(VARIABLE));
     }
 
     Collection<ConfigEntry> all() {

@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -81,10 +82,22 @@ public record ReloadSettings(
         reader.all().stream()
                 .filter(entry -> !entry.key().startsWith("limiter.redis."))
                 .forEach(entry -> text.put(entry.key(), entry.value()));
-        inCode.forEach(policy -> text.put(
-                NamedKeys.POLICIES.start + policy.name() + ".limits",
-                policy.limits().stream().map(Limit::toString).collect(Collectors.joining(", "))));
+        inCode.forEach(policy -> add(policy, text));
         return Collections.unmodifiableMap(text);
+    }
+
+    /** What differs from the defaults, as a text would write it. */
+    private static void add(Policy policy, Map<String, String> text) {
+        String start = NamedKeys.POLICIES.start + policy.name();
+        text.put(
+                start + ".limits", policy.limits().stream().map(Limit::toString).collect(Collectors.joining(", ")));
+        Policy usual = Policy.of(policy.name(), policy.limits().toArray(Limit[]::new));
+        if (policy.onFailure() != usual.onFailure()) {
+            text.put(start + ".on-failure", policy.onFailure().name().toLowerCase(Locale.ROOT));
+        }
+        if (policy.deadline() != null) {
+            text.put(start + ".deadline", policy.deadline().toMillis() + "ms");
+        }
     }
 
     /**

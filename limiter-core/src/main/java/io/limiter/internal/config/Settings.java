@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,5 +108,13 @@ public record Settings(
     /** Whether and how it is read again. */
     public ReloadSettings reload() {
         return operation.reload();
+    }
+
+    /** The names of the rules that have a policy of that name, and only count, or do not. */
+    public Stream<String> rulesWith(String policy, boolean shadow) {
+        return rules().stream()
+                .filter(rule -> rule.mode() == (shadow ? RuleDefinition.Mode.SHADOW : RuleDefinition.Mode.ENFORCED)
+                        && rule.policies().stream().anyMatch(one -> one.name().equals(policy)))
+                .map(RuleDefinition::name);
     }
 }

@@ -118,6 +118,29 @@ class ConfigKeysTest {
     }
 
     @Test
+    void twoNamesOfOnePropertyInOnePlaceAreAMistake() {
+        Map<String, String> both = Map.of("limiter.denials.log", "7", "limiter.denials.log-per-second", "5");
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> config(both))
+                .getMessage()
+                .contains("RL-102 limiter.denials.log"));
+        Map<String, String> variables =
+                Map.of("LIMITER_IN_PROCESS_MAX_STAMPS", "7", "LIMITER_INPROCESS_MAXTIMESTAMPS", "9");
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> LimiterConfig.builder().environment(variables).build());
+        // A variable overrides a file, whatever the names.
+        assertEquals(
+                7,
+                LimiterConfig.builder()
+                        .properties("file", Map.of("limiter.in-process.max-timestamps", "5"))
+                        .environment(Map.of("LIMITER_IN_PROCESS_MAX_STAMPS", "7"))
+                        .build()
+                        .settings()
+                        .storage()
+                        .maxTimestamps());
+    }
+
+    @Test
     void propertiesTextHasTheUsualEscapes() throws IOException {
         Problems problems = new Problems();
         List<ConfigEntry> entries = PropertiesText.read(

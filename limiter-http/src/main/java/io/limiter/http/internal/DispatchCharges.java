@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * login within the request. Used by one thread at a time.
  */
 public final class DispatchCharges {
-    private final List<RuleCharge> met;
+    private List<RuleCharge> met;
     private final boolean mayRefund;
     private final boolean mayWait;
     private List<Charge> enforced = List.of();
@@ -38,6 +38,12 @@ public final class DispatchCharges {
         this.met = met;
         this.mayRefund = mayRefund;
         this.mayWait = mayWait;
+    }
+
+    /** Adds that of one more rule. Only for those that began without rules. */
+    void add(RuleCharge rule) {
+        met = met.isEmpty() ? new ArrayList<>(2) : met;
+        met.add(rule);
     }
 
     /** Whether no rule counts the dispatch. */
@@ -86,9 +92,10 @@ public final class DispatchCharges {
             shadows = ledger.add(rule.identity()) ? with(charge, shadows) : shadows;
         } else if (ledger.add(rule, charge, mayRefund)) {
             enforced = with(charge, enforced);
-            if (mayWait) {
+            Duration longest = mayWait ? rule.maxWait() : null;
+            if (longest != null) {
                 waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
-                waits.add(new Wait(charge, rule.maxWait()));
+                waits.add(new Wait(charge, longest));
             }
         }
     }
@@ -106,7 +113,7 @@ public final class DispatchCharges {
         return shadows;
     }
 
-    /** How long the request may wait if a charge is denied: the shortest wait of the rules that make it. */
+    /** How long the request may wait if a charge is denied: the shortest wait of the configured rules that make it. */
     public Duration maxWait(Charge charge) {
         return waits.stream()
                 .filter(wait -> wait.charge.isToSame(charge))

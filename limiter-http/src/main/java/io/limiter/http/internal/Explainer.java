@@ -152,9 +152,10 @@ public final class Explainer {
     }
 
     private String missing() {
+        String failures = sample.failures().isEmpty() ? "" : "; " + String.join("; ", sample.failures());
         return sample.missing().isEmpty()
-                ? ""
-                : "; code of the application called " + sample.missing()
+                ? failures
+                : failures + "; code of the application called " + sample.missing()
                         + ", which a sample does not have, so the filter may behave differently";
     }
 

@@ -21,7 +21,6 @@ import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.rule.Rule;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -182,26 +181,27 @@ public final class HttpRules {
         }
     }
 
-    /** What the rules charge a dispatch. Nothing is recorded or taken. */
-    public DispatchCharges charges(RuleRequest request) {
-        List<RuleCharge> met = List.of();
+    /** The charges of a dispatch that no rule has counted yet. */
+    public DispatchCharges noCharges() {
+        return new DispatchCharges(List.of(), mayRefund, mayWait);
+    }
+
+    /** Adds what the rules charge a dispatch; if one throws, what those before it do. Nothing is recorded or taken. */
+    public void charge(RuleRequest request, DispatchCharges charges) {
         for (int i : candidates.apply(request)) {
             RuleCharge charge =
                     i < enabled.size() ? enabled.get(i).charge(request) : ofCode(own.get(i - enabled.size()), request);
             if (charge != null) {
-                met = met.isEmpty() ? new ArrayList<>(2) : met;
-                met.add(charge);
+                charges.add(charge);
             }
         }
-        return new DispatchCharges(met, mayRefund, mayWait);
     }
 
     private static @Nullable RuleCharge ofCode(Rule<? super Request> rule, RuleRequest request) {
         Charge charge = rule.charge(request.request());
         return charge == null
                 ? null
-                : new RuleCharge(
-                        List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, Duration.ZERO, charge, null);
+                : new RuleCharge(List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null, charge, null);
     }
 
     /** The charges of the application's rules in code. */

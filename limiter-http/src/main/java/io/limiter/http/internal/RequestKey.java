@@ -12,6 +12,7 @@ import io.limiter.internal.rule.KeyFold;
 import io.limiter.rule.KeyResolver;
 import java.security.Principal;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
@@ -82,6 +83,7 @@ final class RequestKey {
             } catch (Throwable failed) {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;
+                request.noteFailure(resolver, failed);
             }
             if (key == null && !request.isSample() && failureLog.tryPass()) {
                 LOG.warn(
@@ -206,6 +208,15 @@ final class RequestKey {
      * others would get a quota for each.
      */
     private static @Nullable String only(@Nullable List<@Nullable String> values) {
-        return values == null || values.isEmpty() || values.stream().distinct().count() > 1 ? null : values.get(0);
+        if (values == null || values.isEmpty()) {
+            return null;
+        }
+        String first = values.get(0);
+        for (int i = 1; i < values.size(); i++) {
+            if (!Objects.equals(values.get(i), first)) {
+                return null;
+            }
+        }
+        return first;
     }
 }

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param identity of the rule, the same in each configuration that has it
  * @param outcomes which responses keep the charge
- * @param maxWait how long the request may wait if a limit denies the charge
+ * @param maxWait how long the request may wait if a limit denies the charge; null for a rule in code, which leaves that
+ *     to the others
  * @param charge null as long as it is pending
  * @param pending how it gets its policy; null if it has it
  */
@@ -19,7 +20,7 @@ record RuleCharge(
         Object identity,
         boolean isShadow,
         RuleOutcomes outcomes,
-        Duration maxWait,
+        @Nullable Duration maxWait,
         @Nullable Charge charge,
         @Nullable Pending pending) {
     /**

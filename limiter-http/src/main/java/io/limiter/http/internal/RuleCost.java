@@ -52,6 +52,7 @@ final class RuleCost {
             } catch (Throwable failed) {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;
+                request.noteFailure(cost, failed);
             }
             if (permits < 0 && !request.isSample() && log.tryPass()) {
                 LOG.warn(

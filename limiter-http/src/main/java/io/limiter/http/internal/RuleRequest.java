@@ -55,6 +55,13 @@ public final class RuleRequest extends MatchableRequest {
         return request() instanceof SampleRequest;
     }
 
+    /** If it is a sample: notes for the explanation that a class of the application fails, which the rule survives. */
+    void noteFailure(Object failing, Throwable failure) {
+        if (request() instanceof SampleRequest sample) {
+            sample.noteFailure(failing, failure);
+        }
+    }
+
     /** What classes of the application get: the server's own request. */
     Object subject() {
         return Objects.requireNonNull(request().unwrap(type), "the request is of another type");

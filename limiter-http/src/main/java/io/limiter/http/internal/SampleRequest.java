@@ -30,6 +30,7 @@ public final class SampleRequest implements Request {
     private final @Nullable String query;
     private final Map<String, Object> attributes = new HashMap<>();
     private final Set<String> missing = new TreeSet<>();
+    private final Set<String> failures = new TreeSet<>();
     private final Object server;
 
     /** The authenticated user. Public methods, because plans are found by reflection. */
@@ -79,8 +80,20 @@ public final class SampleRequest implements Request {
         return missing;
     }
 
+    /** Notes that a class of the application fails. Without the message, which may contain secrets of the request in clear. */
+    void noteFailure(Object failing, Throwable failure) {
+        failures.add(failing.getClass().getName() + " fails with "
+                + failure.getClass().getName());
+    }
+
+    /** The classes that failed, and with what. */
+    Set<String> failures() {
+        return failures;
+    }
+
     void forgetMissing() {
         missing.clear();
+        failures.clear();
     }
 
     @Override

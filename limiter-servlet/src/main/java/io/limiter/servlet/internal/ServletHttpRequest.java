@@ -10,6 +10,7 @@ import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpSession;
 import java.security.Principal;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
@@ -85,7 +86,18 @@ public final class ServletHttpRequest implements Request {
         if (lines == null) {
             return null;
         }
-        return lines.hasMoreElements() ? Collections.list(lines) : List.of();
+        if (!lines.hasMoreElements()) {
+            return List.of();
+        }
+        String first = lines.nextElement();
+        if (!lines.hasMoreElements()) {
+            // Nearly always.
+            return Collections.singletonList(first);
+        }
+        List<String> all = new ArrayList<>();
+        all.add(first);
+        lines.asIterator().forEachRemaining(all::add);
+        return all;
     }
 
     @Override

@@ -30,13 +30,15 @@ public final class ServletSample implements InvocationHandler {
      * @throws IllegalArgumentException if its path is outside of the application
      */
     public static SampleRequest of(RequestSample sample, String contextPath) {
-        return new SampleRequest(
+        SampleRequest made = new SampleRequest(
                 sample,
                 contextPath,
                 request -> Proxy.newProxyInstance(
                         ServletSample.class.getClassLoader(),
                         new Class<?>[] {HttpServletRequest.class},
                         new ServletSample(request)));
+        made.setAttribute(ServletHttpRequest.PEER, sample.address());
+        return made;
     }
 
     @Override

@@ -117,6 +117,10 @@ public final class Rejections {
      * @throws IllegalArgumentException if the decision allows
      */
     public void write(Decision denial, HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (denial.allowed()) {
+            throw new IllegalArgumentException(
+                    "the decision allows the request, so there is nothing to reject: " + denial);
+        }
         writeQuota(denial, request, response);
         if (response.isCommitted()) {
             return;

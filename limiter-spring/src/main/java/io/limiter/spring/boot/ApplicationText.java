@@ -65,8 +65,13 @@ final class ApplicationText {
         if (key == null || (value.isBlank() && key.isSection())) {
             return;
         }
-        Entry entry = here.computeIfAbsent(
-                KnownKeys.uniform(key.text()), k -> new Entry(property, key.text(), new TreeMap<>()));
+        String uniform = KnownKeys.uniform(key.text());
+        Entry other = here.get(KnownKeys.otherName(uniform));
+        if (other != null) {
+            String both = property.name() + " and " + other.key();
+            note(property, property.name(), "RL-102 " + both + " are one property; keep one of the two");
+        }
+        Entry entry = here.computeIfAbsent(uniform, k -> new Entry(property, key.text(), new TreeMap<>()));
         if (key.index() < 0 && !entry.texts().isEmpty()) {
             int line = entry.property().line();
             note(
@@ -85,7 +90,13 @@ final class ApplicationText {
         // A name keeps the spelling of the file that defines it, whatever its spelling in a profile or on the command
         // line.
         entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.texts()));
-        variables.keySet().removeIf(variable -> KnownKeys.letters(variable).equals(KnownKeys.letters(uniform)));
+        String other = KnownKeys.otherName(uniform);
+        entries.remove(other);
+        variables.keySet().removeIf(variable -> isOf(variable, uniform) || (other != null && isOf(variable, other)));
+    }
+
+    private static boolean isOf(String variable, String uniform) {
+        return KnownKeys.letters(variable).equals(KnownKeys.letters(uniform));
     }
 
     /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */

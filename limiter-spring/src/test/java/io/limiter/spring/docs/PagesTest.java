@@ -91,8 +91,8 @@ class PagesTest {
     void everyCodeOfThisModuleIsInTheTableAndItsLinkLeadsToItsSection() throws IOException {
         StringBuilder sources = new StringBuilder();
         for (String room : List.of("internal", "aop")) {
-            try (Stream<Path> files = Files.list(Path.of("src/main/java/io/limiter/spring", room))) {
-                for (Path file : files.toList()) {
+            try (Stream<Path> files = Files.walk(Path.of("src/main/java/io/limiter/spring", room))) {
+                for (Path file : files.filter(Files::isRegularFile).toList()) {
                     sources.append(Files.readString(file));
                 }
             }

@@ -34,11 +34,6 @@ import org.slf4j.helpers.NOPLogger;
  * {@value ClientIpSettings#MAX_HOPS}, more than 8192 characters or 16 empty elements (up to that number they are ignored),
  * and a header for one address that was sent twice. DNS is never used, and no request causes an exception.
  *
- * <pre>{@code
- * AddressResolver resolver = AddressResolver.of(limiter.config().clientIp());
- * PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
- * }</pre>
- *
  * <p>Sources: RFC 7239 (Forwarded), RFC 9110 section 5.3 (several lines are one list), RFC 4291 and RFC 5952 (IPv6 in
  * text), RFC 6052 (NAT64).
  */

@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -131,15 +130,24 @@ public final class RequestMatcher {
         if (lines == null || header.value() == null) {
             return lines == null || !lines.isEmpty();
         }
-        // A proxy may have joined several lines.
-        return lines.stream()
-                .anyMatch(line -> isSame(line, header.value())
-                        || Stream.of(line.split(",", -1)).anyMatch(item -> isSame(item, header.value())));
+        boolean may = false;
+        for (int i = 0; !may && i < lines.size(); i++) {
+            String line = lines.get(i);
+            // A proxy may have joined several lines.
+            may = isSame(line, header.value());
+            for (String item : line.split(",", -1)) {
+                may |= isSame(item, header.value());
+            }
+        }
+        return may;
     }
 
     private static boolean isSure(RequestCondition header, Request request) {
         List<String> lines = request.headers(header.name());
-        return lines != null && (header.value() == null ? !lines.isEmpty() : lines.equals(List.of(header.value())));
+        if (lines == null || lines.isEmpty()) {
+            return false;
+        }
+        return header.value() == null || (lines.size() == 1 && lines.get(0).equals(header.value()));
     }
 
     private boolean holdInQuery(Request request, boolean surely) {
