@@ -1,7 +1,7 @@
 package consumer;
 
-import io.limiter.application.Limiter;
 import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.spring.RateLimited;
 
