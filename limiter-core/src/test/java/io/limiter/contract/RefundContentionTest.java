@@ -135,7 +135,7 @@ class RefundContentionTest {
 
     private static void callAndRefund(RateLimiter limiter, Running running, Supplier<List<Charge>> charges)
             throws Exception {
-        int each = (running.isRedis() ? Repeats.of(1_000, REFUNDS) : Repeats.of(10_000, REFUNDS)) / THREADS;
+        int each = (running.isRedis() ? Repeats.of(600, REFUNDS) : Repeats.of(6_000, REFUNDS)) / THREADS;
         together(THREADS, thread -> {
             for (int i = 0; i < each; i++) {
                 limiter.refund(limiter.tryAcquire(PermitRequest.of(charges.get())));
@@ -182,7 +182,7 @@ class RefundContentionTest {
             read.set(now);
             return now;
         };
-        int each = Repeats.of(20_000, REFUNDS) / THREADS;
+        int each = Repeats.of(10_000, REFUNDS) / THREADS;
         List<Event> events = new ArrayList<>();
         try (RateLimiter limiter =
                 RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class TrafficContractTest {
     /** Steps for each algorithm. PlantedFaultsTest, which takes more, misses no fault. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(2_500, 20_000));
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 20_000));
 
     /** What is left of them where the same scripts run again, on another server or another number of servers. */
     private static final int SHARE_OF_REPEATS = 4;

@@ -15,6 +15,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -166,7 +167,8 @@ class InProcessPartsTest extends BoundedBackend {
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.announce(announced);
             int passed = 0;
-            for (int i = 0; i < 100_000; i++) {
+            int policies = Repeats.of(25_000, 100_000);
+            for (int i = 0; i < policies; i++) {
                 // Two kinds of limits, so that some meet another's in a shared state.
                 Policy made = Policy.of("made-" + i, Limit.fixedWindow(1 + i % 2, Duration.ofDays(1)));
                 int granted = 0;
