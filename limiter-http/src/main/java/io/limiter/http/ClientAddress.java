@@ -28,11 +28,6 @@ public record ClientAddress(Optional<IpAddress> address, Origin origin, boolean 
         NONE
     }
 
-    /** The same client, of which a header was malformed. */
-    public ClientAddress malformed() {
-        return new ClientAddress(address, origin, true, ipv6PrefixBits);
-    }
-
     /**
      * The text for a key, with the IPv6 prefix of the resolver: {@code 192.0.2.1}, {@code 2001:db8::/64}, {@code
      * unknown} if there is no address; after a {@code !} if {@link #isMalformed}. At most 44 characters.

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,24 +27,25 @@ public class DenialAnswer {
     private final String exposedFields;
 
     /**
-     * The answer to a denial.
+     * The answer to a denial, without quota fields.
      *
-     * @param violated the names of the denying limits in the answer
      * @throws IllegalArgumentException if the decision allows
      */
-    protected DenialAnswer(
-            Decision denial, List<String> violated, Map<String, String> quotaFields, String exposedFields) {
+    protected DenialAnswer(Decision denial, LimitsInAnswer limits) {
+        this(denial, limits, new LinkedHashMap<>(), "");
+    }
+
+    private DenialAnswer(Decision denial, LimitsInAnswer limits, Map<String, String> fields, String exposedFields) {
         if (denial.allowed()) {
             throw new IllegalArgumentException(
                     "the decision allows the request, so there is nothing to reject: " + denial);
         }
         this.decision = denial;
-        this.violated = violated;
+        this.violated = limits.violated(denial);
         this.exposedFields = exposedFields;
-        Map<String, String> all = new LinkedHashMap<>(quotaFields);
-        retryAfterSeconds().ifPresent(seconds -> all.put("Retry-After", Long.toString(seconds)));
-        all.put("Cache-Control", "no-store");
-        this.fields = Collections.unmodifiableMap(all);
+        retryAfterSeconds().ifPresent(seconds -> fields.put("Retry-After", Long.toString(seconds)));
+        fields.put("Cache-Control", "no-store");
+        this.fields = Collections.unmodifiableMap(fields);
     }
 
     /**
@@ -56,7 +59,7 @@ public class DenialAnswer {
         LimitsInAnswer limits = new LimitsInAnswer();
         Map<String, String> fields = new LinkedHashMap<>();
         quota.add(denial, limits, fields::put);
-        return new DenialAnswer(denial, limits.violated(denial), fields, quota.exposed());
+        return new DenialAnswer(denial, limits, fields, quota.exposed());
     }
 
     /** The decision. Its numbers are those of the limits only if its source is exact. */
@@ -170,5 +173,71 @@ public class DenialAnswer {
      */
     private boolean isOutage() {
         return decision.source() == Decision.Source.FAILED_CLOSED && decision.retryAfterMicros() != LimitOutcome.NEVER;
+    }
+
+    /** The forms of the body of the standard answer. */
+    enum BodyForm {
+        PROBLEM_JSON("application/problem+json"),
+        TEXT("text/plain;charset=utf-8"),
+        HTML("text/html;charset=utf-8");
+
+        /** More is not read: a legitimate client does not send it. */
+        private static final int LONGEST_ACCEPT = 4_096;
+
+        /** A media type, and its weight (RFC 9110 section 12.4.2); other parameters than a charset do not match ours. */
+        private static final Pattern RANGE = Pattern.compile(
+                "([^;\\s]+)\\s*(?:;\\s*charset=[^;\\s]*\\s*)?(?:;\\s*q=(0(?:\\.[0-9]{0,3})?|1(?:\\.0{0,3})?)"
+                        + "\\s*(?:;.*)?)?");
+
+        /** May contain commas, which are not separators. */
+        private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"?");
+
+        final String contentType;
+
+        BodyForm(String contentType) {
+            this.contentType = contentType;
+        }
+
+        /**
+         * HTML or plain text if the Accept lines of a request give it more weight than the media types of a problem
+         * document, else the problem document.
+         *
+         * @param accept null, as some servers return, means no line
+         */
+        static BodyForm preferred(@Nullable List<String> accept) {
+            double[] weights = new double[values().length];
+            int left = LONGEST_ACCEPT;
+            for (String line : accept == null ? List.<String>of() : accept) {
+                left -= line.length();
+                if (left < 0) {
+                    break;
+                }
+                for (String range :
+                        QUOTED.matcher(line.toLowerCase(Locale.ROOT)).replaceAll("").split(",", -1)) {
+                    addWeight(range.strip(), weights);
+                }
+            }
+            BodyForm best = PROBLEM_JSON;
+            for (BodyForm form : values()) {
+                best = weights[form.ordinal()] > weights[best.ordinal()] ? form : best;
+            }
+            return best;
+        }
+
+        private static void addWeight(String range, double[] weights) {
+            Matcher parts = RANGE.matcher(range);
+            if (parts.matches()) {
+                BodyForm form = switch (parts.group(1)) {
+                    case "*/*", "application/*", "application/json", "application/problem+json" -> PROBLEM_JSON;
+                    case "text/plain", "text/*" -> TEXT;
+                    case "text/html" -> HTML;
+                    default -> null;
+                };
+                if (form != null) {
+                    double weight = parts.group(2) == null ? 1 : Double.parseDouble(parts.group(2));
+                    weights[form.ordinal()] = Math.max(weights[form.ordinal()], weight);
+                }
+            }
+        }
     }
 }

@@ -10,7 +10,10 @@ import io.limiter.http.internal.RuleRequest;
 import io.limiter.servlet.HeldRequests.FirstDispatch;
 import io.limiter.servlet.HeldRequests.Held;
 import io.limiter.servlet.internal.ServletHttpRequest;
+import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
@@ -27,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 final class Admission implements HeldRequests.Waiting {
-    private final FilterRules rules;
+    private final Rules rules;
     private final HttpRules http;
     private final RateLimiter limiter;
     private final HeldRequests held;
@@ -35,7 +38,37 @@ final class Admission implements HeldRequests.Waiting {
     private final HttpServletRequest request;
     private final HttpServletResponse response;
 
-    private Admission(FilterRules rules, HeldRequests held, HttpServletRequest request, HttpServletResponse response) {
+    /** The rules of a filter under one configuration, and what it answers by them. */
+    record Rules(HttpRules http, Rejections rejections) {
+        /**
+         * Applies a decision: records and counts an admission, or answers a denial. Returns whether it is an admission.
+         *
+         * @param decision null if nothing was due
+         */
+        private boolean apply(
+                @Nullable Decision decision,
+                ServletLedger ledger,
+                List<Charge> shadows,
+                HttpServletRequest request,
+                HttpServletResponse response)
+                throws IOException {
+            if (decision != null) {
+                request.setAttribute(RateLimitFilter.DECISION, decision);
+                if (!decision.allowed()) {
+                    ledger.keep();
+                    ledger.denial().reject(request, () -> rejections.write(decision, request, response));
+                    return false;
+                }
+                rejections.writeQuota(decision, request, response);
+                ledger.note(decision);
+            }
+            ledger.allow();
+            http.countShadows(shadows);
+            return true;
+        }
+    }
+
+    private Admission(Rules rules, HeldRequests held, HttpServletRequest request, HttpServletResponse response) {
         this.rules = rules;
         this.http = rules.http;
         this.limiter = http.limiter();
@@ -46,37 +79,54 @@ final class Admission implements HeldRequests.Waiting {
     }
 
     /**
-     * Decides, and writes the fields or the answer.
+     * Runs the chain with a request that is admitted; answers or holds any other.
      *
      * @param all the requests that the filter holds
-     * @return the request to continue with; null if it was answered or is held
      */
-    static @Nullable HttpServletRequest admit(
-            FilterRules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
-            throws IOException {
+    static void filter(
+            Rules rules,
+            HeldRequests all,
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FilterChain chain)
+            throws IOException, ServletException {
+        rules.http.noteRequest();
         Held held = all.takeAdmitted(request);
         if (held == null) {
-            return decide(rules, all, request, response) ? request : null;
+            proceed(rules, all, request, response, chain);
+            return;
         }
-        ServletLedger ledger = ServletLedger.of(request, rules.http.limiter());
+        ServletLedger ledger = ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter());
         rules.apply(held.decision(), ledger, held.shadowed, request, response);
-        FirstDispatch current = new FirstDispatch(request);
-        if (decide(rules, all, current, response)) {
-            return current;
-        }
         // It may be held once more, and is then recognized by its dispatch.
-        current.end();
-        return null;
+        FirstDispatch current = new FirstDispatch(request);
+        try {
+            proceed(rules, all, current, response, chain);
+        } finally {
+            current.end();
+        }
     }
 
-    private static boolean decide(
-            FilterRules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response)
-            throws IOException {
-        if (rules.http.isIdle() || request.getDispatcherType() == DispatcherType.ERROR || isIncluded(request)) {
-            return true;
+    private static void proceed(
+            Rules rules,
+            HeldRequests all,
+            HttpServletRequest request,
+            HttpServletResponse response,
+            FilterChain chain)
+            throws IOException, ServletException {
+        boolean isError = request.getDispatcherType() == DispatcherType.ERROR;
+        if (!rules.http.isIdle()
+                && !isError
+                && !isIncluded(request)
+                && !new Admission(rules, all, request, response).decide()) {
+            return;
         }
-        Admission admission = new Admission(rules, all, request, response);
-        return !rules.refuseDenied(admission.asked, request, response) && admission.decide();
+        if (rules.http.mayRefund() && !isError) {
+            ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
+                    .run(chain, request, response);
+        } else {
+            chain.doFilter(request, response);
+        }
     }
 
     /**
@@ -97,6 +147,11 @@ final class Admission implements HeldRequests.Waiting {
 
     /** Decides whether it may go on now. Otherwise it was answered or is held. */
     private boolean decide() throws IOException {
+        if (http.tryDeny(asked)) {
+            ledger().keep();
+            rules.rejections.refuse(http.config().settings().callers().deniedStatus(), request, response);
+            return false;
+        }
         DispatchCharges charges = http.noCharges();
         try {
             http.charge(asked, charges);
@@ -120,9 +175,8 @@ final class Admission implements HeldRequests.Waiting {
         }
         CompletableFuture<?> lookups = charges.lookUpPlans();
         boolean isHeld = !lookups.isDone()
-                && http.settings().plans().async()
-                && rules.canHold(request)
-                && held.tryEnter(asked.network());
+                && http.config().settings().plans().async()
+                && held.tryEnter(request, asked.network());
         if (!isHeld) {
             held.await(lookups, asked.network());
             charges.recordPending(ledger);
@@ -135,8 +189,12 @@ final class Admission implements HeldRequests.Waiting {
         return false;
     }
 
+    private ServletLedger ledger() {
+        return ServletLedger.of(asked.request(), limiter);
+    }
+
     private ServletLedger begin(DispatchCharges charges) {
-        ServletLedger ledger = ServletLedger.of(request, limiter);
+        ServletLedger ledger = ledger();
         ledger.begin(request, asked.paths());
         charges.record(ledger);
         return ledger;
@@ -171,7 +229,7 @@ final class Admission implements HeldRequests.Waiting {
         if (!charges.mayWait(due)) {
             return rules.apply(limiter.tryAcquire(PermitRequest.of(due)), ledger, counted, request, response);
         }
-        boolean canHold = rules.canHold(request) && held.tryEnter(asked.network());
+        boolean canHold = held.tryEnter(request, asked.network());
         boolean isHeld = false;
         CompletableFuture<Decision> answer;
         try {
@@ -200,7 +258,7 @@ final class Admission implements HeldRequests.Waiting {
         if (denial == null) {
             rules.rejections.refuse(HttpServletResponse.SC_SERVICE_UNAVAILABLE, request, response);
         } else {
-            rules.apply(denial, ServletLedger.of(request, limiter), List.of(), request, response);
+            rules.apply(denial, ledger(), List.of(), request, response);
         }
     }
 

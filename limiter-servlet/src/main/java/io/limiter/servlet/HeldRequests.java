@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -39,6 +40,7 @@ final class HeldRequests {
     /** As in {@link ServletLedger}, for the same reason. */
     private final String attribute = HeldRequests.class.getName() + "." + UUID.randomUUID();
 
+    private final AtomicBoolean asyncLogged = new AtomicBoolean();
     private volatile boolean closed;
     private volatile @Nullable Thread atExit;
 
@@ -56,6 +58,18 @@ final class HeldRequests {
             leave(client);
         }
         return isOpen;
+    }
+
+    /** The same for the first dispatch of a request, if it can wait without a thread. */
+    boolean tryEnter(HttpServletRequest request, String client) {
+        boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
+        if (isFirst && !request.isAsyncSupported() && asyncLogged.compareAndSet(false, true)) {
+            LOG.warn(
+                    "RL-319 a rule with wait can't hold requests, because a filter does not support asynchronous requests; they"
+                            + " are denied at once; add <async-supported>true</async-supported> to the limiter's filter and those"
+                            + " before it. Logged once");
+        }
+        return isFirst && request.isAsyncSupported() && tryEnter(client);
     }
 
     /** Returns a place. */

@@ -89,7 +89,7 @@ public final class RateLimitFilter implements Filter {
             + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
     private final @Nullable Limiter given; // null if the container configures the filter
-    private final List<CodeRule> ownRules;
+    private final List<Rule<? super HttpServletRequest>> ownRules;
     private final @Nullable Predicate<? super RuleDefinition> which;
     private final @Nullable RejectionHandler handler;
     private final Function<? super Class<?>, ? extends @Nullable Object> instances;
@@ -98,7 +98,7 @@ public final class RateLimitFilter implements Filter {
     private @Nullable List<RuleDefinition> checked;
     private @Nullable Limiter owned;
     private DiagnosticLog.@Nullable Redirection log;
-    private volatile @Nullable Derived<FilterRules> inForce;
+    private volatile @Nullable Derived<Admission.Rules> inForce;
     private boolean inService;
     private volatile HeldRequests held = new HeldRequests(0);
     /** A filter that the container configures. */
@@ -117,7 +117,7 @@ public final class RateLimitFilter implements Filter {
 
     private RateLimitFilter(Builder builder) {
         this.given = builder.limiter;
-        this.ownRules = builder.rules.stream().map(CodeRule::new).toList();
+        this.ownRules = List.copyOf(builder.rules);
         this.which = builder.which;
         this.handler = builder.handler;
         this.instances = builder.instances;
@@ -158,9 +158,21 @@ public final class RateLimitFilter implements Filter {
             return this;
         }
 
-        /** Uses only some of the configured rules: for several filters that share them. A filter without any rule admits everything. */
-        public Builder configuredRules(Predicate<? super RuleDefinition> which) {
-            this.which = Objects.requireNonNull(which, "which");
+        /**
+         * Uses only those of the configured rules that are decided before authentication, so that a second filter behind it can have
+         * the others. A filter without any rule admits everything.
+         */
+        public Builder rulesBeforeAuthentication() {
+            return configuredRules(RuleDefinition::isBeforeAuthentication);
+        }
+
+        /** Uses only those of the configured rules that are decided after authentication. A filter without any rule admits everything. */
+        public Builder rulesAfterAuthentication() {
+            return configuredRules(rule -> !rule.isBeforeAuthentication());
+        }
+
+        Builder configuredRules(Predicate<? super RuleDefinition> which) {
+            this.which = which;
             return this;
         }
 
@@ -179,7 +191,7 @@ public final class RateLimitFilter implements Filter {
         /**
          * The filter.
          *
-         * @throws IllegalArgumentException if it would have no rule and {@link #configuredRules} was not called, or a class can't be made
+         * @throws IllegalArgumentException if it would have no rule and uses all that are configured, or a class can't be made
          */
         public RateLimitFilter build() {
             return new RateLimitFilter(this);
@@ -232,31 +244,31 @@ public final class RateLimitFilter implements Filter {
     private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
             held = new HeldRequests(limiter.config().settings().storage().maxWaiting());
-            inForce = limiter.<FilterRules>derive(config -> make(limiter, config))
+            inForce = limiter.<Admission.Rules>derive(config -> make(limiter, config))
                     .onReplaced(this::check)
-                    .reporting(HttpRules::log, rules -> rules.http.findings());
+                    .reporting(HttpRules::log, rules -> rules.http().findings());
             inService = true;
         }
         if (webApp == null && context != null) {
             webApp = context;
-            WebAppChecks.refuse(context, loader, rulesInForce().http.settings());
+            WebAppChecks.refuse(context, loader, rulesInForce().http().config().settings());
             check(rulesInForce());
         }
     }
 
-    private void check(FilterRules now) {
+    private void check(Admission.Rules now) {
         Limiter own = owned;
         if (own != null) {
             own.reportUnusedPolicies(List::of);
         }
-        List<RuleDefinition> configured = now.http.configured();
+        List<RuleDefinition> configured = now.http().configured();
         if (webApp != null && !configured.equals(checked)) {
-            WebAppChecks.warn(webApp, loader, now.http.settings(), configured);
+            WebAppChecks.warn(webApp, loader, now.http().config().settings(), configured);
             checked = configured;
         }
     }
 
-    private FilterRules make(Limiter limiter, LimiterConfig config) {
+    private Admission.Rules make(Limiter limiter, LimiterConfig config) {
         Predicate<? super RuleDefinition> chosen = which == null ? rule -> true : which;
         List<RuleDefinition> configured =
                 config.settings().rules().stream().filter(chosen).toList();
@@ -267,31 +279,27 @@ public final class RateLimitFilter implements Filter {
         Rejections rejections = Rejections.of(config, handler, classes);
         HttpRules made = new HttpRules(limiter, config, configured, ownRules, classes, HttpServletRequest.class);
         if (inForce != null) {
-            made.continueFrom(rulesInForce().http);
+            made.continueFrom(rulesInForce().http());
         }
         if (webApp != null) {
             WebAppChecks.refuse(webApp, loader, config.settings());
         }
-        return new FilterRules(made, rejections);
+        return new Admission.Rules(made, rejections);
     }
 
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        FilterRules rules = rulesInForce();
+        Admission.Rules rules = rulesInForce();
         if (request instanceof HttpServletRequest asked && response instanceof HttpServletResponse answer) {
-            rules.http.noteRequest();
-            HttpServletRequest admitted = Admission.admit(rules, held, asked, answer);
-            if (admitted != null) {
-                rules.proceed(chain, admitted, answer);
-            }
+            Admission.filter(rules, held, asked, answer, chain);
         } else {
             chain.doFilter(request, response);
         }
     }
 
-    private FilterRules rulesInForce() {
-        Derived<FilterRules> current = inForce;
+    private Admission.Rules rulesInForce() {
+        Derived<Admission.Rules> current = inForce;
         if (current == null) {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
@@ -307,12 +315,12 @@ public final class RateLimitFilter implements Filter {
      */
     public Explanation explain(RequestSample sample) {
         return Explainer.explain(
-                rulesInForce().http, ServletSample.of(sample, webApp == null ? "" : webApp.getContextPath()));
+                rulesInForce().http(), ServletSample.of(sample, webApp == null ? "" : webApp.getContextPath()));
     }
 
     /** By name, the enabled rules that have counted no request since they took effect, and why. */
     public Map<String, String> unusedRules() {
-        return rulesInForce().http.unusedRules();
+        return rulesInForce().http().unusedRules();
     }
 
     /**
@@ -337,7 +345,7 @@ public final class RateLimitFilter implements Filter {
         webApp = null;
         checked = null;
         stopHolding();
-        Derived<FilterRules> ended = inForce;
+        Derived<Admission.Rules> ended = inForce;
         if (ended != null) {
             // The rules stay: a request in flight is answered with 503, or by its failure mode.
             ended.close();

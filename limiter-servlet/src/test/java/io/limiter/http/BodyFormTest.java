@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class BodyFormTest {
-    private static final Map<String, BodyForm> FORMS =
-            Map.of("problem", BodyForm.PROBLEM_JSON, "text", BodyForm.TEXT, "html", BodyForm.HTML);
+    private static final Map<String, DenialAnswer.BodyForm> FORMS =
+            Map.of("problem", DenialAnswer.BodyForm.PROBLEM_JSON, "text", DenialAnswer.BodyForm.TEXT, "html", DenialAnswer.BodyForm.HTML);
 
     static Stream<String> lines() throws IOException {
         return VectorFile.lines("/vectors/accept.txt").stream();
@@ -31,12 +31,12 @@ class BodyFormTest {
         String[] sides = line.split("<-", 2);
         List<String> accept = sides[1].isBlank() ? List.of() : Arrays.asList(sides[1].split(" // ", -1));
 
-        assertEquals(FORMS.get(sides[0].strip()), BodyForm.preferred(accept));
+        assertEquals(FORMS.get(sides[0].strip()), DenialAnswer.BodyForm.preferred(accept));
     }
 
     @Test
     void noLinesAtAll() {
-        assertEquals(BodyForm.PROBLEM_JSON, BodyForm.preferred(null));
+        assertEquals(DenialAnswer.BodyForm.PROBLEM_JSON, DenialAnswer.BodyForm.preferred(null));
     }
 
     @Test
@@ -44,7 +44,7 @@ class BodyFormTest {
         String[] many = new String[500];
         Arrays.fill(many, "image/png");
         String start = String.join(",", many);
-        assertEquals(BodyForm.PROBLEM_JSON, BodyForm.preferred(List.of(start + ",text/html")));
-        assertEquals(BodyForm.PROBLEM_JSON, BodyForm.preferred(List.of("x".repeat(70_000), "text/html")));
+        assertEquals(DenialAnswer.BodyForm.PROBLEM_JSON, DenialAnswer.BodyForm.preferred(List.of(start + ",text/html")));
+        assertEquals(DenialAnswer.BodyForm.PROBLEM_JSON, DenialAnswer.BodyForm.preferred(List.of("x".repeat(70_000), "text/html")));
     }
 }

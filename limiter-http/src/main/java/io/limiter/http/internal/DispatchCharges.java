@@ -3,14 +3,12 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.http.internal.RuleCharge.Pending;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 
 /**
  * What the rules that count a dispatch charge it. A rule charges a request once, even if its key has changed because of a
@@ -23,10 +21,8 @@ public final class DispatchCharges {
     private List<Charge> enforced = List.of();
     private List<Charge> shadows = List.of();
     private List<RuleCharge> pending = List.of();
-    private List<Wait> waits = List.of();
-
-    /** How long a request may wait that a rule denies. */
-    private record Wait(Charge charge, Duration longest) {}
+    /** Those that say how long the request may wait, if one does. */
+    private List<RuleCharge> waits = List.of();
 
     /**
      * Those of the rules.
@@ -54,8 +50,8 @@ public final class DispatchCharges {
     /** Records the rules whose charges are known, if they are new to the request. */
     public void record(RequestLedger ledger) {
         for (RuleCharge one : met) {
-            if (one.charge() != null) {
-                record(one, one.charge(), ledger);
+            if (one.pending() == null) {
+                record(one, ledger);
             } else if (!ledger.hasMet(one.identity())) {
                 pending = pending.isEmpty() ? new ArrayList<>(2) : pending;
                 pending.add(one);
@@ -70,32 +66,31 @@ public final class DispatchCharges {
 
     /** Begins the lookups of all plans. Completes when they have ended, never exceptionally. */
     public CompletableFuture<?> lookUpPlans() {
-        return CompletableFuture.allOf(pendings().map(one -> one.lookup().get()).toArray(CompletableFuture[]::new));
-    }
-
-    private Stream<Pending> pendings() {
-        return pending.stream().map(RuleCharge::pending).map(Objects::requireNonNull);
+        return CompletableFuture.allOf(pending.stream()
+                .map(RuleCharge::pending)
+                .map(one -> Objects.requireNonNull(one).lookup().get())
+                .toArray(CompletableFuture[]::new));
     }
 
     /** Records the rules whose plans were looked up, if they are new to the request. */
     public void recordPending(RequestLedger ledger) {
         for (RuleCharge one : pending) {
-            Charge charge = Objects.requireNonNull(one.pending()).charge().get();
-            if (charge != null) {
-                record(one, charge, ledger);
+            RuleCharge known = one.known();
+            if (known != null) {
+                record(known, ledger);
             }
         }
     }
 
-    private void record(RuleCharge rule, Charge charge, RequestLedger ledger) {
+    private void record(RuleCharge rule, RequestLedger ledger) {
+        Charge charge = Objects.requireNonNull(rule.charge());
         if (rule.isShadow()) {
             shadows = ledger.add(rule.identity()) ? with(charge, shadows) : shadows;
-        } else if (ledger.add(rule, charge, mayRefund)) {
+        } else if (ledger.add(rule, mayRefund)) {
             enforced = with(charge, enforced);
-            Duration longest = mayWait ? rule.maxWait() : null;
-            if (longest != null) {
+            if (mayWait && rule.maxWait() != null) {
                 waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
-                waits.add(new Wait(charge, longest));
+                waits.add(rule);
             }
         }
     }
@@ -116,8 +111,8 @@ public final class DispatchCharges {
     /** How long the request may wait if a charge is denied: the shortest wait of the configured rules that make it. */
     public Duration maxWait(Charge charge) {
         return waits.stream()
-                .filter(wait -> wait.charge.isToSame(charge))
-                .map(Wait::longest)
+                .filter(rule -> rule.isToSame(charge))
+                .map(RuleCharge::maxWait)
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
     }

@@ -53,10 +53,10 @@ public final class Explainer {
         int status = 0;
         String reason = "no rule counts the request";
         long retryAfter = 0;
-        if (!rules.settings().enabled()) {
+        if (!rules.config().settings().enabled()) {
             reason = "limiter.enabled is false";
-        } else if (rules.denies(request)) {
-            status = rules.settings().callers().deniedStatus();
+        } else if (rules.tryDeny(request)) {
+            status = rules.config().settings().callers().deniedStatus();
             reason = "limiter.deny.addresses has the client's address";
             retryAfter = LimitOutcome.NEVER;
         } else {
@@ -127,10 +127,14 @@ public final class Explainer {
             Verdict verdict = rule.verdict(request);
             String path = request.matchedPath();
             RuleCharge made = rule.strictCharge(request);
-            Charge charge = made == null ? null : made.join();
-            if (made != null && isEnforced) {
-                charges.add(made.withCharge(charge));
+            if (made != null && made.pending() != null) {
+                made.pending().lookup().get().join();
             }
+            RuleCharge known = made == null ? null : made.known();
+            if (known != null && isEnforced) {
+                charges.add(known);
+            }
+            Charge charge = known == null ? null : known.charge();
             reports.add(new RuleReport(
                     name,
                     mode,

@@ -15,9 +15,11 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.ClientIpSettings;
+import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
-import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RulePlans;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.rule.Rule;
@@ -28,8 +30,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /**
  * The rules of one door, such as a filter, under one configuration: which ones count a request, and what they charge it.
@@ -42,7 +46,6 @@ public final class HttpRules {
 
     private final RateLimiter limiter;
     private final LimiterConfig config;
-    private final Settings settings;
     private final List<RuleDefinition> configured;
     private final Class<?> type;
     private final boolean isIdle;
@@ -53,7 +56,7 @@ public final class HttpRules {
     private final Map<String, ConfiguredRule> byName = new HashMap<>();
 
     private final List<ConfiguredRule> enabled = new ArrayList<>();
-    private final List<? extends Rule<? super Request>> own;
+    private final List<? extends Rule<?>> own;
     private final Function<MatchableRequest, int[]> candidates;
     private final RuleUses uses = new RuleUses(TimeSource.system());
     private final boolean mayRefund;
@@ -71,7 +74,7 @@ public final class HttpRules {
      *
      * @param source whose configuration it is, also after it is replaced
      * @param configured those of its rules that this door has
-     * @param own rules of the application in code
+     * @param own rules of the application in code, for requests of that type
      * @param classes provides the objects of classes that it names
      * @param type of the server's own request, which these classes get
      */
@@ -79,12 +82,12 @@ public final class HttpRules {
             Limiter source,
             LimiterConfig config,
             List<RuleDefinition> configured,
-            List<? extends Rule<? super Request>> own,
+            List<? extends Rule<?>> own,
             NamedClasses classes,
             Class<?> type) {
         this.limiter = source.rateLimiter();
         this.config = config;
-        this.settings = config.settings();
+        Settings settings = config.settings();
         this.configured = configured;
         this.own = own;
         this.type = type;
@@ -95,7 +98,7 @@ public final class HttpRules {
         // request.
         this.mayRefund =
                 settings.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
-        this.mayWait = configured.stream().anyMatch(RuleFindings::waits);
+        this.mayWait = configured.stream().anyMatch(HttpRules::waits);
         this.shadowCounter = new ShadowCounter(limiter);
         Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured);
         for (RuleDefinition rule : configured) {
@@ -120,11 +123,6 @@ public final class HttpRules {
         return config;
     }
 
-    /** What is configured. */
-    public Settings settings() {
-        return settings;
-    }
-
     /** The configured rules, with those that are off. */
     public List<RuleDefinition> configured() {
         return configured;
@@ -143,13 +141,46 @@ public final class HttpRules {
     /** What operators should know of the rules, as sentences for {@link #log}. */
     public List<String> findings() {
         List<String> all = new ArrayList<>(addresses.findings());
-        RuleFindings.add(settings, configured, all);
+        for (RuleDefinition rule : configured) {
+            CountedOutcomes outcomes = rule.charging().outcomes();
+            if (outcomes != null) {
+                all.add("RL-314 rule '" + rule.name() + "' has " + outcomes
+                        + ": the charge of a request is refunded if its response does not count");
+            }
+            if (rule.mode() != Mode.OFF) {
+                RulePolicy.addFindings(rule, all);
+                RuleCost.addFindings(rule, all);
+            }
+        }
+        List<String> holding = configured.stream()
+                .filter(rule -> waits(rule) || looksUp(rule, config.settings()))
+                .map(RuleDefinition::name)
+                .toList();
+        if (!holding.isEmpty()) {
+            all.add(
+                    "RL-326 rules " + holding
+                            + " hold requests (wait, or limiter.plan-lookup.async), which then reach the application by an ASYNC dispatch:"
+                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
+        }
         return all;
     }
 
     /** Logs a finding. */
     public static void log(String finding) {
-        RuleFindings.log(finding);
+        LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
+    }
+
+    /** Whether requests may wait that the rule denies. */
+    private static boolean waits(RuleDefinition rule) {
+        return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
+    }
+
+    private static boolean looksUp(RuleDefinition rule, Settings config) {
+        RulePlans plans = rule.charging().plans();
+        return plans != null
+                && plans.source() == RulePlans.Source.RESOLVER
+                && config.plans().async()
+                && !config.plans().longestWait().isZero();
     }
 
     /** Whether no request is limited or denied. */
@@ -163,20 +194,23 @@ public final class HttpRules {
         return new RuleRequest(request, paths, override, resolver, exempt, type);
     }
 
-    /** Whether its caller is denied before anything is counted. */
-    public boolean denies(RuleRequest request) {
-        return !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
+    /** Denies a request whose caller is denied before anything is counted; false if it is none. */
+    public boolean tryDeny(RuleRequest request) {
+        boolean isDenied = !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
+        if (isDenied && !request.isSample()) {
+            denied.increment();
+            logDenied(request);
+        }
+        return isDenied;
     }
 
-    /** Counts a request whose caller is denied, for the log. */
-    public void countDenied(RuleRequest request) {
-        denied.increment();
+    private void logDenied(RuleRequest request) {
         if (deniedLog.tryPass()) {
             LOG.warn(
                     "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
                             + " requests so far; logged once a minute",
                     request.client(),
-                    settings.callers().deniedStatus(),
+                    config.settings().callers().deniedStatus(),
                     denied.sum());
         }
     }
@@ -197,8 +231,9 @@ public final class HttpRules {
         }
     }
 
-    private static @Nullable RuleCharge ofCode(Rule<? super Request> rule, RuleRequest request) {
-        Charge charge = rule.charge(request.request());
+    @SuppressWarnings("unchecked") // The door passes rules for its own type of request.
+    private static @Nullable RuleCharge ofCode(Rule<?> rule, RuleRequest request) {
+        Charge charge = ((Rule<Object>) rule).charge(request.subject());
         return charge == null
                 ? null
                 : new RuleCharge(List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null, charge, null);
@@ -206,14 +241,9 @@ public final class HttpRules {
 
     /** The charges of the application's rules in code. */
     List<RuleCharge> chargesOfCode(RuleRequest request) {
-        List<RuleCharge> charges = new ArrayList<>();
-        for (Rule<? super Request> rule : own) {
-            RuleCharge charge = ofCode(rule, request);
-            if (charge != null) {
-                charges.add(charge);
-            }
-        }
-        return charges;
+        return own.stream()
+                .flatMap(rule -> Stream.ofNullable(ofCode(rule, request)))
+                .toList();
     }
 
     /** The enabled rule of a name; null if there is none. */

@@ -3,8 +3,10 @@ package io.limiter.http.internal;
 import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
+import io.limiter.internal.config.PlanSettings;
 import io.limiter.rule.PlanResolver;
-import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -48,7 +50,7 @@ final class PlanLookup {
     private final Turns turns;
     private final Throttle log;
     private final Shares pending = new Shares(MOST_PENDING, PARTS);
-    private final Shares newOfMinute;
+    private Shares newOfMinute;
 
     /** Callers with a special plan; a flood of others must not displace them. Guarded by this, as all below. */
     private final Map<String, Entry> withPlan;
@@ -82,45 +84,31 @@ final class PlanLookup {
      * A lookup of plans.
      *
      * @param rule its name in log lines
-     * @param wait the longest that a caller waits
-     * @param expiry after which time a plan is looked up again
-     * @param maxEntries how many callers with a special plan are remembered, and as many others
-     * @param maxPerMinute how many lookups begin in a minute
      * @param isSpecial whether a plan differs from what callers without one have
      */
-    PlanLookup(
-            String rule,
-            PlanResolver resolver,
-            Duration wait,
-            Duration expiry,
-            int maxEntries,
-            int maxPerMinute,
-            Predicate<Object> isSpecial) {
-        this(rule, resolver, wait, expiry, maxEntries, maxPerMinute, isSpecial, TimeSource.system(), threads());
+    PlanLookup(String rule, PlanResolver resolver, PlanSettings settings, Predicate<Object> isSpecial) {
+        this(rule, resolver, settings, isSpecial, TimeSource.system(), threads());
     }
 
     PlanLookup(
             String rule,
             PlanResolver resolver,
-            Duration wait,
-            Duration expiry,
-            int maxEntries,
-            int maxPerMinute,
+            PlanSettings settings,
             Predicate<Object> isSpecial,
             TimeSource time,
             Executor executor) {
         this.rule = rule;
         this.resolver = resolver;
-        this.waitMicros = wait.toNanos() / 1_000;
-        this.expiryMicros = expiry.toNanos() / 1_000;
-        this.maxPerMinute = maxPerMinute;
+        this.waitMicros = settings.longestWait().toNanos() / 1_000;
+        this.expiryMicros = settings.expiry().toNanos() / 1_000;
+        this.maxPerMinute = settings.maxPerMinute();
         this.isSpecial = isSpecial;
         this.time = time;
         this.turns = new Turns(executor, THREADS);
         this.newOfMinute = new Shares(maxPerMinute, PARTS);
         this.log = new Throttle(time::nowMicros, MINUTE_MICROS);
-        this.withPlan = bounded(maxEntries);
-        this.others = bounded(maxEntries);
+        this.withPlan = bounded(settings.maxEntries());
+        this.others = bounded(settings.maxEntries());
     }
 
     private static Executor threads() {
@@ -212,7 +200,7 @@ final class PlanLookup {
         long now = time.nowMicros();
         if (now >= minuteEndMicros) {
             minuteEndMicros = now + MINUTE_MICROS;
-            newOfMinute.freeAll();
+            newOfMinute = new Shares(maxPerMinute, PARTS);
             renewalsOfMinute = 0;
         }
         if (withPlan.containsKey(caller) ? renewalsOfMinute >= maxPerMinute : !newOfMinute.isFree(client)) {
@@ -281,6 +269,60 @@ final class PlanLookup {
                     reason,
                     failures);
             LOG.debug("the failure behind it", failure);
+        }
+    }
+
+    /** Runs the tasks of clients in turn, a few at once: the many of one client do not delay those of others. Thread-safe. */
+    private static final class Turns {
+        private final Executor threads;
+        private final Shares running;
+        /** The client that has had no turn for the longest time is the first one. */
+        private final Map<String, Deque<Runnable>> waiting = new LinkedHashMap<>();
+
+        /** Turns on threads that are always free for {@code atOnce} tasks; a client has at most half of them. */
+        Turns(Executor threads, int atOnce) {
+            this.threads = threads;
+            this.running = new Shares(atOnce, 2);
+        }
+
+        /** Runs a task when it is the client's turn. */
+        synchronized void execute(String client, Runnable task) {
+            waiting.computeIfAbsent(client, one -> new ArrayDeque<>()).add(task);
+            while (begins()) {}
+        }
+
+        private synchronized boolean begins() {
+            for (Map.Entry<String, Deque<Runnable>> one : waiting.entrySet()) {
+                String client = one.getKey();
+                if (running.tryTake(client)) {
+                    Deque<Runnable> tasks = one.getValue();
+                    Runnable task = tasks.remove();
+                    waiting.remove(client);
+                    if (!tasks.isEmpty()) {
+                        waiting.put(client, tasks);
+                    }
+                    try {
+                        threads.execute(() -> run(client, task));
+                    } catch (OutOfMemoryError noThread) {
+                        // It waits for the end of another one, or for the next one that comes.
+                        running.free(client);
+                        tasks.addFirst(task);
+                        waiting.put(client, tasks);
+                        return false;
+                    }
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private void run(String client, Runnable task) {
+            try {
+                task.run();
+            } finally {
+                running.free(client);
+                while (begins()) {}
+            }
         }
     }
 }

@@ -9,9 +9,11 @@ import io.limiter.internal.Throttle;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.KeyFold;
+import io.limiter.internal.rule.KeyForm;
 import io.limiter.rule.KeyResolver;
 import java.security.Principal;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -27,40 +29,40 @@ import org.slf4j.Logger;
  * quota of the client with that address.
  * Immutable.
  */
-final class RequestKey {
+public final class RequestKey {
     private static final Logger LOG = DiagnosticLog.of(RequestKey.class);
     private static final Pattern BEARER = Pattern.compile("(?i:Bearer) +([A-Za-z0-9._~+/-]++=*+)[ \\t]*");
 
-    private final Parts key;
-    private final Parts member;
+    private final List<Part> key;
+    private final List<Part> member;
     private final int ipv6PrefixBits;
     private final KeyHash hash;
 
     /**
-     * The parts of a key or member.
+     * One part of the key or member.
      *
-     * @param resolver of a class, which makes all of it; else null
+     * @param label as in keys
+     * @param resolver makes the whole key or member, of which it is the only part; null if it is no class
      */
-    private record Parts(List<Part> parts, @Nullable Function<RuleRequest, @Nullable PartitionKey> resolver) {
-        static Parts of(RuleDefinition rule, String property, List<KeyPart> parts, NamedClasses classes) {
-            List<Part> all = parts.stream().map(Part::of).toList();
-            return new Parts(
-                    all,
-                    all.size() == 1 && all.get(0).kind() == KeyPart.Kind.CLASS
-                            ? own(rule.name(), property, all.get(0).name(), classes)
-                            : null);
-        }
-    }
-
-    /**
-     * One part of the key.
-     *
-     * @param label its kind, and its name after a dot, as in keys; also used by {@link RuleKeyForm}
-     */
-    private record Part(KeyPart.Kind kind, String name, String label, boolean isFolded) {
-        static Part of(KeyPart part) {
-            String name = part.name() == null ? "" : part.name();
-            return new Part(part.kind(), name, RuleKeyForm.label(part), part.isFolded());
+    private record Part(
+            KeyPart.Kind kind,
+            String name,
+            String label,
+            boolean isFolded,
+            @Nullable Function<RuleRequest, @Nullable PartitionKey> resolver) {
+        static List<Part> all(RuleDefinition rule, String property, List<KeyPart> parts, NamedClasses classes) {
+            return parts.stream()
+                    .map(part -> {
+                        String name = part.name() == null ? "" : part.name();
+                        boolean isClass = part.kind() == KeyPart.Kind.CLASS;
+                        return new Part(
+                                part.kind(),
+                                name,
+                                RequestKey.label(part),
+                                part.isFolded(),
+                                isClass ? own(rule.name(), property, name, classes) : null);
+                    })
+                    .toList();
         }
     }
 
@@ -109,9 +111,39 @@ final class RequestKey {
      */
     RequestKey(RuleDefinition rule, KeyHash hash, NamedClasses classes) {
         this.hash = hash;
-        this.key = Parts.of(rule, "key", rule.key(), classes);
-        this.member = Parts.of(rule, "member", rule.charging().member(), classes);
+        this.key = Part.all(rule, "key", rule.key(), classes);
+        this.member = Part.all(rule, "member", rule.charging().member(), classes);
         this.ipv6PrefixBits = rule.ipv6PrefixBits();
+    }
+
+    /** The form of all keys that the rule makes. */
+    public static KeyForm formOf(RuleDefinition rule) {
+        KeyForm.Builder form = KeyForm.builder();
+        for (KeyPart part : rule.key()) {
+            if (part.kind() == KeyPart.Kind.CLASS) {
+                return KeyForm.any();
+            }
+            if (part.kind() == KeyPart.Kind.IP) {
+                form.address();
+            } else if (part.isFolded()) {
+                form.folded(label(part), part.kind().isSecret());
+            } else if (part.kind().isSecret()) {
+                form.secret(label(part));
+            } else {
+                form.text(label(part));
+            }
+        }
+        return form.build();
+    }
+
+    /** The label of a part in keys: its kind, and its name after a dot. */
+    private static String label(KeyPart part) {
+        String name = part.name();
+        if (name == null) {
+            return part.kind().text();
+        }
+        // One header has many spellings; cookies and variables have one.
+        return part.kind().text() + "." + (part.kind() == KeyPart.Kind.HEADER ? name.toLowerCase(Locale.ROOT) : name);
     }
 
     /**
@@ -127,13 +159,13 @@ final class RequestKey {
         return of(member, request, () -> "");
     }
 
-    private PartitionKey of(Parts all, RuleRequest request, Supplier<String> standIn) {
-        PartitionKey own = all.resolver == null ? null : all.resolver.apply(request);
-        if (own != null) {
-            return own;
-        }
+    private PartitionKey of(List<Part> parts, RuleRequest request, Supplier<String> standIn) {
         PartitionKey.Builder key = PartitionKey.builder();
-        for (Part part : all.parts) {
+        for (Part part : parts) {
+            PartitionKey own = part.resolver == null ? null : part.resolver.apply(request);
+            if (own != null) {
+                return own;
+            }
             if (part.kind() == KeyPart.Kind.IP) {
                 key.add(request.client().text(ipv6PrefixBits));
                 continue;
@@ -156,7 +188,7 @@ final class RequestKey {
      */
     @Nullable
     String caller(RuleRequest request) {
-        for (Part part : key.parts) {
+        for (Part part : key) {
             if (part.kind() != KeyPart.Kind.IP) {
                 String text = text(part, request);
                 return text == null || text.isEmpty() ? null : text;

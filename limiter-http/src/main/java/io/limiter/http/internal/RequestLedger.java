@@ -43,15 +43,9 @@ public class RequestLedger {
     /** Whether some of it may be refunded. */
     private boolean refunds;
 
-    private List<RefundTerm> terms = List.of();
+    /** The rules that have charged what it took, if some of it may be refunded. */
+    private List<RuleCharge> terms = List.of();
     private List<Decision> taken = List.of();
-
-    /**
-     * The charge of a rule.
-     *
-     * @param outcomes which responses keep it
-     */
-    private record RefundTerm(Object rule, Charge charge, RuleOutcomes outcomes) {}
 
     /**
      * An empty ledger.
@@ -118,14 +112,14 @@ public class RequestLedger {
         return !met.contains(identity) && met.add(identity);
     }
 
-    /** The same for a rule with this charge, which its outcomes may give back. */
-    boolean add(RuleCharge rule, Charge charge, boolean mayRefund) {
+    /** The same for a rule whose outcomes may give back its charge. */
+    boolean add(RuleCharge rule, boolean mayRefund) {
         boolean isNew = add(rule.identity());
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
         if (isNew && (mayRefund || refunds)) {
             refunds = true;
             terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
-            terms.add(new RefundTerm(rule.identity(), charge, rule.outcomes()));
+            terms.add(rule);
         }
         return isNew;
     }
@@ -225,16 +219,16 @@ public class RequestLedger {
         List<Charge> back = new ArrayList<>(1);
         for (Decision decision : taken) {
             for (Charge charge : decision.charges()) {
-                List<RefundTerm> asked = terms.stream()
-                        .filter(term -> term.charge.isToSame(charge))
+                List<RuleCharge> asked = terms.stream()
+                        .filter(rule -> rule.isToSame(charge))
                         .toList();
                 boolean isKept = asked.isEmpty()
-                        || asked.stream().anyMatch(term -> term.outcomes.keeps(status, headers, request));
-                asked.forEach(term -> term.outcomes.note(isKept));
+                        || asked.stream().anyMatch(rule -> rule.outcomes().keeps(status, headers, request));
+                asked.forEach(rule -> rule.outcomes().note(isKept));
                 if (!isKept) {
                     back.add(charge);
                     // A later dispatch, from a filter before this one, is charged again.
-                    asked.forEach(term -> forget(term.rule, charge));
+                    asked.forEach(rule -> forget(rule.identity(), charge));
                     terms.removeAll(asked);
                 }
             }

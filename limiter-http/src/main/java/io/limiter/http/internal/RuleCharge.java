@@ -31,18 +31,18 @@ record RuleCharge(
      */
     record Pending(Supplier<CompletableFuture<?>> lookup, Supplier<@Nullable Charge> charge) {}
 
-    /** The charge; waits for its plan. */
-    @Nullable
-    Charge join() {
-        if (pending == null) {
-            return charge;
-        }
-        pending.lookup.get().join();
-        return pending.charge.get();
+    /** Whether it charges the same policy for the same key and member. */
+    boolean isToSame(Charge other) {
+        return charge != null && charge.isToSame(other);
     }
 
-    /** The same with a charge that was pending. */
-    RuleCharge withCharge(@Nullable Charge known) {
-        return new RuleCharge(identity, isShadow, outcomes, maxWait, known, null);
+    /** The same with its charge, after the lookup of its plan; null if the charge can't be made. */
+    @Nullable
+    RuleCharge known() {
+        if (pending == null) {
+            return this;
+        }
+        Charge known = pending.charge.get();
+        return known == null ? null : new RuleCharge(identity, isShadow, outcomes, maxWait, known, null);
     }
 }

@@ -50,9 +50,4 @@ public final class Shares {
         taken--;
         byClient.computeIfPresent(client, (one, own) -> own == 1 ? null : own - 1);
     }
-
-    synchronized void freeAll() {
-        taken = 0;
-        byClient.clear();
-    }
 }

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.kit.Await;
+import io.limiter.internal.config.PlanSettings;
 import io.limiter.rule.PlanResolver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -40,13 +42,17 @@ class PlanLookupTest {
 
     /** On threads, as always but in tests. */
     private PlanLookup onThreads(PlanResolver asked, Duration wait) {
-        return new PlanLookup("api", asked, wait, EXPIRY, 10_000, 100_000, "gold"::equals);
+        return new PlanLookup("api", asked, settings(wait, 10_000, 100_000), "gold"::equals);
+    }
+
+    private static PlanSettings settings(Duration wait, int maxEntries, int maxPerMinute) {
+        return new PlanSettings(Map.of(), wait, EXPIRY, maxEntries, maxPerMinute, false);
     }
 
     /** On the calling thread, at a fixed time. */
     private PlanLookup lookup(int maxEntries, int maxPerMinute) {
         return new PlanLookup(
-                "api", resolver, WAIT, EXPIRY, maxEntries, maxPerMinute, found -> true, time, Runnable::run);
+                "api", resolver, settings(WAIT, maxEntries, maxPerMinute), found -> true, time, Runnable::run);
     }
 
     private PlanLookup lookup() {
@@ -105,7 +111,7 @@ class PlanLookupTest {
     void whatIsKnownServesWhileItIsLookedUpAgain() {
         List<Runnable> waiting = new ArrayList<>();
         PlanLookup plans =
-                new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 100, found -> true, time, waiting::add);
+                new PlanLookup("api", resolver, settings(Duration.ZERO, 100, 100), found -> true, time, waiting::add);
         assertNull(plan(plans, "ann"));
         waiting.remove(0).run();
         plan = "silver";
@@ -256,7 +262,7 @@ class PlanLookupTest {
     void aMachineWithoutThreadsForAWhileStopsNoLookups() {
         AtomicInteger without = new AtomicInteger(8);
         PlanLookup plans =
-                new PlanLookup("api", resolver, Duration.ZERO, EXPIRY, 100, 1_000, found -> true, time, task -> {
+                new PlanLookup("api", resolver, settings(Duration.ZERO, 100, 1_000), found -> true, time, task -> {
                     if (without.getAndDecrement() > 0) {
                         throw new OutOfMemoryError("unable to create native thread");
                     }

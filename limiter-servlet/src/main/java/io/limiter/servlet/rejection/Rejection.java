@@ -2,22 +2,21 @@ package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
 import io.limiter.http.DenialAnswer;
+import io.limiter.http.internal.answer.LimitsInAnswer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.Enumeration;
-import java.util.List;
-import java.util.Map;
 
 /**
  * A denial of a servlet request in HTTP: 429 (RFC 6585 section 4), or 503 if nothing could be counted, with Retry-After
  * (RFC 9110 section 10.2.3). The quota fields are already set on the response. Immutable.
  */
 public final class Rejection extends DenialAnswer {
-    Rejection(Decision denial, List<String> violated) {
-        super(denial, violated, Map.of(), "");
+    Rejection(Decision denial, LimitsInAnswer limits) {
+        super(denial, limits);
     }
 
     /**

@@ -125,7 +125,7 @@ public final class Rejections {
         if (response.isCommitted()) {
             return;
         }
-        Rejection rejection = new Rejection(denial, limitsInAnswer(request).violated(denial));
+        Rejection rejection = new Rejection(denial, limitsInAnswer(request));
         response.resetBuffer();
         Map<String, List<String>> before = new LinkedHashMap<>();
         response.getHeaderNames().forEach(name -> before.put(name, List.copyOf(response.getHeaders(name))));

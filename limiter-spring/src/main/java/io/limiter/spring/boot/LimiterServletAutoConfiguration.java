@@ -11,7 +11,7 @@ import io.limiter.spring.internal.web.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -108,7 +108,7 @@ public class LimiterServletAutoConfiguration {
             limiter.derive(Filters::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
             limiter.derive(config -> checkAddresses(config, environment)).reporting(LOG::warn, found -> found);
             return LimiterFailureAnalyzer.orShortened(
-                    () -> registration(FILTER, order, limiter, beans, Filters::isBefore));
+                    () -> registration(FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesBeforeAuthentication));
         }
 
         @Bean(USER_FILTER)
@@ -120,7 +120,7 @@ public class LimiterServletAutoConfiguration {
                 if (order <= security && beans.containsBean(SECURITY)) {
                     limiter.derive(config -> refuseRulesTooEarly(config, order, security));
                 }
-                return registration(USER_FILTER, order, limiter, beans, rule -> !isBefore(rule));
+                return registration(USER_FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesAfterAuthentication);
             });
         }
 
@@ -128,13 +128,9 @@ public class LimiterServletAutoConfiguration {
             return environment.getProperty("spring.security.filter.order", Integer.class, OF_SECURITY);
         }
 
-        private static boolean isBefore(RuleDefinition rule) {
-            return rule.position() == RuleDefinition.Position.BEFORE_AUTHENTICATION;
-        }
-
         private static Object refuseRulesTooEarly(LimiterConfig config, int order, int security) {
             List<String> rules = config.settings().rules().stream()
-                    .filter(rule -> !isBefore(rule))
+                    .filter(rule -> !rule.isBeforeAuthentication())
                     .map(RuleDefinition::name)
                     .toList();
             if (!rules.isEmpty()) {
@@ -148,7 +144,7 @@ public class LimiterServletAutoConfiguration {
 
         private static List<String> usersThatAreNotKnownYet(LimiterConfig config) {
             List<String> early = config.settings().rules().stream()
-                    .filter(Filters::isBefore)
+                    .filter(RuleDefinition::isBeforeAuthentication)
                     .map(RuleDefinition::name)
                     .toList();
             return !config.settings().callers().exempt().needUser() || early.isEmpty()
@@ -182,13 +178,12 @@ public class LimiterServletAutoConfiguration {
 
         /** Registered even without rules: a configuration that replaces this one may have some. */
         private static FilterRegistrationBean<RateLimitFilter> registration(
-                String name, int order, Limiter limiter, ListableBeanFactory beans, Predicate<RuleDefinition> which) {
+                String name, int order, Limiter limiter, ListableBeanFactory beans, UnaryOperator<RateLimitFilter.Builder> which) {
             FilterRegistrationBean<RateLimitFilter> registration =
-                    new FilterRegistrationBean<>(RateLimitFilter.builder(limiter)
+                    new FilterRegistrationBean<>(which.apply(RateLimitFilter.builder(limiter))
                             .rejectionHandler(beans.getBeanProvider(RejectionHandler.class)
                                     .getIfAvailable())
                             .instances(type -> beans.getBeanProvider(type).getIfAvailable())
-                            .configuredRules(which)
                             .build());
             // A short name could be that of a filter of the application.
             registration.setName(name);

@@ -118,7 +118,7 @@ public final class AddressResolver {
             warnings.once(ProxyWarnings.UNKNOWN_PEER, received.kind());
         } else if (request.isAddressFromHeader()) {
             warnings.once(ProxyWarnings.USED_HEADER, new Shown(peer));
-            return resolve(peer, name -> List.of()).malformed();
+            return malformed(resolve(peer, name -> List.of()));
         }
         return resolve(peer == null ? received.remoteAddress() : peer, name -> orNone(received.headers(name)));
     }
@@ -239,7 +239,7 @@ public final class AddressResolver {
                         ? "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted"
                         : hop.wrong();
                 warnings.onceAMinute(ProxyWarnings.MALFORMED, name, peer, new Shown(hop.text()), why);
-                return current.malformed();
+                return malformed(current);
             }
             if (!isProxy) {
                 current = found(address, Origin.HEADER, false);
@@ -250,7 +250,7 @@ public final class AddressResolver {
         }
         if (trusted > 0) {
             warnings.onceAMinute(ProxyWarnings.TOO_FEW_HOPS, name, peer, seen, trusted);
-            return direct.malformed();
+            return malformed(direct);
         }
         return current;
     }
@@ -270,6 +270,10 @@ public final class AddressResolver {
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
         IpAddress plain = address == null ? null : address.unmapped().untranslated();
         return new ClientAddress(Optional.ofNullable(plain), origin, malformed, settings.ipv6PrefixBits());
+    }
+
+    private static ClientAddress malformed(ClientAddress client) {
+        return new ClientAddress(client.address(), client.origin(), true, client.ipv6PrefixBits());
     }
 
     private static List<String> orNone(@Nullable List<String> lines) {

@@ -9,7 +9,7 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.http.RequestSample;
-import io.limiter.http.internal.RuleKeyForm;
+import io.limiter.http.internal.RequestKey;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.KeyForm;
@@ -263,7 +263,7 @@ class RateLimitsEndpoint {
 
     private List<KeyForm> forms(Policy policy) {
         return Stream.concat(
-                        rulesOf(policy).map(RuleKeyForm::of),
+                        rulesOf(policy).map(RequestKey::formOf),
                         annotated()
                                 .filter(one -> one.policy().name().equals(policy.name()))
                                 .map(AnnotatedPolicy::keyForm))
