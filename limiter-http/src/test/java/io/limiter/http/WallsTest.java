@@ -2,23 +2,16 @@ package io.limiter.http;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
-import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
-import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchRule;
-import com.tngtech.archunit.library.dependencies.SliceAssignment;
-import com.tngtech.archunit.library.dependencies.SliceIdentifier;
-import java.net.InetAddress;
+import io.limiter.kit.DoorWalls;
 import java.util.Set;
 
 @AnalyzeClasses(packages = "io.limiter.http", importOptions = DoNotIncludeTests.class)
@@ -29,6 +22,9 @@ class WallsTest {
     /** What users name. */
     private static final Set<Class<?>> FOR_USERS =
             Set.of(Request.class, ClientAddress.class, DenialAnswer.class, RequestSample.class, Explanation.class);
+
+    @ArchTest
+    static final ArchTests OF_ALL_DOORS = ArchTests.in(DoorWalls.class);
 
     @ArchTest
     static final ArchRule WAYS_BETWEEN_PACKAGES = layeredArchitecture()
@@ -55,29 +51,6 @@ class WallsTest {
             .because("a request goes one way: rules match it, make keys of addresses, and charge it");
 
     @ArchTest
-    static final ArchRule NO_CYCLES_OF_CLASSES = slices().assignedFrom(new SliceAssignment() {
-                @Override
-                public SliceIdentifier getIdentifierOf(JavaClass type) {
-                    return SliceIdentifier.of(type.getName().replaceFirst("\\$.*", ""));
-                }
-
-                @Override
-                public String getDescription() {
-                    return "classes";
-                }
-            })
-            .should()
-            .beFreeOfCycles()
-            .because("a reader begins somewhere");
-
-    @ArchTest
-    static final ArchRule NO_BACKEND = noClasses()
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
-            .because("the rules ask the one question; where the state is, the configuration decides");
-
-    @ArchTest
     static final ArchRule NO_SERVER = classes()
             .should()
             .onlyDependOnClassesThat()
@@ -97,18 +70,4 @@ class WallsTest {
             .should()
             .notBePublic()
             .because("what is public is kept for ever");
-
-    @ArchTest
-    static final ArchRule NO_DEFAULT_CHARSET = noClasses()
-            .should()
-            .callMethod(String.class, "getBytes")
-            .orShould()
-            .callConstructor(String.class, byte[].class)
-            .because("bytes must not depend on the machine's locale");
-
-    @ArchTest
-    static final ArchRule NO_NAME_LOOKUP = noClasses()
-            .should()
-            .callMethodWhere(target(owner(assignableTo(InetAddress.class))).and(target(not(name("getHostAddress")))))
-            .because("InetAddress asks DNS when text is no address, and text comes from the network here");
 }

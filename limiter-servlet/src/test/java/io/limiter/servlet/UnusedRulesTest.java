@@ -1,5 +1,8 @@
 package io.limiter.servlet;
 
+import static io.limiter.servlet.UnusedRules.EXEMPT;
+import static io.limiter.servlet.UnusedRules.NONE;
+import static io.limiter.servlet.UnusedRules.RULES;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
@@ -19,26 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A rule that counts nothing is visible, whatever the reason. */
 class UnusedRulesTest {
-    private static final String RULES = """
-            limiter.exempt.addresses = 127.0.0.0/8
-            limiter.rules.typo.path = /apii/*
-            limiter.rules.typo.limits = 2/1m
-            limiter.rules.api.path = /api/*
-            limiter.rules.api.except = /api/health
-            limiter.rules.api.limits = 2/1m
-            limiter.rules.tried.path = /api/*
-            limiter.rules.tried.shadow = true
-            limiter.rules.tried.limits = 1/1m
-            limiter.rules.rest.default = true
-            limiter.rules.rest.limits = 5/1m
-            limiter.rules.off.path = /off
-            limiter.rules.off.enabled = false
-            limiter.rules.off.limits = 1/1m
-            """;
-    private static final String NONE = "no request has matched it";
-    private static final String EXEMPT =
-            "each request that matched it was left out, the latest because limiter.exempt has the caller";
-
     @TempDir
     Path directory;
 

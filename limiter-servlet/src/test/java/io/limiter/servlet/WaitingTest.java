@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.stream.Stream;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.Test;
@@ -212,97 +211,6 @@ class WaitingTest {
                 assertEquals(200, clients.get(i).response().status());
             }
             assertEquals(0, limiter.monitor().waiting());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void thoseThatWaitAreAnsweredWhenTheLimiterOrTheServerStops(Container.Kind kind) {
-        for (boolean isServer : List.of(false, true)) {
-            RateLimiter ending = RateLimiters.on(InProcessBackend.create());
-            Container server = kind.make(directory.resolve(String.valueOf(isServer)))
-                    .filter(
-                            "limiter",
-                            WebServer.limiter(
-                                    ending, RULES.replace("10/1s", "1/10s").replace("5s", "1m")))
-                    .servlet("/", (request, response) -> response.setStatus(200))
-                    .start();
-            try {
-                List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
-                        .limit(5)
-                        .toList();
-                Await.until(
-                        Duration.ofSeconds(20),
-                        "they wait",
-                        () -> ending.monitor().waiting() == 4);
-                if (isServer) {
-                    server.close();
-                } else {
-                    ending.close();
-                }
-                List<Integer> statuses = clients.stream()
-                        .map(client -> client.response().status())
-                        .sorted()
-                        .toList();
-                int denied = isServer ? 503 : 429;
-                assertEquals(List.of(200, denied, denied, denied, denied), statuses);
-                assertEquals(0, ending.monitor().waiting());
-            } finally {
-                if (!isServer) {
-                    server.close();
-                }
-                ending.close();
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aReplacedLimitHoldsForThoseThatWait(Container.Kind kind) {
-        String slow = RULES.replace("10/1s", "1/50s").replace("5s", "1m");
-        Limiter replaced = Limiter.of(WebServer.config(slow), limiter);
-        try (Container server = kind.make(directory)
-                .filter("limiter", RateLimitFilter.builder(replaced).build())
-                .servlet("/", (request, response) -> response.setStatus(200))
-                .start()) {
-            List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
-                    .limit(2)
-                    .toList();
-            Await.until(
-                    Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
-            replaced.replace(WebServer.config(slow.replace("1/50s", "100/1m")));
-            for (RawClient client : clients) {
-                assertEquals(200, client.response().status());
-            }
-        }
-    }
-
-    /** It has its turn under the first rule, and the one that is new by then holds it again. */
-    @ParameterizedTest
-    @EnumSource
-    void aHeldRequestIsHeldByARuleThatCameLater(Container.Kind kind) {
-        String one = RULES.replace("10/1s", "1/2s");
-        String both = one + """
-                limiter.rules.all.path = /*
-                limiter.rules.all.key = global
-                limiter.rules.all.limits = 1/4s token-bucket
-                limiter.rules.all.wait = 30s
-                """;
-        Limiter replaced = Limiter.of(WebServer.config(one), limiter);
-        try (Container server = kind.make(directory)
-                .filter("limiter", RateLimitFilter.builder(replaced).build())
-                .servlet("/", (request, response) -> response.setStatus(200))
-                .start()) {
-            assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-            RawClient held = new RawClient(server.port(), "/", "X-Key: a");
-            Await.until(
-                    Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
-            replaced.replace(WebServer.config(both));
-            assertEquals(200, server.get("/", "X-Key", "b").statusCode());
-            assertEquals(200, held.response().status());
-            LimiterMonitor counters = limiter.monitor();
-            assertEquals(2, counters.allowed("all", Decision.Source.IN_PROCESS));
-            assertEquals(3, counters.allowed("search", Decision.Source.IN_PROCESS));
         }
     }
 

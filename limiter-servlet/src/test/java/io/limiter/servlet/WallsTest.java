@@ -2,27 +2,23 @@ package io.limiter.servlet;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
-import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
-import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchRule;
+import io.limiter.kit.DoorWalls;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
-import java.io.InputStreamReader;
-import java.net.InetAddress;
 import java.util.Set;
 
 @AnalyzeClasses(packages = "io.limiter.servlet", importOptions = DoNotIncludeTests.class)
@@ -34,6 +30,9 @@ class WallsTest {
             Rejection.class,
             RejectionHandler.class,
             ClientAddressResolver.class);
+
+    @ArchTest
+    static final ArchTests OF_ALL_DOORS = ArchTests.in(DoorWalls.class);
 
     @ArchTest
     static final ArchRule NO_CYCLES_OF_PACKAGES = slices().assignedFrom(new SliceAssignment() {
@@ -50,29 +49,6 @@ class WallsTest {
             .should()
             .beFreeOfCycles()
             .because("a request goes one way: the filter adapts it, asks the rules, and answers");
-
-    @ArchTest
-    static final ArchRule NO_CYCLES_OF_CLASSES = slices().assignedFrom(new SliceAssignment() {
-                @Override
-                public SliceIdentifier getIdentifierOf(JavaClass type) {
-                    return SliceIdentifier.of(type.getName().replaceFirst("\\$.*", ""));
-                }
-
-                @Override
-                public String getDescription() {
-                    return "classes";
-                }
-            })
-            .should()
-            .beFreeOfCycles()
-            .because("a reader begins somewhere");
-
-    @ArchTest
-    static final ArchRule NO_BACKEND = noClasses()
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
-            .because("the filter asks the one question; where the state is, the configuration decides");
 
     @ArchTest
     static final ArchRule FEW_LIBRARIES = classes()
@@ -95,21 +71,4 @@ class WallsTest {
             .notBePublic()
             .because(
                     "what is public is kept for ever; a user names the filter, what answers in its place, or an address");
-
-    @ArchTest
-    static final ArchRule NO_DEFAULT_CHARSET = noClasses()
-            .should()
-            .callMethod(String.class, "getBytes")
-            .orShould()
-            .callConstructor(String.class, byte[].class)
-            .orShould()
-            .callConstructor(InputStreamReader.class, java.io.InputStream.class)
-            .because("bytes must not depend on the machine's locale");
-
-    @ArchTest
-    static final ArchRule NO_NAME_LOOKUP = noClasses()
-            .should()
-            .callMethodWhere(target(owner(assignableTo(InetAddress.class))).and(target(not(name("getHostAddress")))))
-            .because("InetAddress asks DNS when text is no address, and text comes from the network here;"
-                    + " the text of the address of a connection asks nobody");
 }

@@ -84,7 +84,7 @@ public final class Explain {
             NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null);
             HttpRules rules =
                     new HttpRules(limiter, config, config.settings().rules(), List.of(), classes, Request.class);
-            print(Explainer.explain(rules, new SampleRequest(sample, contextPath, Function.identity())), out);
+            print(Explainer.explain(rules, SampleRequest.of(sample, contextPath, Function.identity())), out);
         }
     }
 

@@ -151,6 +151,6 @@ final class ConfiguredRule {
                 key,
                 permits < 0 ? RuleCost.most(policy) : permits,
                 null,
-                policy.takesMembers() ? member : null);
+                member != null && policy.takesMembers() ? member : null);
     }
 }

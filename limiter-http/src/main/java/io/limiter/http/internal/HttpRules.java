@@ -47,10 +47,7 @@ public final class HttpRules {
     private final RateLimiter limiter;
     private final LimiterConfig config;
     private final List<RuleDefinition> configured;
-    private final Class<?> type;
     private final boolean isIdle;
-    private final MethodOverride override;
-    private final @Nullable CallerMatcher exempt;
     private final List<IpNetwork> deniedNetworks;
     /** The enabled ones, by name. */
     private final Map<String, ConfiguredRule> byName = new HashMap<>();
@@ -62,9 +59,9 @@ public final class HttpRules {
     private final boolean mayRefund;
     private final boolean mayWait;
     private final ShadowCounter shadowCounter;
-    private final RequestPaths paths = new RequestPaths();
     private final AddressResolver addresses;
-    private final AddressResolver addressesOfSamples;
+    private final RuleRequest.Reader reader;
+    private final RuleRequest.Reader silentReader;
     private final LongAdder denied = new LongAdder();
     private final Throttle deniedLog = new Throttle(TimeSource.system()::nowMicros, MINUTE_MICROS);
     private final Throttle chargedTwiceLog = Throttle.hourly(TimeSource.system()::nowMicros);
@@ -90,9 +87,6 @@ public final class HttpRules {
         Settings settings = config.settings();
         this.configured = configured;
         this.own = own;
-        this.type = type;
-        this.override = settings.http().methodOverride();
-        this.exempt = RuleRequest.orNull(settings.callers().exempt());
         this.deniedNetworks = settings.callers().denied();
         // Also those of other doors of the limiter: one of them may run inside this one, which sees the end of the
         // request.
@@ -115,7 +109,11 @@ public final class HttpRules {
         // If no client address is needed, warnings about it are not needed either.
         this.addresses = AddressResolver.of(
                 configured.isEmpty() && deniedNetworks.isEmpty() ? ClientIpSettings.DEFAULT : settings.clientIp());
-        this.addressesOfSamples = addresses.silent();
+        RequestPaths paths = new RequestPaths();
+        MethodOverride override = settings.http().methodOverride();
+        CallerMatcher exempt = RuleRequest.orNull(settings.callers().exempt());
+        this.reader = new RuleRequest.Reader(addresses, paths, override, exempt, type);
+        this.silentReader = new RuleRequest.Reader(addresses.silent(), paths, override, exempt, type);
     }
 
     /** The configuration. */
@@ -190,8 +188,7 @@ public final class HttpRules {
 
     /** A dispatch as the rules read it. */
     public RuleRequest read(Request request) {
-        AddressResolver resolver = request instanceof SampleRequest ? addressesOfSamples : addresses;
-        return new RuleRequest(request, paths, override, resolver, exempt, type);
+        return new RuleRequest(request, request instanceof SampleRequest ? silentReader : reader);
     }
 
     /** Denies a request whose caller is denied before anything is counted; false if it is none. */

@@ -18,31 +18,29 @@ import org.jspecify.annotations.Nullable;
 public final class RuleRequest extends MatchableRequest {
     private static final int SUBSCRIBER_BITS = 64;
 
-    private final AddressResolver addresses;
-    private final @Nullable CallerMatcher exempt;
-    private final Class<?> type;
+    private final Reader reader;
     private @Nullable Boolean isExempt;
     private @Nullable Boolean isSure;
     private @Nullable ClientAddress client;
 
     /**
-     * A dispatch.
+     * How requests are read under one configuration.
      *
      * @param override which claims of another method count
      * @param exempt callers that no rule counts; null for none
      * @param type of the server's own request, which classes of the application get
      */
-    RuleRequest(
-            Request request,
+    record Reader(
+            AddressResolver addresses,
             RequestPaths paths,
             MethodOverride override,
-            AddressResolver addresses,
             @Nullable CallerMatcher exempt,
-            Class<?> type) {
-        super(request, paths, override);
-        this.addresses = addresses;
-        this.exempt = exempt;
-        this.type = type;
+            Class<?> type) {}
+
+    /** A dispatch. */
+    RuleRequest(Request request, Reader reader) {
+        super(request, reader.paths, reader.override);
+        this.reader = reader;
     }
 
     /** CallerMatcher; null for none, which is what nearly all rules have. */
@@ -64,13 +62,13 @@ public final class RuleRequest extends MatchableRequest {
 
     /** What classes of the application get: the server's own request. */
     Object subject() {
-        return Objects.requireNonNull(request().unwrap(type), "the request is of another type");
+        return Objects.requireNonNull(request().unwrap(reader.type), "the request is of another type");
     }
 
     /** The address of the client; found once. */
     public ClientAddress client() {
         if (client == null) {
-            client = addresses.resolve(request());
+            client = reader.addresses.resolve(request());
         }
         return client;
     }
@@ -83,7 +81,7 @@ public final class RuleRequest extends MatchableRequest {
     /** Whether no rule counts the caller. */
     boolean isExempt() {
         if (isExempt == null) {
-            isExempt = exempt != null && isFrom(exempt);
+            isExempt = reader.exempt != null && isFrom(reader.exempt);
         }
         return isExempt;
     }
@@ -96,7 +94,7 @@ public final class RuleRequest extends MatchableRequest {
     /** Checks the headers once, however many rules have exemptions. */
     private boolean isSure() {
         if (isSure == null) {
-            isSure = addresses.isSure(client(), request());
+            isSure = reader.addresses.isSure(client(), request());
         }
         return isSure;
     }
@@ -111,7 +109,7 @@ public final class RuleRequest extends MatchableRequest {
     /** Whether it comes from one of these networks, whatever address a component before the limiter has read for it. */
     boolean isDeniedBy(List<IpNetwork> networks) {
         return isIn(networks)
-                || addresses
+                || reader.addresses
                         .hiddenPeer(request())
                         .filter(peer -> networks.stream().anyMatch(network -> network.contains(peer)))
                         .isPresent();

@@ -18,20 +18,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * The request that a sample describes, as its server would route it. No client has sent it, so what is found out about it
  * is not logged. Used by one thread.
+ *
+ * @param prefix the path of the application
+ * @param path inside it
+ * @param server makes the server's own request, which classes of the application get
+ * @param missing the methods that were refused
+ * @param failures the classes that failed, and with what
  */
-public final class SampleRequest implements Request {
+public record SampleRequest(
+        RequestSample sample,
+        String prefix,
+        String path,
+        Function<SampleRequest, ?> server,
+        Map<String, Object> attributes,
+        Set<String> missing,
+        Set<String> failures)
+        implements Request {
     /** Servers ignore a cookie with a name that is not a token (RFC 6265 section 4.1.1). */
     private static final Pattern COOKIE = Pattern.compile("([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*)", Pattern.DOTALL);
-
-    private final RequestSample sample;
-    private final String prefix;
-    private final String rawPath;
-    private final String path;
-    private final @Nullable String query;
-    private final Map<String, Object> attributes = new HashMap<>();
-    private final Set<String> missing = new TreeSet<>();
-    private final Set<String> failures = new TreeSet<>();
-    private final Object server;
 
     /** The authenticated user. Public methods, because plans are found by reflection. */
     record User(String getName, Map<String, String> attributes) implements Principal {
@@ -42,31 +46,20 @@ public final class SampleRequest implements Request {
     }
 
     /**
-     * A request.
+     * The request of a sample.
      *
      * @param prefix the path of the application
-     * @param server makes the server's own request, which classes of the application get
+     * @param server makes the server's own request
      * @throws IllegalArgumentException if the path is outside of the application
      */
-    public SampleRequest(RequestSample sample, String prefix, Function<SampleRequest, ?> server) {
-        String target = sample.target();
-        int mark = target.indexOf('?');
-        this.sample = sample;
-        this.prefix = prefix;
-        this.rawPath = mark < 0 ? target : target.substring(0, mark);
-        this.query = mark < 0 ? null : target.substring(mark + 1);
-        String inside = RequestPaths.routed(prefix, rawPath);
+    public static SampleRequest of(RequestSample sample, String prefix, Function<SampleRequest, ?> server) {
+        String inside = RequestPaths.routed(prefix, sample.target().split("\\?", 2)[0]);
         if (inside == null) {
             throw new IllegalArgumentException(
                     "the path is outside of the application; begin it with its context path " + prefix);
         }
-        this.path = inside;
-        this.server = server.apply(this);
-    }
-
-    /** What the sample describes. */
-    public RequestSample sample() {
-        return sample;
+        return new SampleRequest(
+                sample, prefix, inside, server, new HashMap<>(), new TreeSet<>(), new TreeSet<>());
     }
 
     /** Refuses a call of the application that the sample has no answer to: a guess would explain a different request. */
@@ -75,20 +68,10 @@ public final class SampleRequest implements Request {
         return new UnsupportedOperationException("a sample of a request has no " + method);
     }
 
-    /** The methods that were refused. */
-    Set<String> missing() {
-        return missing;
-    }
-
     /** Notes that a class of the application fails. Without the message, which may contain secrets of the request in clear. */
     void noteFailure(Object failing, Throwable failure) {
         failures.add(failing.getClass().getName() + " fails with "
                 + failure.getClass().getName());
-    }
-
-    /** The classes that failed, and with what. */
-    Set<String> failures() {
-        return failures;
     }
 
     void forgetMissing() {
@@ -103,22 +86,13 @@ public final class SampleRequest implements Request {
 
     @Override
     public String rawPath() {
-        return rawPath;
-    }
-
-    @Override
-    public String prefix() {
-        return prefix;
-    }
-
-    @Override
-    public String path() {
-        return path;
+        return sample.target().split("\\?", 2)[0];
     }
 
     @Override
     public @Nullable String query() {
-        return query;
+        int mark = sample.target().indexOf('?');
+        return mark < 0 ? null : sample.target().substring(mark + 1);
     }
 
     @Override
@@ -175,7 +149,8 @@ public final class SampleRequest implements Request {
 
     @Override
     public <T> @Nullable T unwrap(Class<T> type) {
-        return type.isInstance(server) ? type.cast(server) : null;
+        Object made = server.apply(this);
+        return type.isInstance(made) ? type.cast(made) : null;
     }
 
     @Override

@@ -30,7 +30,7 @@ public final class ServletSample implements InvocationHandler {
      * @throws IllegalArgumentException if its path is outside of the application
      */
     public static SampleRequest of(RequestSample sample, String contextPath) {
-        SampleRequest made = new SampleRequest(
+        SampleRequest made = SampleRequest.of(
                 sample,
                 contextPath,
                 request -> Proxy.newProxyInstance(
