@@ -63,7 +63,9 @@ final class Admission implements HeldRequests.Waiting {
                 ledger.note(decision);
             }
             ledger.allow();
-            http.countShadows(shadows);
+            if (!shadows.isEmpty()) {
+                http.countShadows(shadows);
+            }
             return true;
         }
     }
@@ -91,7 +93,7 @@ final class Admission implements HeldRequests.Waiting {
             FilterChain chain)
             throws IOException, ServletException {
         rules.http.noteRequest();
-        Held held = all.takeAdmitted(request);
+        Held held = request.getDispatcherType() == DispatcherType.ASYNC ? all.takeAdmitted(request) : null;
         if (held == null) {
             proceed(rules, all, request, response, chain);
             return;

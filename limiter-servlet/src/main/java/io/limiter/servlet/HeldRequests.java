@@ -144,12 +144,11 @@ final class HeldRequests {
     /** The request that was held here and admitted, when it is dispatched again; else null. */
     @Nullable
     Held takeAdmitted(HttpServletRequest request) {
-        if (request.getDispatcherType() == DispatcherType.ASYNC
-                && request.getAttribute(attribute) instanceof Held held) {
+        Held admitted = request.getAttribute(attribute) instanceof Held held ? held : null;
+        if (admitted != null) {
             request.removeAttribute(attribute);
-            return held;
         }
-        return null;
+        return admitted;
     }
 
     /** What waits for permits. */

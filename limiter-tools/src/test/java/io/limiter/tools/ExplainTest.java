@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +31,10 @@ class ExplainTest {
             limiter.rules.own.key = class:io.limiter.tools.ExplainTest$FailingKey
             limiter.rules.own.cost = io.limiter.tools.ExplainTest$FailingCost
             limiter.rules.own.limits = 5/1m
+            limiter.rules.none.path = /none
+            limiter.rules.none.key = class:io.limiter.tools.ExplainTest$NoKey
+            limiter.rules.none.cost = io.limiter.tools.ExplainTest$NoCost
+            limiter.rules.none.limits = 4/1m
             """;
 
     /** For the requests of another server. */
@@ -45,6 +50,22 @@ class ExplainTest {
         @Override
         public long permits(Request subject) {
             throw new IllegalStateException("a secret");
+        }
+    }
+
+    /** Returns nothing. */
+    public static final class NoKey implements KeyResolver<Request> {
+        @Override
+        public @Nullable PartitionKey resolve(Request subject) {
+            return null;
+        }
+    }
+
+    /** Returns less than nothing. */
+    public static final class NoCost implements Cost<Request> {
+        @Override
+        public long permits(Request subject) {
+            return -1;
         }
     }
 
@@ -93,6 +114,14 @@ class ExplainTest {
         assertFalse(written.toString(StandardCharsets.UTF_8).contains("a secret"));
         assertEquals(0, run("--method", "POST", "--path", "/vote"));
         has("+ vote (enforced): it matches\n");
+    }
+
+    @Test
+    void aClassThatReturnsNothingIsNamed() throws IOException {
+        assertEquals(0, run("--path", "/none"));
+        has("+ none (enforced): it matches; " + NoCost.class.getName() + " returns no cost; " + NoKey.class.getName()
+                + " returns no key");
+        has("charges 4 to policy none, key @192.0.2.1");
     }
 
     @Test

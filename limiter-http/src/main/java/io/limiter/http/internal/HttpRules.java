@@ -256,9 +256,7 @@ public final class HttpRules {
 
     /** Counts the shadow charges of an admitted request. */
     public void countShadows(List<Charge> charges) {
-        if (!charges.isEmpty()) {
-            shadowCounter.count(charges, "a request");
-        }
+        shadowCounter.count(charges, "a request");
     }
 
     /** Notes that a request has reached the door. */

@@ -85,9 +85,8 @@ public final class RequestKey {
             } catch (Throwable failed) {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;
-                request.noteFailure(resolver, failed);
             }
-            if (key == null && !request.isSample() && failureLog.tryPass()) {
+            if (key == null && !request.tryNote(resolver, property, failure) && failureLog.tryPass()) {
                 LOG.warn(
                         "RL-317 rule '{}': {} returned no {}, so {}; return one for every request. Logged once an hour",
                         rule,

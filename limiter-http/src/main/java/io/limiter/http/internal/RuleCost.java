@@ -52,9 +52,8 @@ final class RuleCost {
             } catch (Throwable failed) {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;
-                request.noteFailure(cost, failed);
             }
-            if (permits < 0 && !request.isSample() && log.tryPass()) {
+            if (permits < 0 && !request.tryNote(cost, "cost", failure) && log.tryPass()) {
                 LOG.warn(
                         "RL-327 rule '{}': {} returned no cost, so the request is charged as much as its limits can grant at once;"
                                 + " return a number from 0 for every request. Logged once an hour",

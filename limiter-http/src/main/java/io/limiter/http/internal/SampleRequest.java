@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param path inside it
  * @param server makes the server's own request, which classes of the application get
  * @param missing the methods that were refused
- * @param failures the classes that failed, and with what
+ * @param failures which classes failed, and how
  */
 public record SampleRequest(
         RequestSample sample,
@@ -66,12 +66,6 @@ public record SampleRequest(
     public UnsupportedOperationException refused(String method) {
         missing.add(method);
         return new UnsupportedOperationException("a sample of a request has no " + method);
-    }
-
-    /** Notes that a class of the application fails. Without the message, which may contain secrets of the request in clear. */
-    void noteFailure(Object failing, Throwable failure) {
-        failures.add(failing.getClass().getName() + " fails with "
-                + failure.getClass().getName());
     }
 
     void forgetMissing() {

@@ -60,12 +60,16 @@ public final class AddressResolver {
             "Fly-Client-IP");
 
     private final ClientIpSettings settings;
+    private final Source source;
+    private final int ipv6PrefixBits;
     private final @Nullable String header;
     private final Form form;
     private final ProxyWarnings warnings;
 
     AddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
         this.settings = settings;
+        this.source = settings.source();
+        this.ipv6PrefixBits = settings.ipv6PrefixBits();
         this.header = settings.header();
         this.form = form(settings.header());
         this.warnings = new ProxyWarnings(log, time);
@@ -98,11 +102,11 @@ public final class AddressResolver {
      * an earlier filter may have set from a header; with {@link Source#CONNECTION} it is that of the TCP connection.
      */
     public ClientAddress resolve(Request request) {
-        if (settings.source() == Source.CONNECTION) {
+        if (source == Source.CONNECTION) {
             return resolveOfConnection(request);
         }
         String reported = request.remoteAddress();
-        if (settings.source() == Source.AUTO && warnings.forPeers.tryNext()) {
+        if (source == Source.AUTO && warnings.forPeers.tryNext()) {
             String peer = request.peerAddress();
             if (peer != null && !Node.areSame(peer, reported)) {
                 warnings.replaced(peer, reported);
@@ -128,7 +132,7 @@ public final class AddressResolver {
      * deny clients that write themselves another address.
      */
     public Optional<IpAddress> hiddenPeer(Request request) {
-        String peer = settings.source() == Source.AUTO ? request.peerAddress() : null;
+        String peer = source == Source.AUTO ? request.peerAddress() : null;
         IpAddress address = peer == null ? null : Node.address(peer, true);
         return Optional.ofNullable(address)
                 .filter(one -> !isTrusted(one, true))
@@ -137,7 +141,7 @@ public final class AddressResolver {
 
     /** Whether the address of a client can be another one than its connection has, because something replaces it. */
     public boolean isReplaced() {
-        return settings.source() == Source.CONTAINER || warnings.isLogged(ProxyWarnings.REPLACED);
+        return source == Source.CONTAINER || warnings.isLogged(ProxyWarnings.REPLACED);
     }
 
     /**
@@ -191,8 +195,8 @@ public final class AddressResolver {
         }
         String peer = request.peerAddress();
         boolean isReplaced =
-                !Node.areSame(peer, settings.source() == Source.CONNECTION ? peer : request.remoteAddress());
-        if (isReplaced && settings.source() != Source.CONTAINER) {
+                !Node.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
+        if (isReplaced && source != Source.CONTAINER) {
             if (peer == null) {
                 warnings.once(ProxyWarnings.UNKNOWN_PEER, request.received().kind());
             } else {
@@ -203,7 +207,7 @@ public final class AddressResolver {
         if (client.origin() == Origin.HEADER) {
             return true;
         }
-        if (settings.source() != Source.CONTAINER && request.isProxyHeaderRead()) {
+        if (source != Source.CONTAINER && request.isProxyHeaderRead()) {
             warnings.once(ProxyWarnings.NOT_EXEMPT, address, "a header that RemoteIpValve has read");
             return false;
         }
@@ -269,7 +273,7 @@ public final class AddressResolver {
 
     private ClientAddress found(@Nullable IpAddress address, Origin origin, boolean malformed) {
         IpAddress plain = address == null ? null : address.unmapped().untranslated();
-        return new ClientAddress(Optional.ofNullable(plain), origin, malformed, settings.ipv6PrefixBits());
+        return new ClientAddress(Optional.ofNullable(plain), origin, malformed, ipv6PrefixBits);
     }
 
     private static ClientAddress malformed(ClientAddress client) {
