@@ -50,7 +50,7 @@ public final class RuleRequest extends MatchableRequest {
 
     /** Whether no client has sent it, so that nothing is logged about it. */
     boolean isSample() {
-        return request() instanceof SampleRequest;
+        return request instanceof SampleRequest;
     }
 
     /**
@@ -58,7 +58,7 @@ public final class RuleRequest extends MatchableRequest {
      * rule survives. False if it is none, so that the failure is to be logged.
      */
     boolean tryNote(Object failing, String missing, @Nullable Throwable failure) {
-        if (request() instanceof SampleRequest sample) {
+        if (request instanceof SampleRequest sample) {
             // Without the message, which may contain secrets of the request in clear.
             String what = failure == null ? "returns no " + missing : "fails with " + failure.getClass().getName();
             sample.failures().add(failing.getClass().getName() + " " + what);
@@ -69,13 +69,13 @@ public final class RuleRequest extends MatchableRequest {
 
     /** What classes of the application get: the server's own request. */
     Object subject() {
-        return Objects.requireNonNull(request().unwrap(reader.type), "the request is of another type");
+        return Objects.requireNonNull(request.unwrap(reader.type), "the request is of another type");
     }
 
     /** The address of the client; found once. */
     public ClientAddress client() {
         if (client == null) {
-            client = reader.addresses.resolve(request());
+            client = reader.addresses.resolve(request);
         }
         return client;
     }
@@ -101,23 +101,23 @@ public final class RuleRequest extends MatchableRequest {
     /** Checks the headers once, however many rules have exemptions. */
     private boolean isSure() {
         if (isSure == null) {
-            isSure = reader.addresses.isSure(client(), request());
+            isSure = reader.addresses.isSure(client(), request);
         }
         return isSure;
     }
 
     private boolean isByUserOf(CallerMatcher callers) {
-        Principal user = callers.needUser() ? request().user() : null;
+        Principal user = callers.needUser() ? request.user() : null;
         return user != null
                 && ((user.getName() != null && callers.users().contains(user.getName()))
-                        || callers.roles().stream().anyMatch(request()::isUserInRole));
+                        || callers.roles().stream().anyMatch(request::isUserInRole));
     }
 
     /** Whether it comes from one of these networks, whatever address a component before the limiter has read for it. */
     boolean isDeniedBy(List<IpNetwork> networks) {
         return isIn(networks)
                 || reader.addresses
-                        .hiddenPeer(request())
+                        .hiddenPeer(request)
                         .filter(peer -> networks.stream().anyMatch(network -> network.contains(peer)))
                         .isPresent();
     }

@@ -29,10 +29,10 @@ public class MatchableRequest {
             "Proxy-Authorization",
             "Upgrade");
 
-    private final Request request;
+    protected final Request request;
     private final MethodOverride override;
     private final String method;
-    private final List<String> paths;
+    final List<String> paths;
     private @Nullable Set<String> claimed;
 
     private @Nullable String matchedPath;

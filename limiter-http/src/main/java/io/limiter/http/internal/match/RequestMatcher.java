@@ -61,9 +61,9 @@ public final class RequestMatcher {
         }
         index.complete(IntStream.range(matchers.size(), matchers.size() + more).toArray());
         return request -> {
-            int[] found = index.find(request.paths().get(0), 0);
-            for (int i = 1; i < request.paths().size(); i++) {
-                found = PathIndex.union(found, index.find(request.paths().get(i), 0));
+            int[] found = index.find(request.paths.get(0), 0);
+            for (int i = 1; i < request.paths.size(); i++) {
+                found = PathIndex.union(found, index.find(request.paths.get(i), 0));
             }
             return found;
         };
@@ -71,11 +71,11 @@ public final class RequestMatcher {
 
     /** Whether the rule matches the request, which then has the variables of the first matching path. */
     public boolean matches(MatchableRequest request) {
-        for (String path : request.paths()) {
+        for (String path : request.paths) {
             for (PathPattern pattern : patterns) {
                 if (pattern.matches(path)) {
                     request.matched(path, pattern);
-                    return request.isOneOf(methods) && hold(request.request(), false);
+                    return request.isOneOf(methods) && hold(request.request, false);
                 }
             }
         }
@@ -89,7 +89,7 @@ public final class RequestMatcher {
     public boolean surelyMatches(MatchableRequest request) {
         return (isForEveryPath || isAlways(exactPatterns, request))
                 && request.isSurelyOneOf(methods)
-                && hold(request.request(), true);
+                && hold(request.request, true);
     }
 
     /** Whether the path of the request is one that the rule does not count, however it is read. */
@@ -99,7 +99,7 @@ public final class RequestMatcher {
 
     /** Whether each reading of the path matches one of the patterns, and has no further reading. */
     private static boolean isAlways(PathPattern[] patterns, MatchableRequest request) {
-        for (String path : request.paths()) {
+        for (String path : request.paths) {
             boolean matches = false;
             for (PathPattern pattern : patterns) {
                 matches |= pattern.matches(path);
