@@ -212,8 +212,9 @@ public class DenialAnswer {
                 if (left < 0) {
                     break;
                 }
-                for (String range :
-                        QUOTED.matcher(line.toLowerCase(Locale.ROOT)).replaceAll("").split(",", -1)) {
+                for (String range : QUOTED.matcher(line.toLowerCase(Locale.ROOT))
+                        .replaceAll("")
+                        .split(",", -1)) {
                     addWeight(range.strip(), weights);
                 }
             }

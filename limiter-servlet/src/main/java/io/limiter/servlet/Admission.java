@@ -86,11 +86,7 @@ final class Admission implements HeldRequests.Waiting {
      * @param all the requests that the filter holds
      */
     static void filter(
-            Rules rules,
-            HeldRequests all,
-            HttpServletRequest request,
-            HttpServletResponse response,
-            FilterChain chain)
+            Rules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         rules.http.noteRequest();
         Held held = request.getDispatcherType() == DispatcherType.ASYNC ? all.takeAdmitted(request) : null;
@@ -110,11 +106,7 @@ final class Admission implements HeldRequests.Waiting {
     }
 
     private static void proceed(
-            Rules rules,
-            HeldRequests all,
-            HttpServletRequest request,
-            HttpServletResponse response,
-            FilterChain chain)
+            Rules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         boolean isError = request.getDispatcherType() == DispatcherType.ERROR;
         if (!rules.http.isIdle()

@@ -13,8 +13,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class BodyFormTest {
-    private static final Map<String, DenialAnswer.BodyForm> FORMS =
-            Map.of("problem", DenialAnswer.BodyForm.PROBLEM_JSON, "text", DenialAnswer.BodyForm.TEXT, "html", DenialAnswer.BodyForm.HTML);
+    private static final Map<String, DenialAnswer.BodyForm> FORMS = Map.of(
+            "problem",
+            DenialAnswer.BodyForm.PROBLEM_JSON,
+            "text",
+            DenialAnswer.BodyForm.TEXT,
+            "html",
+            DenialAnswer.BodyForm.HTML);
 
     static Stream<String> lines() throws IOException {
         return VectorFile.lines("/vectors/accept.txt").stream();
@@ -44,7 +49,10 @@ class BodyFormTest {
         String[] many = new String[500];
         Arrays.fill(many, "image/png");
         String start = String.join(",", many);
-        assertEquals(DenialAnswer.BodyForm.PROBLEM_JSON, DenialAnswer.BodyForm.preferred(List.of(start + ",text/html")));
-        assertEquals(DenialAnswer.BodyForm.PROBLEM_JSON, DenialAnswer.BodyForm.preferred(List.of("x".repeat(70_000), "text/html")));
+        assertEquals(
+                DenialAnswer.BodyForm.PROBLEM_JSON, DenialAnswer.BodyForm.preferred(List.of(start + ",text/html")));
+        assertEquals(
+                DenialAnswer.BodyForm.PROBLEM_JSON,
+                DenialAnswer.BodyForm.preferred(List.of("x".repeat(70_000), "text/html")));
     }
 }

@@ -45,6 +45,7 @@ public class RequestLedger {
 
     /** The rules that have charged what it took, if some of it may be refunded. */
     private List<RuleCharge> terms = List.of();
+
     private List<Decision> taken = List.of();
 
     /**
@@ -219,9 +220,8 @@ public class RequestLedger {
         List<Charge> back = new ArrayList<>(1);
         for (Decision decision : taken) {
             for (Charge charge : decision.charges()) {
-                List<RuleCharge> asked = terms.stream()
-                        .filter(rule -> rule.isToSame(charge))
-                        .toList();
+                List<RuleCharge> asked =
+                        terms.stream().filter(rule -> rule.isToSame(charge)).toList();
                 boolean isKept = asked.isEmpty()
                         || asked.stream().anyMatch(rule -> rule.outcomes().keeps(status, headers, request));
                 asked.forEach(rule -> rule.outcomes().note(isKept));

@@ -141,8 +141,8 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
 
     private static Function<RuleRequest, RulePolicy> ofResolver(
             RuleDefinition rule, RulePlans plans, RequestKey key, PlanSettings settings, PlanResolver resolver) {
-        PlanLookup lookup = new PlanLookup(
-rule.name(), resolver, settings, plan -> policy(rule, plan) != rule.policy());
+        PlanLookup lookup =
+                new PlanLookup(rule.name(), resolver, settings, plan -> policy(rule, plan) != rule.policy());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);
         Throttle unknownLog = Throttle.hourly(TimeSource.system()::nowMicros);
         return request -> {

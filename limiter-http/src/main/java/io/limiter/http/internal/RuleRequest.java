@@ -60,7 +60,9 @@ public final class RuleRequest extends MatchableRequest {
     boolean tryNote(Object failing, String missing, @Nullable Throwable failure) {
         if (request instanceof SampleRequest sample) {
             // Without the message, which may contain secrets of the request in clear.
-            String what = failure == null ? "returns no " + missing : "fails with " + failure.getClass().getName();
+            String what = failure == null
+                    ? "returns no " + missing
+                    : "fails with " + failure.getClass().getName();
             sample.failures().add(failing.getClass().getName() + " " + what);
             return true;
         }

@@ -58,8 +58,7 @@ public record SampleRequest(
             throw new IllegalArgumentException(
                     "the path is outside of the application; begin it with its context path " + prefix);
         }
-        return new SampleRequest(
-                sample, prefix, inside, server, new HashMap<>(), new TreeSet<>(), new TreeSet<>());
+        return new SampleRequest(sample, prefix, inside, server, new HashMap<>(), new TreeSet<>(), new TreeSet<>());
     }
 
     /** Refuses a call of the application that the sample has no answer to: a guess would explain a different request. */

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.kit.Await;
 import io.limiter.internal.config.PlanSettings;
+import io.limiter.kit.Await;
 import io.limiter.rule.PlanResolver;
 import java.time.Duration;
 import java.util.ArrayList;

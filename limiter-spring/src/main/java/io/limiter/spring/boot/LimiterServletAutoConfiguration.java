@@ -107,8 +107,8 @@ public class LimiterServletAutoConfiguration {
                     KnownKeys.FILTER_ORDER, Integer.class, security <= FIRST ? security - 1 : FIRST);
             limiter.derive(Filters::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
             limiter.derive(config -> checkAddresses(config, environment)).reporting(LOG::warn, found -> found);
-            return LimiterFailureAnalyzer.orShortened(
-                    () -> registration(FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesBeforeAuthentication));
+            return LimiterFailureAnalyzer.orShortened(() ->
+                    registration(FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesBeforeAuthentication));
         }
 
         @Bean(USER_FILTER)
@@ -120,7 +120,8 @@ public class LimiterServletAutoConfiguration {
                 if (order <= security && beans.containsBean(SECURITY)) {
                     limiter.derive(config -> refuseRulesTooEarly(config, order, security));
                 }
-                return registration(USER_FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesAfterAuthentication);
+                return registration(
+                        USER_FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesAfterAuthentication);
             });
         }
 
@@ -178,7 +179,11 @@ public class LimiterServletAutoConfiguration {
 
         /** Registered even without rules: a configuration that replaces this one may have some. */
         private static FilterRegistrationBean<RateLimitFilter> registration(
-                String name, int order, Limiter limiter, ListableBeanFactory beans, UnaryOperator<RateLimitFilter.Builder> which) {
+                String name,
+                int order,
+                Limiter limiter,
+                ListableBeanFactory beans,
+                UnaryOperator<RateLimitFilter.Builder> which) {
             FilterRegistrationBean<RateLimitFilter> registration =
                     new FilterRegistrationBean<>(which.apply(RateLimitFilter.builder(limiter))
                             .rejectionHandler(beans.getBeanProvider(RejectionHandler.class)

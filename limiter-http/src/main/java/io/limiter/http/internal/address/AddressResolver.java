@@ -194,8 +194,7 @@ public final class AddressResolver {
             return false;
         }
         String peer = request.peerAddress();
-        boolean isReplaced =
-                !Node.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
+        boolean isReplaced = !Node.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
         if (isReplaced && source != Source.CONTAINER) {
             if (peer == null) {
                 warnings.once(ProxyWarnings.UNKNOWN_PEER, request.received().kind());
