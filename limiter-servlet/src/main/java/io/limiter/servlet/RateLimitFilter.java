@@ -94,8 +94,7 @@ public final class RateLimitFilter implements Filter {
     private final @Nullable RejectionHandler handler;
     private final Function<? super Class<?>, ? extends @Nullable Object> instances;
     private ClassLoader loader;
-    private @Nullable ServletContext webApp;
-    private @Nullable List<RuleDefinition> checked;
+    private @Nullable WebAppChecks checks;
     private @Nullable Limiter owned;
     private DiagnosticLog.@Nullable Redirection log;
     private volatile @Nullable Derived<Admission.Rules> inForce;
@@ -158,15 +157,12 @@ public final class RateLimitFilter implements Filter {
             return this;
         }
 
-        /**
-         * Uses only those of the configured rules that are decided before authentication, so that a second filter behind it can have
-         * the others. A filter without any rule admits everything.
-         */
+        /** Uses only those of the configured rules that are decided before authentication; if there are none, it admits everything. */
         public Builder rulesBeforeAuthentication() {
             return configuredRules(RuleDefinition::isBeforeAuthentication);
         }
 
-        /** Uses only those of the configured rules that are decided after authentication. A filter without any rule admits everything. */
+        /** Uses only those that are decided after authentication, for a filter behind it; if there are none, it admits everything. */
         public Builder rulesAfterAuthentication() {
             return configuredRules(rule -> !rule.isBeforeAuthentication());
         }
@@ -249,42 +245,38 @@ public final class RateLimitFilter implements Filter {
                     .reporting(HttpRules::log, rules -> rules.http().findings());
             inService = true;
         }
-        if (webApp == null && context != null) {
-            webApp = context;
-            WebAppChecks.refuse(context, loader, rulesInForce().http().config().settings());
+        if (checks == null && context != null) {
+            checks = new WebAppChecks(context, loader);
+            checks.refuse(rulesInForce().http().config().settings());
             check(rulesInForce());
         }
     }
 
     private void check(Admission.Rules now) {
-        Limiter own = owned;
-        if (own != null) {
-            own.reportUnusedPolicies(List::of);
+        if (owned != null) {
+            owned.reportUnusedPolicies(List::of);
         }
-        List<RuleDefinition> configured = now.http().configured();
-        if (webApp != null && !configured.equals(checked)) {
-            WebAppChecks.warn(webApp, loader, now.http().config().settings(), configured);
-            checked = configured;
+        if (checks != null) {
+            checks.warn(now.http().config().settings(), now.http().configured());
         }
     }
 
     private Admission.Rules make(Limiter limiter, LimiterConfig config) {
-        Predicate<? super RuleDefinition> chosen = which == null ? rule -> true : which;
-        List<RuleDefinition> configured =
-                config.settings().rules().stream().filter(chosen).toList();
+        List<RuleDefinition> configured = config.settings().rules().stream()
+                .filter(rule -> which == null || which.test(rule))
+                .toList();
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
             throw new IllegalArgumentException(NO_RULES);
         }
         NamedClasses classes = new NamedClasses(loader, instances);
-        Rejections rejections = Rejections.of(config, handler, classes);
         HttpRules made = new HttpRules(limiter, config, configured, ownRules, classes, HttpServletRequest.class);
         if (inForce != null) {
             made.continueFrom(rulesInForce().http());
         }
-        if (webApp != null) {
-            WebAppChecks.refuse(webApp, loader, config.settings());
+        if (checks != null) {
+            checks.refuse(config.settings());
         }
-        return new Admission.Rules(made, rejections);
+        return new Admission.Rules(made, Rejections.of(config, handler, classes));
     }
 
     @Override
@@ -315,7 +307,7 @@ public final class RateLimitFilter implements Filter {
      */
     public Explanation explain(RequestSample sample) {
         return Explainer.explain(
-                rulesInForce().http(), ServletSample.of(sample, webApp == null ? "" : webApp.getContextPath()));
+                rulesInForce().http(), ServletSample.of(sample, checks == null ? "" : checks.contextPath()));
     }
 
     /** By name, the enabled rules that have counted no request since they took effect, and why. */
@@ -342,8 +334,7 @@ public final class RateLimitFilter implements Filter {
             log.close();
             log = null;
         }
-        webApp = null;
-        checked = null;
+        checks = null;
         stopHolding();
         Derived<Admission.Rules> ended = inForce;
         if (ended != null) {

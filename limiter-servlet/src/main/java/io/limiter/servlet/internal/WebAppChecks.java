@@ -34,7 +34,20 @@ public final class WebAppChecks {
 
     private static final String LOGGED = WebAppChecks.class.getName();
 
-    private WebAppChecks() {}
+    private final ServletContext webApp;
+    private final ClassLoader loader;
+    private List<RuleDefinition> checked = List.of();
+
+    /** @param loader finds the classes of the application */
+    public WebAppChecks(ServletContext webApp, ClassLoader loader) {
+        this.webApp = webApp;
+        this.loader = loader;
+    }
+
+    /** The path of the application. */
+    public String contextPath() {
+        return webApp.getContextPath();
+    }
 
     /**
      * Refuses a configuration that depends on addresses which clients may have written.
@@ -57,8 +70,8 @@ public final class WebAppChecks {
     }
 
     /** The same, for the filters of a web application. */
-    public static void refuse(ServletContext webApp, ClassLoader loader, Settings config) {
-        filter(webApp, loader, ADDRESS_FILTERS).ifPresent(filter -> refuse(config, filter, false));
+    public void refuse(Settings config) {
+        filter(ADDRESS_FILTERS).ifPresent(filter -> refuse(config, filter, false));
     }
 
     /** That addresses are replaced, as sentences for the log, unless the configuration shows that this is known. */
@@ -79,17 +92,20 @@ public final class WebAppChecks {
     }
 
     /**
-     * Warns of each kind of mistake once, and of a replaced address once for all filters of a web application.
+     * Warns of each kind of mistake once, unless the rules are those of the last call; of a replaced address once for all filters
+     * of a web application.
      *
-     * @param loader finds the classes of the application
      * @param rules those of the configuration that are in force there
      */
-    public static void warn(
-            ServletContext webApp, ClassLoader loader, Settings config, Collection<RuleDefinition> rules) {
+    public void warn(Settings config, List<RuleDefinition> rules) {
+        if (rules.equals(checked)) {
+            return;
+        }
+        checked = rules;
         if (config.http().methodOverride() != MethodOverride.FORMS
                 && rules.stream().anyMatch(rule -> !rule.scope().methods().isEmpty())) {
             // Filters of the application can read a method from the body of a form.
-            filter(webApp, loader, List.of(METHOD_FILTER))
+            filter(List.of(METHOD_FILTER))
                     .ifPresent(name -> LOG.warn(
                             "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
                                     + " there are rules with methods; add limiter.http.method-override = forms",
@@ -97,10 +113,10 @@ public final class WebAppChecks {
         }
         String contextPath = webApp.getContextPath();
         if (contextPath != null && contextPath.length() > 1) {
-            warnOfContextPath(webApp, contextPath, rules);
+            warnOfContextPath(contextPath, rules);
         }
         if (!rules.isEmpty() && webApp.getAttribute(LOGGED) == null) {
-            filter(webApp, loader, ADDRESS_FILTERS).ifPresent(filter -> {
+            filter(ADDRESS_FILTERS).ifPresent(filter -> {
                 webApp.setAttribute(LOGGED, true);
                 findings(config, filter).forEach(LOG::warn);
             });
@@ -108,15 +124,15 @@ public final class WebAppChecks {
     }
 
     /** The class name of the first filter that is, or extends, a class with a name that ends so. */
-    private static Optional<String> filter(ServletContext webApp, ClassLoader loader, List<String> ends) {
+    private Optional<String> filter(List<String> ends) {
         return webApp.getFilterRegistrations().values().stream()
                 .map(FilterRegistration::getClassName)
-                .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end, loader)))
+                .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end)))
                 .findFirst();
     }
 
     /** By its name, or by that of a class that it extends. No code of the class runs. */
-    private static boolean isOrExtends(String name, String end, ClassLoader loader) {
+    private boolean isOrExtends(String name, String end) {
         if (name.endsWith(end)) {
             return true;
         }
@@ -133,9 +149,9 @@ public final class WebAppChecks {
     }
 
     /** Paths of rules do not include the context path, so one that begins with it matches no request. */
-    private static void warnOfContextPath(ServletContext webApp, String contextPath, Collection<RuleDefinition> rules) {
+    private void warnOfContextPath(String contextPath, Collection<RuleDefinition> rules) {
         String prefix = Objects.requireNonNullElse(RequestPaths.routed("", contextPath), contextPath);
-        if (isServedInside(webApp, prefix)) {
+        if (isServedInside(prefix)) {
             return;
         }
         // A rule that also has the path without the context path still limits.
@@ -165,7 +181,7 @@ public final class WebAppChecks {
     }
 
     /** Whether the application has a servlet or a folder of that name: {@code /api} in the application at {@code /api}. */
-    private static boolean isServedInside(ServletContext webApp, String prefix) {
+    private boolean isServedInside(String prefix) {
         Set<String> files = webApp.getResourcePaths(prefix + "/");
         // For a missing folder some containers return null, as specified, and Jetty an empty set.
         return (files != null && !files.isEmpty())
