@@ -1,6 +1,6 @@
 package io.limiter.servlet;
 
-/** A configuration with rules that count nothing, each for another reason, and what is said of them. */
+/** A configuration with rules that count nothing, each for another reason, and the reasons as users read them. */
 public final class UnusedRules {
     public static final String RULES = """
             limiter.exempt.addresses = 127.0.0.0/8
