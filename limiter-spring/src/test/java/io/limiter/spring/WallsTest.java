@@ -31,7 +31,7 @@ class WallsTest {
 
     /** The classes of the inner room for beans and their proxies. */
     private static final String OF_BEANS = "io.limiter.spring.internal."
-            + "(LimitHints|NamedPolicies|ProxyReach|RateLimitInterceptor|RateLimitedPostProcessor)(\\$.*)?";
+            + "(LimitHints|ProxyReach|RateLimitInterceptor|RateLimitedPostProcessor)(\\$.*)?";
 
     /** A slice is one package, by its whole name. */
     @ArchTest

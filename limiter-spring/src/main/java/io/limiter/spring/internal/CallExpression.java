@@ -97,6 +97,11 @@ final class CallExpression {
         return new CallExpression(scope, attribute, text, parsed);
     }
 
+    /** The same; null if there is no text. */
+    static @Nullable CallExpression parseUnlessBlank(MethodScope scope, String attribute, String text) {
+        return text.isBlank() ? null : parse(scope, attribute, text);
+    }
+
     /** What to write instead. A part of a rule's key in quotes would be a constant, so that all callers would share a quota. */
     private static String instead(String text) {
         Matcher part = PART_OF_RULE.matcher(text);

@@ -3,13 +3,13 @@ package io.limiter.spring.internal;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PermitRequest;
-import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.internal.MethodLimit.Charged;
+import io.limiter.spring.internal.MethodLimit.InForce;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,37 +22,60 @@ import org.slf4j.Logger;
 /**
  * Asks the limiter about the calls of one method. Thread-safe.
  *
- * @param limits those of the current configuration; also used after the end of the limiter
+ * @param owner has the rate limiter
+ * @param limits of its annotations, under the current configuration, shadow ones last; also used after the end of the
+ *     limiter
+ * @param invoker null if the caller waits for the decision
  */
 record CallLimiter(
+        CallLimiters owner,
         MethodScope scope,
-        RateLimiter rateLimiter,
-        ShadowCounter shadow,
+        Derived<List<InForce>> limits,
         @Nullable Fallback fallback,
-        CallObserver observer,
-        Derived<MethodLimits> limits,
-        Invoker invoker) {
+        @Nullable Invoker invoker) {
     private static final Logger LOG = DiagnosticLog.of(CallLimiter.class);
 
     /** Calls the method if it is allowed, depending on its return type. */
     @Nullable
     Object call(MethodCall call) throws Throwable {
-        List<Charged> charged = limits.get().charge(call);
-        return charged.isEmpty() ? call.proceed() : invoker.invoke(new ChargedCall(this, call, charged));
+        List<Charged> charged = owner.isEnabled ? charge(call, limits.get()) : List.of();
+        if (charged.isEmpty()) {
+            return call.proceed();
+        }
+        ChargedCall asked = new ChargedCall(call, charged);
+        return invoker == null ? asked.invoke() : invoker.invoke(asked);
+    }
+
+    /** The charges for a call, shadow charges last. An enforced charge of one policy for one key counts for a shadow one. */
+    private static List<Charged> charge(MethodCall call, List<InForce> limits) {
+        if (limits.size() == 1) {
+            Charged only = limits.get(0).charge(call);
+            return only == null ? List.of() : List.of(only);
+        }
+        List<Charged> all = new ArrayList<>(limits.size());
+        for (InForce limit : limits) {
+            Charged charged = limit.charge(call);
+            if (charged != null
+                    && all.stream().noneMatch(known -> known.limit().isShadow() != charged.limit().isShadow()
+                            && known.charge().isToSame(charged.charge()))) {
+                all.add(charged);
+            }
+        }
+        return all;
     }
 
     /**
      * A call with its charges: decided once, made or denied, and possibly refunded if it fails. Used by one thread at a
      * time.
      */
-    static final class ChargedCall {
-        private final CallLimiter its;
+    final class ChargedCall {
         private final MethodCall call;
         private final List<Charged> charged;
         /** How many of them can deny; the others, which come last, are shadow charges. */
         private final int enforced;
 
-        private final Consumer<? super Decision> observed;
+        /** Gets the decision; null if nobody observes calls. */
+        private final @Nullable Consumer<? super Decision> observed;
 
         /** The decision, once the call is allowed. */
         private @Nullable Decision taken;
@@ -60,21 +83,25 @@ record CallLimiter(
         private List<CompletableFuture<Decision>> counted = List.of();
 
         /** A call with at least one charge. */
-        ChargedCall(CallLimiter its, MethodCall call, List<Charged> charged) {
+        ChargedCall(MethodCall call, List<Charged> charged) {
             int first = 0;
             while (first < charged.size() && !charged.get(first).limit().isShadow()) {
                 first++;
             }
-            this.its = its;
             this.call = call;
             this.charged = charged;
             this.enforced = first;
-            this.observed = its.observer.begin();
+            this.observed = owner.observer == null ? null : owner.observer.begin();
         }
 
         /** Repeats the call: with its key and its cost, and the current policies. */
         ChargedCall again() {
-            return new ChargedCall(its, call.again(), its.limits.get().renewed(charged));
+            List<InForce> present = limits.get();
+            return new ChargedCall(
+                    call.again(),
+                    charged.stream()
+                            .flatMap(one -> present.stream().flatMap(limit -> limit.renewed(one)))
+                            .toList());
         }
 
         /** Whether it can't be denied. */
@@ -82,17 +109,23 @@ record CallLimiter(
             return enforced == 0;
         }
 
-        Decision decide() {
+        /** The call of a caller that waits for the decision as for the method. */
+        @Nullable
+        Object invoke() throws Throwable {
+            if (isFree()) {
+                return proceed(null, true);
+            }
             Charge first = charged.get(0).charge();
-            return enforced == 1 && first.isPlain()
-                    ? its.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
-                    : its.rateLimiter.tryAcquire(PermitRequest.of(charges()));
+            Decision decision = enforced == 1 && first.isPlain()
+                    ? owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
+                    : owner.rateLimiter.tryAcquire(PermitRequest.of(charges(0, enforced)));
+            return decision.allowed() ? proceed(decision, true) : deny(decision);
         }
 
         CompletionStage<Decision> decideAsync() {
             return charged.stream().allMatch(one -> one.limit().maxWait().isZero())
-                    ? its.rateLimiter.acquireAsync(PermitRequest.of(charges()))
-                    : its.rateLimiter.acquireAsync(PermitRequest.of(charges()).withMaxWait(this::maxWait));
+                    ? owner.rateLimiter.acquireAsync(PermitRequest.of(charges(0, enforced)))
+                    : owner.rateLimiter.acquireAsync(PermitRequest.of(charges(0, enforced)).withMaxWait(this::maxWait));
         }
 
         private Duration maxWait(Charge charge) {
@@ -103,12 +136,22 @@ record CallLimiter(
                     .orElse(Duration.ZERO);
         }
 
-        private List<Charge> charges() {
-            Charge[] charges = new Charge[enforced];
-            for (int i = 0; i < charges.length; i++) {
-                charges[i] = charged.get(i).charge();
+        /** The charges of some: if several charge one policy for one key, only the largest one counts. */
+        private List<Charge> charges(int from, int to) {
+            List<Charge> all = new ArrayList<>(to - from);
+            for (Charged one : charged.subList(from, to)) {
+                Charge charge = one.charge();
+                int same = 0;
+                while (same < all.size() && !all.get(same).isToSame(charge)) {
+                    same++;
+                }
+                if (same == all.size()) {
+                    all.add(charge);
+                } else if (charge.permits() > all.get(same).permits()) {
+                    all.set(same, charge);
+                }
             }
-            return List.of(charges);
+            return all;
         }
 
         /**
@@ -120,11 +163,10 @@ record CallLimiter(
         @Nullable
         Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
             if (decision != null) {
-                observed.accept(decision);
+                observe(decision);
             }
             if (enforced < charged.size()) {
-                counted = its.shadow.count(
-                        charged.stream().skip(enforced).map(Charged::charge).toList(), "a call of " + its.scope);
+                counted = owner.shadow.count(charges(enforced, charged.size()), "a call of " + scope);
             }
             if (!isRefundable()) {
                 return call.proceed();
@@ -141,12 +183,17 @@ record CallLimiter(
         /** Answers instead of the call. */
         @Nullable
         Object deny(Decision decision) throws Throwable {
-            observed.accept(decision);
-            Fallback fallback = its.fallback;
+            observe(decision);
             if (fallback == null) {
                 throw new RateLimitExceededException(decision);
             }
             return fallback.answer(call, decision);
+        }
+
+        private void observe(Decision decision) {
+            if (observed != null) {
+                observed.accept(decision);
+            }
         }
 
         /** Whether a failure may require a refund. */
@@ -161,28 +208,23 @@ record CallLimiter(
 
         /** Refunds the charges that this failure refunds, if any. Never throws, so that the failure reaches the caller. */
         void refund(Throwable failure, boolean waits) {
-            List<Charged> back = charged.stream()
-                    .limit(enforced)
-                    .filter(one -> one.refundsOn(failure))
-                    .toList();
-            if (taken != null && !back.isEmpty()) {
-                // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
-                // configured ones.
-                refund(
-                        taken,
-                        charge -> back.stream().anyMatch(one -> one.charge().isToSame(charge)),
-                        waits);
+            if (charged.stream().noneMatch(one -> one.limit().refundsOn(failure))) {
+                return;
             }
-            for (int i = 0; i < counted.size(); i++) {
-                if (charged.get(enforced + i).refundsOn(failure)) {
-                    counted.get(i).thenAccept(decision -> refund(decision, charge -> true, false));
-                }
+            // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
+            // configured ones. All annotations with one charge must refund it.
+            Predicate<Charge> which = charge -> charged.stream()
+                    .filter(one -> one.charge().isToSame(charge))
+                    .allMatch(one -> one.limit().refundsOn(failure));
+            if (taken != null) {
+                refund(taken, which, waits);
             }
+            counted.forEach(one -> one.thenAccept(decision -> refund(decision, which, false)));
         }
 
         private void refund(Decision decision, Predicate<Charge> which, boolean waits) {
             try {
-                CompletionStage<Boolean> given = its.rateLimiter.refundAsync(List.of(decision), which);
+                CompletionStage<Boolean> given = owner.rateLimiter.refundAsync(List.of(decision), which);
                 if (waits) {
                     given.toCompletableFuture().join();
                 }

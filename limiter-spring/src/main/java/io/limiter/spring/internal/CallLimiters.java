@@ -1,12 +1,13 @@
 package io.limiter.spring.internal;
 
+import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
+import io.limiter.spring.internal.MethodLimit.InForce;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -18,7 +19,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,22 +32,28 @@ final class CallLimiters implements AutoCloseable {
     private final Limiter limiter;
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
-    private final CallObserver observer;
-    private final ShadowCounter shadow;
+    final RateLimiter rateLimiter;
+    final ShadowCounter shadow;
+    final @Nullable CallObserver observer;
+    /** False if annotations are only checked and reported. */
+    final boolean isEnabled;
+
     private final Runnable endNaming;
     private final Map<Class<?>, Map<Method, Optional<CallLimiter>>> known = new ConcurrentHashMap<>();
 
     /**
      * The methods of this limiter. Without callers no call is part of a request; without beans no expression can name
-     * one.
+     * one; without an observer nobody hears of decisions.
      */
-    CallLimiters(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans, CallObserver observer) {
+    CallLimiters(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans, @Nullable CallObserver observer) {
         this.limiter = limiter;
         this.callers = callers;
         this.beans = beans;
         this.observer = observer;
-        this.shadow = new ShadowCounter(limiter.rateLimiter());
-        this.endNaming = limiter.rateLimiter().monitor().registerRuleNames(this::methodsOf);
+        this.rateLimiter = limiter.rateLimiter();
+        this.shadow = new ShadowCounter(rateLimiter);
+        this.isEnabled = limiter.config().settings().enabled();
+        this.endNaming = rateLimiter.monitor().registerRuleNames(this::methodsOf);
     }
 
     /**
@@ -68,7 +74,8 @@ final class CallLimiters implements AutoCloseable {
 
     /** The annotations prepared so far, by method; each once, however it is called. */
     List<AnnotatedPolicy> policies() {
-        return limits().flatMap(limits -> limits.get().described())
+        return made().flatMap(method -> method.limits().get().stream())
+                .flatMap(InForce::described)
                 .distinct()
                 .sorted(Comparator.comparing(AnnotatedPolicy::method))
                 .toList();
@@ -76,7 +83,7 @@ final class CallLimiters implements AutoCloseable {
 
     private Stream<String> methodsOf(String policy, boolean isShadow) {
         return policies().stream()
-                .filter(one -> one.shadow() == isShadow && one.policy().name().equals(policy))
+                .filter(one -> one.annotation().shadow() == isShadow && one.policy().name().equals(policy))
                 .map(AnnotatedPolicy::method);
     }
 
@@ -84,14 +91,13 @@ final class CallLimiters implements AutoCloseable {
     @Override
     public void close() {
         endNaming.run();
-        limits().forEach(Derived::close);
+        made().forEach(method -> method.limits().close());
     }
 
-    private Stream<Derived<MethodLimits>> limits() {
+    private Stream<CallLimiter> made() {
         return known.values().stream()
                 .flatMap(methods -> methods.values().stream())
-                .flatMap(Optional::stream)
-                .map(CallLimiter::limits);
+                .flatMap(Optional::stream);
     }
 
     private @Nullable CallLimiter make(Method called, Class<?> target) {
@@ -105,26 +111,27 @@ final class CallLimiters implements AutoCloseable {
                 sourceOf(annotations.get(0)) instanceof Method annotated ? annotated : called,
                 callers,
                 beans);
-        List<Function<LimiterConfig, MethodLimit>> limits = new ArrayList<>();
+        List<MethodLimit> limits = new ArrayList<>();
         int ordinal = 0;
         for (MergedAnnotation<RateLimited> found : annotations) {
             RateLimited annotation = found.synthesize();
             AnnotationPolicies.checkNames(scope, annotation);
             ordinal += annotation.value().isEmpty() ? 1 : 0;
-            limits.add(AnnotationPolicies.of(limiter, scope, sourceOf(found), ordinal, annotation)
-                    .andThen(policies -> new MethodLimit(scope, annotation, policies, shadow)));
+            limits.add(new MethodLimit(
+                    scope,
+                    annotation,
+                    AnnotationPolicies.of(limiter, scope, sourceOf(found), ordinal, annotation),
+                    shadow));
         }
+        limits.sort(Comparator.comparing(MethodLimit::isShadow));
         Fallback fallback = Fallback.find(scope, texts("fallback", annotations), target);
-        Invoker invoker = Invoker.of(scope, !texts("maxWait", annotations).isEmpty());
-        Derived<MethodLimits> derived = limiter.<MethodLimits>derive(
-                        config -> new MethodLimits(
-                                limits.stream()
-                                        .map(limit -> limit.apply(config))
-                                        .toList(),
-                                config.settings().enabled()),
-                        MethodLimits::policies)
-                .reporting(LOG::warn, MethodLimits::findings);
-        return new CallLimiter(scope, limiter.rateLimiter(), shadow, fallback, observer, derived, invoker);
+        Invoker invoker = Invoker.find(scope, !texts("maxWait", annotations).isEmpty());
+        Derived<List<InForce>> inForce = limiter.<List<InForce>>derive(
+                        config ->
+                                limits.stream().map(limit -> limit.under(config)).toList(),
+                        all -> all.stream().flatMap(one -> one.policies().stream()).toList())
+                .reporting(LOG::warn, all -> all.stream().flatMap(InForce::findings).toList());
+        return new CallLimiter(this, scope, inForce, fallback, invoker);
     }
 
     /** The texts of an attribute, without empty ones. */

@@ -4,30 +4,28 @@ import io.limiter.Decision;
 import io.limiter.spring.internal.CallLimiter.ChargedCall;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
-/** Decides a call and makes it, depending on the return type of its method. Immutable. */
+/** Decides a call and makes it, without blocking its caller. Immutable. */
 @FunctionalInterface
 interface Invoker {
     /** The result for the caller. */
     @Nullable
     Object invoke(ChargedCall call) throws Throwable;
 
-    /** The invoker of methods with a caller that waits for the decision. */
-    Invoker BLOCKING = Invoker::invokeBlocking;
-
     /**
-     * The invoker of a method, by its return type.
+     * The invoker of a method, by its return type; null if its callers wait for the decision as for the method.
      *
      * @param waits whether a denied call may wait for its permits
      * @throws IllegalStateException if it is an asynchronous type that only the method itself can create, or its thread
      *     would have to wait
      */
-    static Invoker of(MethodScope scope, boolean waits) {
-        Invoker invoker = of(scope);
-        if (waits && invoker == BLOCKING) {
+    static @Nullable Invoker find(MethodScope scope, boolean waits) {
+        Invoker invoker = find(scope);
+        if (waits && invoker == null) {
             throw scope.error(
                     "RL-148",
                     "it has maxWait and returns "
@@ -38,10 +36,10 @@ interface Invoker {
         return invoker;
     }
 
-    private static Invoker of(MethodScope scope) {
+    private static @Nullable Invoker find(MethodScope scope) {
         Class<?> type = scope.method().getReturnType();
         if (CompletionStage.class.isAssignableFrom(type) && type.isAssignableFrom(CompletableFuture.class)) {
-            return StageInvoker::invoke;
+            return Invoker::stageOf;
         }
         // Without Reactor its invoker can't be loaded.
         Invoker ofReactor = ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
@@ -56,15 +54,94 @@ interface Invoker {
                             + ", which can't be created before the decision; return CompletionStage,"
                             + " CompletableFuture, or with Reactor Mono, Flux or Publisher");
         }
-        return ofReactor == null ? BLOCKING : ofReactor;
+        return ofReactor;
     }
 
-    /** A plain value, or void: the caller waits for the decision as for the method. */
-    private static @Nullable Object invokeBlocking(ChargedCall call) throws Throwable {
+    /**
+     * A stage, which the caller gets at once. The method is called when the decision is made, on the completing thread.
+     * If the decision is known at once, that is the caller's thread; if no refund is possible, the caller gets the
+     * method's own stage.
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
+    private static Object stageOf(ChargedCall call) throws Throwable {
         if (call.isFree()) {
-            return call.proceed(null, true);
+            return refundable(call, stage(call.proceed(null, false)));
         }
-        Decision decision = call.decide();
-        return decision.allowed() ? call.proceed(decision, true) : call.deny(decision);
+        CompletableFuture<Decision> asked = call.decideAsync().toCompletableFuture();
+        if (asked.isDone() && !asked.isCompletedExceptionally()) {
+            return refundable(call, answer(call, asked.join()));
+        }
+        CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled()) {
+                // A call that waits leaves its queue.
+                asked.cancel(false);
+            }
+        });
+        asked.whenComplete((decision, failure) -> {
+            if (promised.isDone()) {
+                // Cancelled: the method must not run any more. The permits stay spent.
+                return;
+            }
+            if (failure != null) {
+                promised.completeExceptionally(unwrapped(failure));
+                return;
+            }
+            try {
+                join(answer(call, decision), promised, call);
+            } catch (Throwable thrown) {
+                promised.completeExceptionally(thrown);
+            }
+        });
+        return promised;
+    }
+
+    /** A denial completes the stage exceptionally, like other failures. */
+    private static CompletionStage<?> answer(ChargedCall call, Decision decision) throws Throwable {
+        if (decision.allowed()) {
+            return stage(call.proceed(decision, false));
+        }
+        try {
+            return stage(call.deny(decision));
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
+    }
+
+    private static CompletionStage<?> stage(@Nullable Object returned) {
+        return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(null);
+    }
+
+    private static CompletionStage<?> refundable(ChargedCall call, CompletionStage<?> stage) {
+        if (!call.isRefundable()) {
+            return stage;
+        }
+        CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
+        join(stage, promised, call);
+        return promised;
+    }
+
+    /** Completes the one like the other, and cancels the other if the one is cancelled. */
+    @SuppressWarnings("FutureReturnValueIgnored") // as above
+    private static void join(CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, ChargedCall call) {
+        stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                promised.complete(value);
+                return;
+            }
+            call.refund(failure, false);
+            // The method's own exception, without the wrapper of CompletableFuture.
+            promised.completeExceptionally(unwrapped(failure));
+        });
+        promised.whenComplete((value, failure) -> {
+            if (promised.isCancelled() && stage instanceof Future<?> own) {
+                own.cancel(true);
+            }
+        });
+    }
+
+    private static Throwable unwrapped(Throwable thrown) {
+        Throwable cause = MethodLimit.wrappedBy(thrown);
+        return cause == null ? thrown : unwrapped(cause);
     }
 }

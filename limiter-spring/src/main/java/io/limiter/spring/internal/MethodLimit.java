@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ChargeOptions;
@@ -11,7 +12,6 @@ import io.limiter.internal.config.LimitText;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -19,12 +19,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** One annotation of a method, ready to ask: its key, its cost, and its policies under one configuration. Immutable. */
+/** What one annotation of a method says: its key, its cost, and which policies it has under a configuration. Immutable. */
 final class MethodLimit {
     private static final Logger LOG = DiagnosticLog.of(MethodLimit.class);
     private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
@@ -40,18 +41,20 @@ final class MethodLimit {
     private final @Nullable ShadowCounter shadow;
     private final List<Class<? extends Throwable>> refundOn;
     private final Duration maxWait;
-    private final Map<String, Policy> policies;
+    private final Function<LimiterConfig, Map<String, Policy>> policies;
 
     /**
      * Prepares an annotation; its key, permits and condition are expressions.
      *
      * @param policies by plan, or a single one with an empty name
      * @param counter counts shadow annotations
-     * @throws IllegalStateException if one of the expressions is wrong, as far as this is known before a call, or no call
-     *     could ever be allowed, because its cost is above the maximum of a limit. A limit of 0 denies everything on
-     *     purpose
+     * @throws IllegalStateException if one of the expressions is wrong, as far as this is known before a call
      */
-    MethodLimit(MethodScope scope, RateLimited annotation, Map<String, Policy> policies, ShadowCounter counter) {
+    MethodLimit(
+            MethodScope scope,
+            RateLimited annotation,
+            Function<LimiterConfig, Map<String, Policy>> policies,
+            ShadowCounter counter) {
         this.scope = scope;
         this.annotation = annotation;
         this.key = new MethodKey(scope, "key", annotation.key());
@@ -67,26 +70,31 @@ final class MethodLimit {
             this.permits = constant == null ? 0 : permits(constant, expression);
             this.permitsOf = constant == null ? expression : null;
         }
-        this.condition = annotation.condition().isBlank()
-                ? null
-                : CallExpression.parse(scope, "condition", annotation.condition());
+        this.condition = CallExpression.parseUnlessBlank(scope, "condition", annotation.condition());
         if (condition != null && condition.constant() != null) {
             isFor(condition.constant(), condition);
         }
-        this.plan = annotation.plan().isBlank() ? null : CallExpression.parse(scope, "plan", annotation.plan());
+        this.plan = CallExpression.parseUnlessBlank(scope, "plan", annotation.plan());
         this.shadow = annotation.shadow() ? counter : null;
         this.refundOn = List.of(annotation.refundOn());
         this.maxWait = annotation.maxWait().isEmpty() ? Duration.ZERO : maxWait(scope, annotation.maxWait());
         this.policies = policies;
-        checkPolicies();
     }
 
-    private void checkPolicies() {
-        policies.values().forEach(this::checkCost);
-        checkMember(policies.values().stream().anyMatch(Policy::takesMembers));
+    /**
+     * The limit under a configuration.
+     *
+     * @throws IllegalStateException if a policy is missing or does not fit, or no call could ever be allowed, because its
+     *     cost is above the maximum of a limit. A limit of 0 denies everything on purpose
+     */
+    InForce under(LimiterConfig config) {
+        Map<String, Policy> its = policies.apply(config);
+        its.values().forEach(this::checkCost);
+        checkMember(its.values().stream().anyMatch(Policy::takesMembers));
         if (shadow == null && !maxWait.isZero()) {
-            policies.values().forEach(this::checkNoBlock);
+            its.values().forEach(this::checkNoBlock);
         }
+        return new InForce(its);
     }
 
     private static Duration maxWait(MethodScope scope, String text) {
@@ -167,93 +175,6 @@ final class MethodLimit {
         }
     }
 
-    Collection<Policy> policies() {
-        return policies.values();
-    }
-
-    /** The policy of a plan; of the default plan if there is no such plan. */
-    private Policy policy(String plan) {
-        Policy known = policies.get(plan);
-        return known == null ? Objects.requireNonNull(policies.get(annotation.defaultPlan())) : known;
-    }
-
-    /** A charge of this annotation under an earlier configuration, under the present policy of its plan. */
-    Stream<Charged> renewed(Charged earlier) {
-        if (earlier.limit.annotation != annotation) {
-            return Stream.empty();
-        }
-        Charge before = earlier.charge;
-        Policy now = policies.values().stream()
-                .filter(policy -> policy.name().equals(before.policy().name()))
-                .findFirst()
-                .orElseGet(() -> policy(""));
-        return Stream.of(charged(now, before.key(), before.permits(), before.member(), earlier.other));
-    }
-
-    /** The charge of a call; null if the annotation does not apply to it. */
-    @Nullable
-    Charged charge(MethodCall call) {
-        try {
-            if (condition != null && !isFor(condition.value(call), condition)) {
-                return null;
-            }
-            return charged(
-                    policy(plan == null ? "" : planOf(plan, call)),
-                    key.of(call),
-                    permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
-                    member == null ? null : member.of(call),
-                    null);
-        } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
-            if (shadow == null) {
-                throw wrong;
-            }
-            // A shadow policy must not deny calls, not even because of a mistake in it.
-            shadow.reportNotCounted(policy("").name(), "a call of " + scope, wrong);
-            return null;
-        }
-    }
-
-    /** What operators should know about it, as sentences for the log. */
-    List<String> findings() {
-        List<String> found = new ArrayList<>();
-        if (condition != null && Boolean.FALSE.equals(condition.constant())) {
-            found.add("RL-156 " + scope + ": condition = \"" + annotation.condition()
-                    + "\" holds for no call, so nothing is limited there; remove it to limit again");
-        } else if (permits == 0 && permitsOf == null) {
-            found.add("RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing");
-        }
-        for (Policy policy : shadow == null ? policies.values() : List.<Policy>of()) {
-            boolean isStock =
-                    policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
-            if (key.canBeAnothers() && policy.penalty() != null) {
-                found.add("RL-175 " + scope + ": policy '" + policy.name()
-                        + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
-                        + annotation.key()
-                        + "\" has neither the client's address nor the authenticated user; add ip to it:"
-                        + " key = \"{ip, #account}\", or remove the block");
-            } else if (isStock && !key.canBeAnothers()) {
-                found.add("RL-178 " + scope + ": policy '" + policy.name()
-                        + "' has a stock for each caller, not one for all, because the key has the caller's"
-                        + " address or the user; write key = \"global\", or a key of what is sold");
-            }
-        }
-        return found;
-    }
-
-    /** Its use of each of its policies, for reports. */
-    Stream<AnnotatedPolicy> described() {
-        return policies.values().stream()
-                .sorted(Comparator.comparing(Policy::name))
-                .map(policy -> new AnnotatedPolicy(
-                        scope.toString(),
-                        policy,
-                        annotation.key(),
-                        key.form(),
-                        annotation.permits(),
-                        annotation.condition(),
-                        annotation.shadow()));
-    }
-
     /** Empty if it is unknown: then the default plan applies, which also limits. */
     private static String planOf(CallExpression plan, MethodCall call) {
         try {
@@ -304,29 +225,106 @@ final class MethodLimit {
         return value == null ? "null" : "a " + value.getClass().getName();
     }
 
-    private Charged charged(
-            Policy policy, PartitionKey key, long permits, @Nullable PartitionKey member, @Nullable Charged other) {
-        Charge charge = new Charge(policy, key, permits, null, policy.takesMembers() ? member : null);
-        return new Charged(this, charge, other);
-    }
-
     /**
      * The charge of one annotation for a call.
      *
-     * @param other the charge of another annotation to the same policy and key, which this charge includes
+     * @param plan as the call names it; empty without plans
+     * @param member of the call, also if its policy counts none
      */
     record Charged(
-            MethodLimit limit, Charge charge, @Nullable Charged other) {
-        /** The larger of this and another, instead of both. */
-        Charged with(Charged same) {
-            return same.charge.permits() > charge.permits()
-                    ? new Charged(same.limit, same.charge, this)
-                    : new Charged(limit, charge, new Charged(same.limit, same.charge, other));
+            MethodLimit limit,
+            String plan,
+            @Nullable PartitionKey member,
+            Charge charge) {}
+
+    /** The limit under one configuration, with its policies by plan. Immutable. */
+    final class InForce {
+        private final Map<String, Policy> its;
+
+        private InForce(Map<String, Policy> its) {
+            this.its = its;
         }
 
-        /** Whether all annotations with this charge refund it. */
-        boolean refundsOn(Throwable failure) {
-            return limit.refundsOn(failure) && (other == null || other.refundsOn(failure));
+        /** The charge of a call; null if the annotation does not apply to it. */
+        @Nullable
+        Charged charge(MethodCall call) {
+            try {
+                return condition == null || isFor(condition.value(call), condition)
+                        ? charged(
+                                plan == null ? "" : planOf(plan, call),
+                                key.of(call),
+                                permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
+                                member == null ? null : member.of(call))
+                        : null;
+            } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
+                if (shadow == null) {
+                    throw wrong;
+                }
+                // A shadow policy must not deny calls, not even because of a mistake in it.
+                shadow.reportNotCounted(policy("").name(), "a call of " + scope, wrong);
+                return null;
+            }
+        }
+
+        /** A charge of this annotation under an earlier configuration, under this one. */
+        Stream<Charged> renewed(Charged earlier) {
+            Charge before = earlier.charge;
+            return earlier.limit == MethodLimit.this
+                    ? Stream.of(charged(earlier.plan, before.key(), before.permits(), earlier.member))
+                    : Stream.empty();
+        }
+
+        private Charged charged(String of, PartitionKey counted, long cost, @Nullable PartitionKey one) {
+            Policy policy = policy(of);
+            Charge charge = new Charge(policy, counted, cost, null, policy.takesMembers() ? one : null);
+            return new Charged(MethodLimit.this, of, one, charge);
+        }
+
+        /** The policy of a plan; of the default plan if there is no such plan. */
+        private Policy policy(String of) {
+            Policy known = its.get(of);
+            return known == null ? Objects.requireNonNull(its.get(annotation.defaultPlan())) : known;
+        }
+
+        Collection<Policy> policies() {
+            return its.values();
+        }
+
+        /** Its use of each of its policies, for reports. */
+        Stream<AnnotatedPolicy> described() {
+            return its.values().stream()
+                    .sorted(Comparator.comparing(Policy::name))
+                    .map(policy -> new AnnotatedPolicy(scope.toString(), policy, annotation, key.form()));
+        }
+
+        /** What operators should know about it, as sentences for the log. */
+        Stream<String> findings() {
+            String ofAll = null;
+            if (condition != null && Boolean.FALSE.equals(condition.constant())) {
+                ofAll = "RL-156 " + scope + ": condition = \"" + annotation.condition()
+                        + "\" holds for no call, so nothing is limited there; remove it to limit again";
+            } else if (permits == 0 && permitsOf == null) {
+                ofAll = "RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing";
+            }
+            Stream<Policy> enforced = isShadow() ? Stream.empty() : its.values().stream();
+            return Stream.concat(Stream.ofNullable(ofAll), enforced.flatMap(policy -> Stream.ofNullable(finding(policy))));
+        }
+
+        private @Nullable String finding(Policy policy) {
+            boolean isStock =
+                    policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
+            if (key.canBeAnothers() && policy.penalty() != null) {
+                return "RL-175 " + scope + ": policy '" + policy.name()
+                        + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
+                        + annotation.key()
+                        + "\" has neither the client's address nor the authenticated user; add ip to it:"
+                        + " key = \"{ip, #account}\", or remove the block";
+            }
+            return isStock && !key.canBeAnothers()
+                    ? "RL-178 " + scope + ": policy '" + policy.name()
+                            + "' has a stock for each caller, not one for all, because the key has the caller's"
+                            + " address or the user; write key = \"global\", or a key of what is sold"
+                    : null;
         }
     }
 }

@@ -5,12 +5,16 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
-/** Which limited methods of a bean its proxy can intercept. */
+/** Which methods of beans have limits, and which of these a proxy can intercept. */
 final class ProxyReach {
     private static final Logger LOG = DiagnosticLog.of(ProxyReach.class);
 
@@ -80,5 +84,28 @@ final class ProxyReach {
     static boolean hasReplacements(ConfigurableListableBeanFactory factory) {
         return Arrays.stream(factory.getSingletonNames())
                 .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
+    }
+
+    /** The policies that annotations of beans name; also of beans that are created later: lazy ones, and those of a scope. */
+    static Set<String> namedPolicies(ListableBeanFactory beans) {
+        Set<String> names = new TreeSet<>();
+        for (String name : beans.getBeanDefinitionNames()) {
+            Class<?> type = type(name, beans);
+            if (type != null) {
+                AnnotatedMethod.of(type)
+                        .forEach(method ->
+                                method.annotations().forEach(annotation -> names.add(annotation.getString("value"))));
+            }
+        }
+        return names;
+    }
+
+    /** The class of a bean that may never be created: a library that it needs may be missing. */
+    private static @Nullable Class<?> type(String name, ListableBeanFactory beans) {
+        try {
+            return beans.getType(name, false);
+        } catch (BeansException | LinkageError unknown) {
+            return null;
+        }
     }
 }

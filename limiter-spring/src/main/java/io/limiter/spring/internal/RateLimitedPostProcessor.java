@@ -236,7 +236,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // A context with the limiter of its parent knows only some users of the policies.
         if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
             factory.getBeanProvider(Limiter.class)
-                    .ifUnique(limiter -> limiter.reportUnusedPolicies(() -> NamedPolicies.of(factory)));
+                    .ifUnique(limiter -> limiter.reportUnusedPolicies(() -> ProxyReach.namedPolicies(factory)));
         }
     }
 
@@ -323,7 +323,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                     factory.getBean(Limiter.class),
                     factory.getBeanProvider(CallerSource.class).getIfAvailable(),
                     new Beans(factory::containsBean, factory::getBean),
-                    factory.getBeanProvider(CallObserver.class).getIfAvailable(() -> CallObserver.NONE));
+                    factory.getBeanProvider(CallObserver.class).getIfAvailable());
             woven = WovenMethods.use(used);
             limiters = used;
         }

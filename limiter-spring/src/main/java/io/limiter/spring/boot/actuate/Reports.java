@@ -17,6 +17,7 @@ import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleScope;
+import io.limiter.spring.RateLimited;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -159,13 +160,14 @@ final class Reports {
     }
 
     private static JsonObject method(AnnotatedPolicy annotated) {
+        RateLimited written = annotated.annotation();
         return new JsonObject()
                 .with("method", annotated.method())
                 .with("policy", annotated.policy().name())
-                .with("key", annotated.key().isBlank() ? "ip" : annotated.key())
-                .with("permits", annotated.permits())
-                .with("condition", annotated.condition().isBlank() ? null : annotated.condition())
-                .with("shadow", annotated.shadow());
+                .with("key", written.key().isBlank() ? "ip" : written.key())
+                .with("permits", written.permits())
+                .with("condition", written.condition().isBlank() ? null : written.condition())
+                .with("shadow", written.shadow());
     }
 
     /** The keys that this instance denied most in the last 10 to 20 minutes, the busiest first. */
