@@ -57,7 +57,7 @@ record CallLimiter(
             Charged charged = limit.charge(call);
             if (charged != null
                     && all.stream().noneMatch(known -> known.limit().isShadow() != charged.limit().isShadow()
-                            && known.charge().isToSame(charged.charge()))) {
+                            && known.isTo(charged.charge()))) {
                 all.add(charged);
             }
         }
@@ -115,8 +115,8 @@ record CallLimiter(
             if (isFree()) {
                 return proceed(null, true);
             }
-            Charge first = charged.get(0).charge();
-            Decision decision = enforced == 1 && first.isPlain()
+            Charged first = charged.get(0);
+            Decision decision = enforced == 1 && first.member() == null
                     ? owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
                     : owner.rateLimiter.tryAcquire(PermitRequest.of(charges(0, enforced)));
             return decision.allowed() ? proceed(decision, true) : deny(decision);
@@ -130,7 +130,7 @@ record CallLimiter(
 
         private Duration maxWait(Charge charge) {
             return charged.stream()
-                    .filter(one -> one.charge().isToSame(charge))
+                    .filter(one -> one.isTo(charge))
                     .map(one -> one.limit().maxWait())
                     .min(Comparator.naturalOrder())
                     .orElse(Duration.ZERO);
@@ -214,7 +214,7 @@ record CallLimiter(
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
             // configured ones. All annotations with one charge must refund it.
             Predicate<Charge> which = charge -> charged.stream()
-                    .filter(one -> one.charge().isToSame(charge))
+                    .filter(one -> one.isTo(charge))
                     .allMatch(one -> one.limit().refundsOn(failure));
             if (taken != null) {
                 refund(taken, which, waits);

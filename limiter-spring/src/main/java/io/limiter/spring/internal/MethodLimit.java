@@ -226,16 +226,26 @@ final class MethodLimit {
     }
 
     /**
-     * The charge of one annotation for a call.
+     * What one annotation charges for a call.
      *
      * @param plan as the call names it; empty without plans
-     * @param member of the call, also if its policy counts none
+     * @param member of the call, also if the policy counts none
      */
     record Charged(
             MethodLimit limit,
             String plan,
-            @Nullable PartitionKey member,
-            Charge charge) {}
+            Policy policy,
+            PartitionKey key,
+            long permits,
+            @Nullable PartitionKey member) {
+        Charge charge() {
+            return new Charge(policy, key, permits, null, policy.takesMembers() ? member : null);
+        }
+
+        boolean isTo(Charge other) {
+            return charge().isToSame(other);
+        }
+    }
 
     /** The limit under one configuration, with its policies by plan. Immutable. */
     final class InForce {
@@ -268,16 +278,13 @@ final class MethodLimit {
 
         /** A charge of this annotation under an earlier configuration, under this one. */
         Stream<Charged> renewed(Charged earlier) {
-            Charge before = earlier.charge;
             return earlier.limit == MethodLimit.this
-                    ? Stream.of(charged(earlier.plan, before.key(), before.permits(), earlier.member))
+                    ? Stream.of(charged(earlier.plan, earlier.key, earlier.permits, earlier.member))
                     : Stream.empty();
         }
 
         private Charged charged(String of, PartitionKey counted, long cost, @Nullable PartitionKey one) {
-            Policy policy = policy(of);
-            Charge charge = new Charge(policy, counted, cost, null, policy.takesMembers() ? one : null);
-            return new Charged(MethodLimit.this, of, one, charge);
+            return new Charged(MethodLimit.this, of, policy(of), counted, cost, one);
         }
 
         /** The policy of a plan; of the default plan if there is no such plan. */
