@@ -1,6 +1,5 @@
 package io.limiter.spring.aop;
 
-import io.limiter.spring.internal.MethodCall;
 import io.limiter.spring.internal.WovenMethods;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
@@ -56,23 +55,7 @@ public final class RateLimitAspect {
     @Around("(annotatedMethod() || methodOfAnnotatedClass()) && !proxy()")
     public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
         MethodSignature signature = (MethodSignature) point.getSignature();
-        return WovenMethods.call(point.getStaticPart(), signature.getMethod(), new WovenCall(point));
-    }
-
-    private record WovenCall(ProceedingJoinPoint point) implements MethodCall {
-        @Override
-        public @Nullable Object target() {
-            return point.getThis();
-        }
-
-        @Override
-        public @Nullable Object[] arguments() {
-            return point.getArgs();
-        }
-
-        @Override
-        public @Nullable Object proceed() throws Throwable {
-            return point.proceed();
-        }
+        return WovenMethods.call(
+                point.getStaticPart(), signature.getMethod(), point.getThis(), point::getArgs, point::proceed);
     }
 }

@@ -172,10 +172,11 @@ final class CallExpression {
                         && children(node).stream().allMatch(CallExpression::isLiteral));
     }
 
-    /** Its value for this call. */
-    public @Nullable Object value(MethodCall call) {
-        Object value = direct == null ? DirectValue.UNKNOWN : direct.of(call.arguments());
-        return value == DirectValue.UNKNOWN ? value(new CallVariables(scope, call)) : value;
+    /** Its value for a call with these arguments. */
+    @Nullable
+    Object value(@Nullable Object[] arguments) {
+        Object value = direct == null ? DirectValue.UNKNOWN : direct.of(arguments);
+        return value == DirectValue.UNKNOWN ? value(new CallVariables(scope, arguments)) : value;
     }
 
     private @Nullable Object value(@Nullable CallVariables variables) {

@@ -40,7 +40,7 @@ record CallLimiter(
     Object call(MethodCall call) throws Throwable {
         List<Charged> charged = owner.isEnabled ? charge(call, limits.get()) : List.of();
         if (charged.isEmpty()) {
-            return call.proceed();
+            return call.rest.proceed();
         }
         ChargedCall asked = new ChargedCall(call, charged);
         return invoker == null ? asked.invoke() : invoker.invoke(asked);
@@ -98,7 +98,7 @@ record CallLimiter(
         ChargedCall again() {
             List<InForce> present = limits.get();
             return new ChargedCall(
-                    call.again(),
+                    new MethodCall(call.target, call.arguments, call.rest.again()),
                     charged.stream()
                             .flatMap(one -> present.stream().flatMap(limit -> limit.renewed(one)))
                             .toList());
@@ -169,11 +169,11 @@ record CallLimiter(
                 counted = owner.shadow.count(charges(enforced, charged.size()), "a call of " + scope);
             }
             if (!isRefundable()) {
-                return call.proceed();
+                return call.rest.proceed();
             }
             taken = decision;
             try {
-                return call.proceed();
+                return call.rest.proceed();
             } catch (Throwable failure) {
                 refund(failure, waits);
                 throw failure;

@@ -22,10 +22,10 @@ final class CallVariables extends StandardEvaluationContext {
     private final MethodScope scope;
     private final @Nullable Object[] arguments;
 
-    CallVariables(MethodScope scope, MethodCall call) {
+    CallVariables(MethodScope scope, @Nullable Object[] arguments) {
         super(new RequestWords(scope));
         this.scope = scope;
-        this.arguments = call.arguments();
+        this.arguments = arguments;
         setPropertyAccessors(FENCE.getPropertyAccessors());
         setMethodResolvers(FENCE.getMethodResolvers());
         setConstructorResolvers(List.of());

@@ -22,21 +22,13 @@ final class DecidedCall {
         this.reached = reached;
     }
 
-    /** The rest of a call. */
-    @FunctionalInterface
-    public interface Rest {
-        /** Runs it. */
-        @Nullable
-        Object proceed() throws Throwable;
-    }
-
     /**
      * Continues a decided call.
      *
      * @param reached the class with the code that it has reached; null if a proxy has decided
      */
     public static @Nullable Object proceed(
-            Method method, @Nullable Object target, @Nullable Class<?> reached, Rest rest) throws Throwable {
+            Method method, @Nullable Object target, @Nullable Class<?> reached, MethodCall.Rest rest) throws Throwable {
         DecidedCall before = CURRENT.get();
         CURRENT.set(new DecidedCall(method, target, reached));
         try {

@@ -71,13 +71,13 @@ record Fallback(Method method) {
     /** Answers a denied call. */
     @Nullable
     Object answer(MethodCall call, Decision decision) throws Throwable {
-        @Nullable Object[] arguments = call.arguments();
+        @Nullable Object[] arguments = call.arguments;
         if (method.getParameterCount() > arguments.length) {
             arguments = Arrays.copyOf(arguments, arguments.length + 1);
             arguments[arguments.length - 1] = decision;
         }
         try {
-            return method.invoke(call.target(), arguments);
+            return method.invoke(call.target, arguments);
         } catch (InvocationTargetException thrown) {
             throw thrown.getCause() == null ? thrown : thrown.getCause();
         }

@@ -3,21 +3,29 @@ package io.limiter.spring.internal;
 import org.jspecify.annotations.Nullable;
 
 /** One call of a limited method, which waits for its decision. Used by one thread at a time. */
-public interface MethodCall {
+public final class MethodCall {
     /** The object of the call; null for a static method. */
-    @Nullable
-    Object target();
+    final @Nullable Object target;
 
-    /** The arguments. */
-    @Nullable
-    Object[] arguments();
+    final @Nullable Object[] arguments;
+    final Rest rest;
 
-    /** Calls the method, possibly on another thread, at most once. */
-    @Nullable
-    Object proceed() throws Throwable;
+    MethodCall(@Nullable Object target, @Nullable Object[] arguments, Rest rest) {
+        this.target = target;
+        this.arguments = arguments;
+        this.rest = rest;
+    }
 
-    /** A copy of the call, with its own {@link #proceed}. */
-    default MethodCall again() {
-        return this;
+    /** What remains of a call. */
+    @FunctionalInterface
+    public interface Rest {
+        /** Calls the method, possibly on another thread, at most once. */
+        @Nullable
+        Object proceed() throws Throwable;
+
+        /** A copy for another call. */
+        default Rest again() {
+            return this;
+        }
     }
 }

@@ -86,11 +86,11 @@ final class MethodKey {
     }
 
     /**
-     * The key of a call.
+     * The key of a call with these arguments.
      *
      * @throws IllegalStateException if there is none: outside of a request, or if the value of the expression is not a text
      */
-    public PartitionKey of(MethodCall call) {
+    PartitionKey of(@Nullable Object[] arguments) {
         if (only != null) {
             return only;
         }
@@ -101,7 +101,7 @@ final class MethodKey {
             }
             return PartitionKey.of(caller.address());
         }
-        return of(expression.value(call), expression);
+        return of(expression.value(arguments), expression);
     }
 
     private PartitionKey of(@Nullable Object value, CallExpression expression) {

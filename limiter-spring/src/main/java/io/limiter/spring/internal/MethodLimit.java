@@ -176,9 +176,9 @@ final class MethodLimit {
     }
 
     /** Empty if it is unknown: then the default plan applies, which also limits. */
-    private static String planOf(CallExpression plan, MethodCall call) {
+    private static String planOf(CallExpression plan, @Nullable Object[] arguments) {
         try {
-            return Objects.toString(plan.value(call), "");
+            return Objects.toString(plan.value(arguments), "");
         } catch (IllegalStateException failed) {
             LOG.debug("the plan of a call is unknown", failed);
             return "";
@@ -259,12 +259,12 @@ final class MethodLimit {
         @Nullable
         Charged charge(MethodCall call) {
             try {
-                return condition == null || isFor(condition.value(call), condition)
+                return condition == null || isFor(condition.value(call.arguments), condition)
                         ? charged(
-                                plan == null ? "" : planOf(plan, call),
-                                key.of(call),
-                                permitsOf == null ? permits : permits(permitsOf.value(call), permitsOf),
-                                member == null ? null : member.of(call))
+                                plan == null ? "" : planOf(plan, call.arguments),
+                                key.of(call.arguments),
+                                permitsOf == null ? permits : permits(permitsOf.value(call.arguments), permitsOf),
+                                member == null ? null : member.of(call.arguments))
                         : null;
             } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
                 if (shadow == null) {

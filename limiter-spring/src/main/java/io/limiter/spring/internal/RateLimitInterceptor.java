@@ -25,7 +25,10 @@ final class RateLimitInterceptor implements MethodInterceptor {
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         CallLimiter limiter = limited(invocation);
-        return limiter == null ? invocation.proceed() : limiter.call(new ProxiedCall(invocation));
+        return limiter == null
+                ? invocation.proceed()
+                : limiter.call(new MethodCall(
+                        invocation.getThis(), invocation.getArguments(), new RestOfInvocation(invocation)));
     }
 
     /**
@@ -56,17 +59,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
         return limited;
     }
 
-    private record ProxiedCall(MethodInvocation invocation) implements MethodCall {
-        @Override
-        public @Nullable Object target() {
-            return invocation.getThis();
-        }
-
-        @Override
-        public @Nullable Object[] arguments() {
-            return invocation.getArguments();
-        }
-
+    private record RestOfInvocation(MethodInvocation invocation) implements MethodCall.Rest {
         @Override
         public @Nullable Object proceed() throws Throwable {
             return invocation.proceed();
@@ -74,9 +67,9 @@ final class RateLimitInterceptor implements MethodInterceptor {
 
         /** An invocation stores its next interceptor, so each call needs a copy. */
         @Override
-        public MethodCall again() {
+        public MethodCall.Rest again() {
             return invocation instanceof ProxyMethodInvocation proxied
-                    ? new ProxiedCall(proxied.invocableClone())
+                    ? new RestOfInvocation(proxied.invocableClone())
                     : this;
         }
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -127,12 +128,20 @@ public final class WovenMethods implements AutoCloseable {
      *
      * @param place the join point, once for each woven method
      */
-    public static @Nullable Object call(Object place, Method method, MethodCall call) throws Throwable {
-        Woven woven = DecidedCall.tryReach(method, call.target()) ? null : find(place, method);
+    public static @Nullable Object call(
+            Object place,
+            Method method,
+            @Nullable Object target,
+            Supplier<@Nullable Object[]> arguments,
+            MethodCall.Rest rest)
+            throws Throwable {
+        Woven woven = DecidedCall.tryReach(method, target) ? null : find(place, method);
         if (woven == null) {
-            return call.proceed();
+            return rest.proceed();
         }
-        return woven.limiter.call(woven.overridesWoven ? new OverridingCall(method, call) : call);
+        // The call may reach the woven method that this one overrides.
+        MethodCall.Rest marked = () -> DecidedCall.proceed(method, target, method.getDeclaringClass(), rest);
+        return woven.limiter.call(new MethodCall(target, arguments.get(), woven.overridesWoven ? marked : rest));
     }
 
     /** A woven method, found by its join point; null if it has no limits. */
@@ -164,23 +173,5 @@ public final class WovenMethods implements AutoCloseable {
     /** For a proxy that Spring made while classes are woven: it calls the limited method. */
     private static boolean isGenerated(Method method) {
         return method.getDeclaringClass().getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
-    }
-
-    /** A call that may reach the woven method that this one overrides. */
-    private record OverridingCall(Method method, MethodCall call) implements MethodCall {
-        @Override
-        public @Nullable Object target() {
-            return call.target();
-        }
-
-        @Override
-        public @Nullable Object[] arguments() {
-            return call.arguments();
-        }
-
-        @Override
-        public @Nullable Object proceed() throws Throwable {
-            return DecidedCall.proceed(method, call.target(), method.getDeclaringClass(), call::proceed);
-        }
     }
 }

@@ -220,10 +220,9 @@ class DirectValueTest {
                 CallExpression expression = CallExpression.parse(scope, "key", text);
                 for (int round = 0; round < 2; round++) {
                     for (Object value : values()) {
-                        MethodCall call = call(value);
                         assertEquals(
                                 outcome(() -> interpreted(text, scope, value)),
-                                outcome(() -> expression.value(call)),
+                                outcome(() -> expression.value(new Object[] {value})),
                                 () -> text + " of " + (value == null ? null : value.getClass()) + " for " + caller);
                         direct += isDirect(text, scope, value) ? 1 : 0;
                     }
@@ -280,7 +279,7 @@ class DirectValueTest {
     }
 
     private static Object interpreted(String text, MethodScope scope, Object argument) {
-        return new SpelExpressionParser().parseRaw(text).getValue(new CallVariables(scope, call(argument)));
+        return new SpelExpressionParser().parseRaw(text).getValue(new CallVariables(scope, new Object[] {argument}));
     }
 
     /** A value with its class, which messages name; or what went wrong, without what we put around it. */
@@ -307,25 +306,6 @@ class DirectValueTest {
     private static MethodScope scope(Caller caller) throws NoSuchMethodException {
         var method = DirectValueTest.class.getDeclaredMethod("called", Object.class);
         return new MethodScope(method, method, () -> caller, null);
-    }
-
-    private static MethodCall call(Object argument) {
-        return new MethodCall() {
-            @Override
-            public Object target() {
-                return null;
-            }
-
-            @Override
-            public Object[] arguments() {
-                return new Object[] {argument};
-            }
-
-            @Override
-            public Object proceed() {
-                return null;
-            }
-        };
     }
 
     private static Caller caller(String address, String user) {
