@@ -15,7 +15,9 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
@@ -29,9 +31,8 @@ import org.springframework.test.context.support.AbstractTestExecutionListener;
  * Replaces each limiter that the context makes by one in this JVM. Its backend can be reset, so that the next test can
  * use the same limiter. Thread-safe.
  */
-final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
+final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, PriorityOrdered {
     private static final Logger LOG = LoggerFactory.getLogger(TestLimiter.class);
-    private static final String RATE_LIMITER = "io.limiter.spring.boot.test.rateLimiter";
 
     private final ObjectProvider<ManualTime> times;
     private final ListableBeanFactory beans;
@@ -55,13 +56,28 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
         return Ordered.HIGHEST_PRECEDENCE;
     }
 
+    /**
+     * So that the limiter that is replaced makes no connection. No bean, which would look like code of the application that
+     * uses limits.
+     */
+    @Override
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
+        if (!hasRateLimiter()) {
+            factory.registerResolvableDependency(RateLimiter.class, RateLimiters.unlimited());
+        }
+    }
+
+    private boolean hasRateLimiter() {
+        return beans.getBeanNamesForType(RateLimiter.class, true, false).length > 0;
+    }
+
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (!(bean instanceof Limiter limiter)) {
             return bean;
         }
-        if (List.of(RATE_LIMITER).containsAll(List.of(beans.getBeanNamesForType(RateLimiter.class, true, false)))) {
-            // The context owns the application's own rate limiter.
+        // The context owns the application's own rate limiter.
+        if (!hasRateLimiter()) {
             limiter.close();
         }
         LOG.info("the limits are those of @AutoConfigureTestLimiter");
@@ -101,13 +117,6 @@ final class TestLimiter implements BeanPostProcessor, PriorityOrdered {
         @Fallback
         ManualTime time() {
             return new ManualTime();
-        }
-
-        /** So that the limiter that is replaced makes no connection. An application's own one takes precedence. */
-        @Bean(RATE_LIMITER)
-        @Fallback
-        RateLimiter rateLimiter() {
-            return RateLimiters.unlimited();
         }
 
         @Bean("io.limiter.spring.boot.test.limiter")

@@ -113,6 +113,22 @@ class TestLimiterTest {
         }
     }
 
+    /** What the test adds is no use of limits. */
+    @Nested
+    @SpringBootTest(classes = WithoutLimits.Application.class, webEnvironment = SpringBootTest.WebEnvironment.NONE)
+    @AutoConfigureTestLimiter
+    @ExtendWith(OutputCaptureExtension.class)
+    class WithoutLimits {
+        @Configuration(proxyBeanMethods = false)
+        @EnableAutoConfiguration
+        static class Application {}
+
+        @Test
+        void isStillReported(CapturedOutput output) {
+            assertTrue(output.getOut().contains("RL-138"), output::getOut);
+        }
+    }
+
     /** Without Boot's auto-configuration: what configures the limits is brought by the annotation. */
     @Nested
     @SpringJUnitConfig(Votes.class)
