@@ -4,20 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.Backend;
-import io.limiter.BackendException;
-import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.io.IOException;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
@@ -108,7 +102,7 @@ class RefundsTest {
     void theShareOfAnInstanceGetsItsPartBackToo() {
         ManualTime time = new ManualTime();
         Backend share = InProcessBackend.builder().timeSource(time).build();
-        RateLimiter rateLimiter = RateLimiters.builder(new Unreachable())
+        RateLimiter rateLimiter = RateLimiters.builder(new UnreachableBackend())
                 .fallback(share)
                 .instances(3)
                 .build();
@@ -121,27 +115,6 @@ class RefundsTest {
             assertEquals(2, left(app, "kept later"));
             assertEquals(3, left(app, "back later"));
         }
-    }
-
-    /** A backend that cannot be reached, so that the local share decides. */
-    private static final class Unreachable implements Backend {
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
-        }
-
-        @Override
-        public void close() {}
     }
 
     private static long left(App app, String key) {

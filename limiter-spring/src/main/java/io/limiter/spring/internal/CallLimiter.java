@@ -56,8 +56,10 @@ record CallLimiter(
         for (InForce limit : limits) {
             Charged charged = limit.charge(call);
             if (charged != null
-                    && all.stream().noneMatch(known -> known.limit().isShadow() != charged.limit().isShadow()
-                            && known.isTo(charged.charge()))) {
+                    && all.stream()
+                            .noneMatch(known ->
+                                    known.limit().isShadow() != charged.limit().isShadow()
+                                            && known.isTo(charged.charge()))) {
                 all.add(charged);
             }
         }
@@ -125,7 +127,8 @@ record CallLimiter(
         CompletionStage<Decision> decideAsync() {
             return charged.stream().allMatch(one -> one.limit().maxWait().isZero())
                     ? owner.rateLimiter.acquireAsync(PermitRequest.of(charges(0, enforced)))
-                    : owner.rateLimiter.acquireAsync(PermitRequest.of(charges(0, enforced)).withMaxWait(this::maxWait));
+                    : owner.rateLimiter.acquireAsync(
+                            PermitRequest.of(charges(0, enforced)).withMaxWait(this::maxWait));
         }
 
         private Duration maxWait(Charge charge) {

@@ -45,7 +45,8 @@ final class CallLimiters implements AutoCloseable {
      * The methods of this limiter. Without callers no call is part of a request; without beans no expression can name
      * one; without an observer nobody hears of decisions.
      */
-    CallLimiters(Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans, @Nullable CallObserver observer) {
+    CallLimiters(
+            Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans, @Nullable CallObserver observer) {
         this.limiter = limiter;
         this.callers = callers;
         this.beans = beans;
@@ -83,7 +84,8 @@ final class CallLimiters implements AutoCloseable {
 
     private Stream<String> methodsOf(String policy, boolean isShadow) {
         return policies().stream()
-                .filter(one -> one.annotation().shadow() == isShadow && one.policy().name().equals(policy))
+                .filter(one -> one.annotation().shadow() == isShadow
+                        && one.policy().name().equals(policy))
                 .map(AnnotatedPolicy::method);
     }
 
@@ -127,10 +129,15 @@ final class CallLimiters implements AutoCloseable {
         Fallback fallback = Fallback.find(scope, texts("fallback", annotations), target);
         Invoker invoker = Invoker.find(scope, !texts("maxWait", annotations).isEmpty());
         Derived<List<InForce>> inForce = limiter.<List<InForce>>derive(
-                        config ->
-                                limits.stream().map(limit -> limit.under(config)).toList(),
-                        all -> all.stream().flatMap(one -> one.policies().stream()).toList())
-                .reporting(LOG::warn, all -> all.stream().flatMap(InForce::findings).toList());
+                        config -> limits.stream()
+                                .map(limit -> limit.under(config))
+                                .toList(),
+                        all -> all.stream()
+                                .flatMap(one -> one.policies().stream())
+                                .toList())
+                .reporting(
+                        LOG::warn,
+                        all -> all.stream().flatMap(InForce::findings).toList());
         return new CallLimiter(this, scope, inForce, fallback, invoker);
     }
 

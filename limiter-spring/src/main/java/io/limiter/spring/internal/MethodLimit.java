@@ -314,7 +314,8 @@ final class MethodLimit {
                 ofAll = "RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing";
             }
             Stream<Policy> enforced = isShadow() ? Stream.empty() : its.values().stream();
-            return Stream.concat(Stream.ofNullable(ofAll), enforced.flatMap(policy -> Stream.ofNullable(finding(policy))));
+            return Stream.concat(
+                    Stream.ofNullable(ofAll), enforced.flatMap(policy -> Stream.ofNullable(finding(policy))));
         }
 
         private @Nullable String finding(Policy policy) {

@@ -1,5 +1,6 @@
 package io.limiter.spring.boot;
 
+import io.limiter.spring.RateLimited;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.CookieManager;
@@ -18,6 +19,13 @@ import java.util.logging.Logger;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 /** A Spring Boot application on a real Tomcat, configured by an application.yml. */
 public final class BootSite implements AutoCloseable {
@@ -39,6 +47,37 @@ public final class BootSite implements AutoCloseable {
     /** With these settings over the file, as on the command line. */
     public static BootSite start(Path folder, String yaml, Class<?> configuration, String... arguments) {
         return new BootSite(application(configuration).run(arguments(folder, yaml, arguments)));
+    }
+
+    /** Without a file. */
+    public static BootSite start(Class<?> configuration, String... arguments) {
+        return new BootSite(application(configuration).run(arguments));
+    }
+
+    /** A controller with a limited method, and a path for a rule. */
+    @RestController
+    public static class Pages {
+        @PostMapping("/votes")
+        @RateLimited("vote")
+        public String vote() {
+            return "thank you";
+        }
+
+        @GetMapping("/pages/one")
+        public String page() {
+            return "one";
+        }
+    }
+
+    /** Spring Security, which lets everybody in. */
+    @Configuration(proxyBeanMethods = false)
+    public static class Open {
+        @Bean
+        SecurityFilterChain everybodyMayDoEverything(HttpSecurity http) throws Exception {
+            return http.csrf(csrf -> csrf.disable())
+                    .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+                    .build();
+        }
     }
 
     /** As started by a main method, without banner and start-up lines. */
@@ -78,9 +117,12 @@ public final class BootSite implements AutoCloseable {
     }
 
     HttpResponse<String> form(String path, String form) {
-        return send(HttpRequest.newBuilder(uri(path))
-                .header("Content-Type", "application/x-www-form-urlencoded")
-                .POST(BodyPublishers.ofString(form)));
+        return post(path, "application/x-www-form-urlencoded", form);
+    }
+
+    public HttpResponse<String> post(String path, String type, String body) {
+        return send(
+                HttpRequest.newBuilder(uri(path)).header("Content-Type", type).POST(BodyPublishers.ofString(body)));
     }
 
     /** The statuses of this number of calls. */

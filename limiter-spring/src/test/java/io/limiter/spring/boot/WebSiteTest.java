@@ -17,10 +17,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /** A web application with nothing but the dependency, some lines of application.yml and an annotation. */
@@ -41,29 +38,8 @@ class WebSiteTest {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import(Pages.class)
-    static class Site {
-        @Bean
-        SecurityFilterChain everybodyMayDoEverything(HttpSecurity http) throws Exception {
-            return http.csrf(csrf -> csrf.disable())
-                    .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
-                    .build();
-        }
-    }
-
-    @RestController
-    static class Pages {
-        @PostMapping("/votes")
-        @RateLimited("vote")
-        public String vote() {
-            return "thank you";
-        }
-
-        @GetMapping("/pages/one")
-        public String page() {
-            return "one";
-        }
-    }
+    @Import({BootSite.Pages.class, BootSite.Open.class})
+    static class Site {}
 
     @Test
     void theAnnotationAndTheFilterAnswer429() {

@@ -6,70 +6,36 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimited;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
+import io.limiter.spring.boot.BootSite;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublisher;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import org.springframework.boot.WebApplicationType;
+import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.web.SecurityFilterChain;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /** A web application with an actuator on a real Tomcat, open to everybody. */
 final class ManagedSite implements AutoCloseable {
-    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private final BootSite site;
 
-    private final ConfigurableApplicationContext context;
-
-    private ManagedSite(ConfigurableApplicationContext context) {
-        this.context = context;
+    private ManagedSite(BootSite site) {
+        this.site = site;
     }
 
     /** With these properties, as on the command line. */
     static ManagedSite start(Class<?> configuration, String... properties) {
-        List<String> arguments = new ArrayList<>(List.of(
-                "--spring.main.banner-mode=off",
-                "--server.port=0",
-                "--server.address=127.0.0.1",
-                "--logging.level.root=warn"));
-        for (String property : properties) {
-            arguments.add("--" + property);
-        }
-        return new ManagedSite(new SpringApplicationBuilder(configuration)
-                .web(WebApplicationType.SERVLET)
-                .logStartupInfo(false)
-                .run(arguments.toArray(String[]::new)));
+        return new ManagedSite(BootSite.start(
+                configuration, Stream.of(properties).map(one -> "--" + one).toArray(String[]::new)));
     }
 
     /** A site with some limits, in Redis or in this JVM as the properties say. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({Pages.class, Jobs.class})
-    static class Site {
-        @Bean
-        SecurityFilterChain everybodyMayDoEverything(HttpSecurity http) throws Exception {
-            return http.csrf(csrf -> csrf.disable())
-                    .authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
-                    .build();
-        }
-    }
+    @Import({BootSite.Pages.class, BootSite.Open.class, Jobs.class})
+    static class Site {}
 
     /** The same, at a fixed time. */
     @Configuration(proxyBeanMethods = false)
@@ -86,20 +52,6 @@ final class ManagedSite implements AutoCloseable {
         }
     }
 
-    @RestController
-    static class Pages {
-        @PostMapping("/votes")
-        @RateLimited("vote")
-        public String vote() {
-            return "thank you";
-        }
-
-        @GetMapping("/pages/one")
-        public String page() {
-            return "one";
-        }
-    }
-
     static class Jobs {
         @RateLimited(limits = "2/1h", key = "#account", permits = "#size", condition = "#size > 0")
         public void send(String account, int size) {}
@@ -109,33 +61,19 @@ final class ManagedSite implements AutoCloseable {
     }
 
     <T> T bean(Class<T> type) {
-        return context.getBean(type);
+        return context().getBean(type);
     }
 
     ConfigurableApplicationContext context() {
-        return context;
+        return site.context();
     }
 
     HttpResponse<String> call(String method, String path, String... headers) {
-        return send(method, path, BodyPublishers.noBody(), headers);
+        return site.call(method, path, headers);
     }
 
     HttpResponse<String> post(String path, String json) {
-        return send("POST", path, BodyPublishers.ofString(json), "Content-Type", "application/json");
-    }
-
-    private HttpResponse<String> send(String method, String path, BodyPublisher body, String... headers) {
-        HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(
-                        "http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port") + path))
-                .method(method, body);
-        HttpRequest request = (headers.length == 0 ? builder : builder.headers(headers)).build();
-        try {
-            return CLIENT.send(request, BodyHandlers.ofString());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        return site.post(path, "application/json", json);
     }
 
     /** Of the endpoint, what a key has used of a policy. */
@@ -155,6 +93,6 @@ final class ManagedSite implements AutoCloseable {
 
     @Override
     public void close() {
-        context.close();
+        site.close();
     }
 }

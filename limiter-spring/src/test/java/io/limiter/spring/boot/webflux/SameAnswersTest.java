@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
-import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
@@ -22,14 +20,13 @@ import io.limiter.internal.config.LimitText;
 import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.UnreachableBackend;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -72,7 +69,7 @@ class SameAnswersTest {
             limiter.tryAcquire(own, a, 1);
             denials.add(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(own, a, 1), new Charge(vote, b, 1)))));
         }
-        try (RateLimiter limiter = RateLimiters.builder(new Unreachable())
+        try (RateLimiter limiter = RateLimiters.builder(new UnreachableBackend())
                 .fallback(InProcessBackend.builder().timeSource(time).build())
                 .build()) {
             denials.add(limiter.tryAcquire(policy("closed", "1/1s"), PartitionKey.global(), 1));
@@ -176,26 +173,5 @@ class SameAnswersTest {
     private static Map<String, String> withPlainValues(Map<String, String> answer) {
         answer.replaceAll((name, value) -> value.startsWith("[") ? value.substring(1, value.length() - 1) : value);
         return answer;
-    }
-
-    /** A backend that cannot be reached. */
-    private static final class Unreachable implements Backend {
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return CompletableFuture.completedFuture(false);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public void close() {}
     }
 }
