@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
 import java.time.Duration;
 import java.util.List;
@@ -36,6 +37,11 @@ class MembersTest {
 
         @RateLimited(plan = "#plan", defaultPlan = "free", name = "plans", key = "#plan", member = "#user")
         public void byPlan(String plan, String user) {}
+
+        @RateLimited(plan = "#plan", defaultPlan = "free", name = "monos", key = "#plan", member = "#user")
+        public Mono<String> reactiveByPlan(String plan, String user) {
+            return Mono.just(user);
+        }
 
         @RateLimited(limits = "3/1h distinct", name = "two", key = "global", member = "#a")
         @RateLimited(limits = "100/1h", name = "beside", key = "global")
@@ -93,6 +99,20 @@ class MembersTest {
                 assertEquals(user, service.reactive(user).block(Duration.ofSeconds(20)));
             }
             denied(() -> service.reactive("c").block(Duration.ofSeconds(20)));
+        }
+    }
+
+    @Test
+    void aStoredCallHasItsMemberWhereThePolicyBeginsToCountThem() {
+        try (App app = App.of(POLICIES, Service.class)) {
+            Service service = app.bean(Service.class);
+            Mono<String> first = service.reactiveByPlan("gold", "a");
+            Mono<String> second = service.reactiveByPlan("gold", "b");
+            String replaced = POLICIES.replace("gold.limits = 3/1h", "gold.limits = 1/1h distinct");
+            app.bean(Limiter.class).replace(App.config(replaced));
+            first.block(Duration.ofSeconds(20));
+            first.block(Duration.ofSeconds(20));
+            denied(() -> second.block(Duration.ofSeconds(20)));
         }
     }
 
