@@ -141,9 +141,9 @@ class EndpointTest {
                         "permits", "#size",
                         "condition", "#size > 0",
                         "shadow", false),
-                read(report, "$.methods[0]"));
-        assertEquals(true, read(report, "$.methods[1].shadow"));
-        assertEquals("ip", read(report, "$.methods[2].key"));
+                read(report, "$.methods[1]"));
+        assertEquals(true, read(report, "$.methods[2].shadow"));
+        assertEquals("ip", read(report, "$.methods[0].key"));
         assertEquals(3, (Integer) read(report, "$.methods.length()"));
     }
 
