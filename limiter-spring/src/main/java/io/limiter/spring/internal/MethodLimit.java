@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** What one annotation of a method says: its key, its cost, and which policies it has under a configuration. Immutable. */
+/** One annotation of a method: its key, its cost, and the policies that it has under a configuration. Immutable. */
 final class MethodLimit {
     private static final Logger LOG = DiagnosticLog.of(MethodLimit.class);
     private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
