@@ -1,5 +1,6 @@
 package io.limiter.spring.aop;
 
+import io.limiter.spring.internal.MethodCall;
 import io.limiter.spring.internal.WovenMethods;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
@@ -56,6 +57,8 @@ public final class RateLimitAspect {
     public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
         MethodSignature signature = (MethodSignature) point.getSignature();
         return WovenMethods.call(
-                point.getStaticPart(), signature.getMethod(), point.getThis(), point::getArgs, point::proceed);
+                point.getStaticPart(),
+                signature.getMethod(),
+                new MethodCall(point.getThis(), point.getArgs(), point::proceed));
     }
 }

@@ -10,7 +10,8 @@ public final class MethodCall {
     final @Nullable Object[] arguments;
     final Rest rest;
 
-    MethodCall(@Nullable Object target, @Nullable Object[] arguments, Rest rest) {
+    /** A call of this object with these arguments. */
+    public MethodCall(@Nullable Object target, @Nullable Object[] arguments, Rest rest) {
         this.target = target;
         this.arguments = arguments;
         this.rest = rest;

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -128,20 +127,14 @@ public final class WovenMethods implements AutoCloseable {
      *
      * @param place the join point, once for each woven method
      */
-    public static @Nullable Object call(
-            Object place,
-            Method method,
-            @Nullable Object target,
-            Supplier<@Nullable Object[]> arguments,
-            MethodCall.Rest rest)
-            throws Throwable {
-        Woven woven = DecidedCall.tryReach(method, target) ? null : find(place, method);
+    public static @Nullable Object call(Object place, Method method, MethodCall call) throws Throwable {
+        Woven woven = DecidedCall.tryReach(method, call.target) ? null : find(place, method);
         if (woven == null) {
-            return rest.proceed();
+            return call.rest.proceed();
         }
         // The call may reach the woven method that this one overrides.
-        MethodCall.Rest marked = () -> DecidedCall.proceed(method, target, method.getDeclaringClass(), rest);
-        return woven.limiter.call(new MethodCall(target, arguments.get(), woven.overridesWoven ? marked : rest));
+        MethodCall.Rest marked = () -> DecidedCall.proceed(method, call.target, method.getDeclaringClass(), call.rest);
+        return woven.limiter.call(woven.overridesWoven ? new MethodCall(call.target, call.arguments, marked) : call);
     }
 
     /** A woven method, found by its join point; null if it has no limits. */
