@@ -132,9 +132,14 @@ public final class WovenMethods implements AutoCloseable {
         if (woven == null) {
             return call.rest.proceed();
         }
+        if (!woven.overridesWoven) {
+            return woven.limiter.call(call);
+        }
         // The call may reach the woven method that this one overrides.
-        MethodCall.Rest marked = () -> DecidedCall.proceed(method, call.target, method.getDeclaringClass(), call.rest);
-        return woven.limiter.call(woven.overridesWoven ? new MethodCall(call.target, call.arguments, marked) : call);
+        return woven.limiter.call(new MethodCall(
+                call.target,
+                call.arguments,
+                () -> DecidedCall.proceed(method, call.target, method.getDeclaringClass(), call.rest)));
     }
 
     /** A woven method, found by its join point; null if it has no limits. */
