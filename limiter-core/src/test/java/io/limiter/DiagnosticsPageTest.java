@@ -72,7 +72,7 @@ class DiagnosticsPageTest {
 
     private static List<Path> sources() throws IOException {
         try (Stream<Path> files = Files.walk(Path.of(".."))) {
-            List<Path> sources = files.filter(file -> file.toString().endsWith(".java"))
+            List<Path> sources = files.filter(file -> file.toString().matches(".*\\.java|.*/config/properties\\.txt"))
                     .filter(file -> file.toString().matches(".*limiter-\\w+/src/main/.*"))
                     .toList();
             assertTrue(sources.size() > 50, "only " + sources.size() + " source files were found");

@@ -20,9 +20,6 @@ public record CallerSettings(CallerMatcher exempt, List<IpNetwork> denied, int d
         return new CallerSettings(
                 CallerMatcher.read(reader, "limiter.exempt."),
                 CallerMatcher.networks(reader, "limiter.deny.addresses"),
-                reader.read("limiter.deny.status", 0, text -> {
-                    Problems.refuseIf(!text.matches("0*(403|429)"), "write 403 or 429");
-                    return Integer.valueOf(text);
-                }));
+                reader.number("limiter.deny.status"));
     }
 }

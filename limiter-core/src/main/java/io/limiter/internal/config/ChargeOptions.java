@@ -63,11 +63,6 @@ public record ChargeOptions(
                 reader.read(here + "count-on", text -> new CountedOutcomes(true, LimitText.items(text)));
         CountedOutcomes refunded =
                 reader.read(here + "refund-on", text -> new CountedOutcomes(false, LimitText.items(text)));
-        if (reader.has(here + "count-on") && reader.has(here + "refund-on")) {
-            reader.note(
-                    here + "refund-on",
-                    "RL-106 the rule has count-on too, which lists what counts; keep one of the two");
-        }
         return counted != null ? counted : refunded;
     }
 

@@ -1,8 +1,14 @@
 package io.limiter.internal.config;
 
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,9 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param type the kind of its values
  * @param range the least and the greatest value, as text; empty for no range
  * @param usual the value unless it is set; null for none
- * @param flags {@code restart}, {@code http}, {@code spring}, {@code was OLD.NAME}
- * @param sentence what it means, for people
- * @param choices what it can be, with a sentence for each; empty for other types
+ * @param flags {@code restart}, {@code spring}, {@code was OLD.NAME}
+ * @param about what it means, for people; then its choices and mistakes, as the head of the table explains
  */
 public record ConfigKey(
         String name,
@@ -22,8 +27,11 @@ public record ConfigKey(
         List<String> range,
         @Nullable String usual,
         Set<String> flags,
-        String sentence,
-        Map<String, String> choices) {
+        List<String> about) {
+    private static final Pattern CHOICE = Pattern.compile("- ([^:]+): (.+)");
+    private static final Pattern MISTAKE = Pattern.compile(
+            "! (?:unlike (?<form>\\S+)|(?<value>\\S+) (?<how>with|without) (?<other>\\S+)): (?<text>.+)");
+
     /** The kind of a value. */
     public enum Type {
         /** True or false. */
@@ -50,7 +58,7 @@ public record ConfigKey(
 
     /** The same property below another name. */
     ConfigKey named(String other) {
-        return new ConfigKey(other, type, range, usual, flags, sentence, choices);
+        return new ConfigKey(other, type, range, usual, flags, about);
     }
 
     /** Whether only a restart changes it. */
@@ -72,16 +80,84 @@ public record ConfigKey(
                 .orElse(null);
     }
 
+    /** What it means, for people. */
+    public String sentence() {
+        return about.get(0);
+    }
+
+    /** What it can be, with a sentence for each; empty for other types. */
+    public Map<String, String> choices() {
+        Map<String, String> choices = new LinkedHashMap<>();
+        lines(CHOICE).forEach(choice -> choices.put(choice.group(1), choice.group(2)));
+        return choices;
+    }
+
+    private List<Matcher> lines(Pattern form) {
+        return about.stream().map(form::matcher).filter(Matcher::matches).toList();
+    }
+
     /**
-     * Checks a value that its reader takes as it is.
+     * Checks a value by itself.
      *
-     * @throws IllegalArgumentException if it is not of this type
+     * @throws IllegalArgumentException if it is not of this type or form
      */
     void check(String value) {
-        Problems.refuseIf(type == Type.BOOLEAN && !value.matches("true|false"), "not a boolean; write true or false");
-        Problems.refuseIf(
-                type == Type.INTEGER
-                        && !(value.matches("[+-]?[0-9]{1,10}") && Long.parseLong(value) == (int) Long.parseLong(value)),
-                "not a whole number; write one such as 0 or -50");
+        for (Matcher mistake : lines(MISTAKE)) {
+            Problems.refuseIf(
+                    mistake.group("form") != null && !isLike(mistake.group("form"), value), mistake.group("text"));
+        }
+        switch (type) {
+            case BOOLEAN -> Problems.refuseIf(!value.matches("true|false"), "not a boolean; write true or false");
+            case INTEGER ->
+                Problems.refuseIf(
+                        !value.matches("[+-]?[0-9]{1,10}") || Long.parseLong(value) != (int) Long.parseLong(value),
+                        "not a whole number; write one such as 0 or -50");
+            case NUMBER ->
+                Problems.refuseIf(
+                        !range.isEmpty()
+                                && (!value.matches("0|0*[1-9][0-9]{0,17}") || isOutside(Long::valueOf, value)),
+                        "not a whole number from " + bounds() + "; write one of these");
+            case DURATION ->
+                Problems.refuseIf(
+                        isOutside(LimitText::parseDuration, value),
+                        "not a duration from " + bounds() + "; write one such as "
+                                + Objects.requireNonNullElse(usual, "5s"));
+            case WAIT ->
+                Problems.refuseIf(
+                        isOutside(LimitText::parseDuration, value),
+                        "outside " + bounds() + "; write a duration such as 50ms");
+            case CLASS ->
+                Problems.refuseIf(
+                        !HttpSettings.isClassName(value),
+                        "not the name of a class; write it with its package, such as com.example.MyRejections");
+            default -> {}
+        }
+    }
+
+    private <T extends Comparable<T>> boolean isOutside(Function<String, T> parser, String value) {
+        T parsed = parser.apply(value);
+        return parsed.compareTo(parser.apply(range.get(0))) < 0 || parsed.compareTo(parser.apply(range.get(1))) > 0;
+    }
+
+    private String bounds() {
+        return String.join(" to ", range);
+    }
+
+    /** What is wrong with a value because of the other properties. */
+    List<String> conflicts(ConfigEntry entry, Collection<ConfigEntry> all) {
+        String owner = String.valueOf(NamedKeys.nameIn(entry.key()));
+        return lines(MISTAKE).stream()
+                .filter(mistake -> mistake.group("form") == null && isLike(mistake.group("value"), entry.value()))
+                .filter(mistake -> mistake.group("how").equals("with") == isWritten(mistake.group("other").replace(ConfigKeys.NAME, Pattern.quote(owner)), all))
+                .map(mistake -> mistake.group("text").replace(ConfigKeys.NAME, owner))
+                .toList();
+    }
+
+    private static boolean isWritten(String form, Collection<ConfigEntry> all) {
+        return all.stream().anyMatch(one -> isLike(form, one.key() + "=" + one.value()));
+    }
+
+    private static boolean isLike(String form, String text) {
+        return Pattern.compile(form, Pattern.DOTALL).matcher(text).matches();
     }
 }

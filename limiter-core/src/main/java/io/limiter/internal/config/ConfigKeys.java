@@ -22,26 +22,20 @@ import org.jspecify.annotations.Nullable;
 
 /** The table of all properties: {@code properties.txt}, whose head explains its form. */
 public final class ConfigKeys {
-    /** Stands in a key for the name of a policy, plan or rule. */
+    /** Is in a key instead of the name of a policy, plan or rule. */
     public static final String NAME = "<name>";
 
-    private static final Pattern SECTION = Pattern.compile("\\[(.+)] (.+)");
     private static final Pattern TYPE =
             Pattern.compile("(?<type>\\w+)(?: (?<least>[^ ,]+)\\.\\.(?<most>[^ ,]+))?(?:, (?<flags>.+))?");
-    private static final Pattern CHOICE = Pattern.compile("- ([^:]+): (.+)");
 
     private static final Map<String, ConfigKey> ALL = new LinkedHashMap<>();
-    private static final Map<String, String> SECTIONS = new LinkedHashMap<>();
     private static final Map<String, String> NEW_NAMES = new HashMap<>();
 
     static {
         List<String> lines = lines();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i);
-            Matcher section = SECTION.matcher(line);
-            if (section.matches()) {
-                SECTIONS.put(section.group(1), section.group(2));
-            } else if (line.endsWith(".*")) {
+            if (line.endsWith(".*")) {
                 addLike(line.replace("*", "").split(" = ", 2));
             } else if (!line.startsWith(" ")) {
                 add(key(line.split(" = ", 2), lines.subList(i + 1, lines.size())));
@@ -55,7 +49,7 @@ public final class ConfigKeys {
         try (InputStream table = Objects.requireNonNull(ConfigKeys.class.getResourceAsStream("properties.txt"));
                 BufferedReader text = new BufferedReader(new InputStreamReader(table, StandardCharsets.UTF_8))) {
             return text.lines()
-                    .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                    .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.startsWith("["))
                     .toList();
         } catch (IOException damaged) {
             throw new UncheckedIOException(damaged);
@@ -68,12 +62,6 @@ public final class ConfigKeys {
         if (!type.matches()) {
             throw new IllegalStateException("no type in the table of properties: " + about.get(0));
         }
-        Map<String, String> choices = new LinkedHashMap<>();
-        about.stream()
-                .skip(2)
-                .map(line -> CHOICE.matcher(line.strip()))
-                .takeWhile(Matcher::matches)
-                .forEach(choice -> choices.put(choice.group(1), choice.group(2)));
         String flags = type.group("flags");
         return new ConfigKey(
                 nameAndUsual[0],
@@ -81,8 +69,11 @@ public final class ConfigKeys {
                 type.group("least") == null ? List.of() : List.of(type.group("least"), type.group("most")),
                 nameAndUsual.length < 2 ? null : nameAndUsual[1],
                 flags == null ? Set.of() : Set.of(flags.split(", ")),
-                about.get(1).strip(),
-                Collections.unmodifiableMap(choices));
+                about.stream()
+                        .skip(1)
+                        .takeWhile(line -> line.startsWith(" "))
+                        .map(String::strip)
+                        .toList());
     }
 
     private static void addLike(String[] startAndOther) {
@@ -92,7 +83,7 @@ public final class ConfigKeys {
     }
 
     private static void add(ConfigKey key) {
-        ALL.put(key.name(), key);
+        ALL.putIfAbsent(key.name(), key);
         if (key.oldName() != null) {
             NEW_NAMES.put(key.oldName(), key.name());
         }
@@ -101,11 +92,6 @@ public final class ConfigKeys {
     /** All of them, in the order of the table. */
     public static Collection<ConfigKey> all() {
         return Collections.unmodifiableCollection(ALL.values());
-    }
-
-    /** What the sections are about, in the order of the table. */
-    public static Map<String, String> sections() {
-        return Collections.unmodifiableMap(SECTIONS);
     }
 
     /** The names of the keys that Spring Boot alone reads, or of all others. */

@@ -1,7 +1,6 @@
 package io.limiter.internal.config;
 
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,29 +27,14 @@ public record HttpSettings(
 
     /** In doubt, a rule matches more requests rather than fewer. */
     static HttpSettings read(PropertyReader reader) {
-        HttpSettings http = new HttpSettings(
-                reader.read(
-                        HERE + "headers",
-                        Set.of(),
-                        text -> LimitText.each(LimitText.items(text), HttpSettings::form).stream()
-                                .collect(Collectors.toUnmodifiableSet())),
+        return new HttpSettings(
+                reader.read(HERE + "headers", Set.of(), HttpSettings::forms),
                 reader.choice(HERE + "x-ratelimit-reset", "kind of reset", Reset.EPOCH),
                 reader.yes(HERE + "expose-headers"),
                 reader.yes(HERE + "ignore-case"),
                 reader.yes(HERE + "ignore-trailing-slash"),
                 reader.choice(HERE + "method-override", "kind of override", MethodOverride.DECLARED),
                 reader.text(HERE + "rejection-handler"));
-        reader.check(HERE + "headers", () -> checkForms(http.headers));
-        reader.must(
-                HERE + "x-ratelimit-reset",
-                http.reset == Reset.EPOCH || http.headers.contains(Headers.X_RATELIMIT),
-                "RL-106 only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this"
-                        + " line");
-        reader.must(
-                HERE + "rejection-handler",
-                http.rejectionHandler == null || isClassName(http.rejectionHandler),
-                "not the name of a class; write it with its package, such as com.example.MyRejections");
-        return http;
     }
 
     /** Drafts 8 to 11 have one wire form. */
@@ -59,13 +43,15 @@ public record HttpSettings(
                 text.replaceFirst("(?i)^draft-(0?[89]|1[01])$", "draft-10"), "form of headers", Headers.DRAFT_10);
     }
 
-    private static void checkForms(Set<Headers> forms) {
+    private static Set<Headers> forms(String text) {
+        Set<Headers> forms = Set.copyOf(LimitText.each(LimitText.items(text), HttpSettings::form));
         Problems.refuseIf(forms.isEmpty(), "no form is given; write draft-10, or none");
         Problems.refuseIf(
                 forms.size() > 1
                         && (forms.size() > 2 || !forms.contains(Headers.X_RATELIMIT) || forms.contains(Headers.NONE)),
                 "RL-106 these can't be sent together; write one of the drafts, which share field names, and x-ratelimit"
                         + " beside it, such as draft-10, x-ratelimit");
+        return forms;
     }
 
     static boolean isClassName(String text) {

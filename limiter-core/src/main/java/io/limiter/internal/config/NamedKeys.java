@@ -29,9 +29,13 @@ enum NamedKeys {
             .map(key -> key.substring(start.length() + ConfigKeys.NAME.length() + 1))
             .toList();
 
-    /** Whether a key is in one of the groups. */
-    static boolean isKey(String key) {
-        return Arrays.stream(values()).anyMatch(group -> group.name(key) != null);
+    /** The name in a key of any of the groups; null in another key. */
+    static @Nullable String nameIn(String key) {
+        return Arrays.stream(values())
+                .map(group -> group.name(key))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Whether a key is below the name of a policy, plan or rule, as known keys of them are. */

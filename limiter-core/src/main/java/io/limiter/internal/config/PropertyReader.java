@@ -1,7 +1,6 @@
 package io.limiter.internal.config;
 
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.ConfigKey.Type;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
@@ -105,6 +104,16 @@ final class PropertyReader {
         }
     }
 
+    /** Notes what the table knows of properties that do not go together. */
+    void checkConflicts() {
+        for (ConfigEntry entry : byKey.values()) {
+            ConfigKey known = ConfigKeys.find(entry.key());
+            if (known != null) {
+                known.conflicts(entry, byKey.values()).forEach(text -> must(entry.key(), false, text));
+            }
+        }
+    }
+
     /** Notes the mistake that a check throws as an {@link IllegalArgumentException}. */
     void check(String key, Runnable check) {
         try {
@@ -116,11 +125,14 @@ final class PropertyReader {
 
     /** The parsed value; that of the default if there is no entry, or it is invalid, which is noted; null for neither. */
     <T> @Nullable T read(String key, Function<String, ? extends T> parser) {
-        ConfigKey known = known(key);
+        ConfigKey known = Objects.requireNonNull(ConfigKeys.find(key), key);
         ConfigEntry entry = byKey.get(key);
         T value = known.usual() == null ? null : parser.apply(known.usual());
         try {
-            value = entry == null ? value : parser.apply(entry.value());
+            if (entry != null) {
+                known.check(entry.value());
+                value = parser.apply(entry.value());
+            }
         } catch (IllegalArgumentException e) {
             note(key, String.valueOf(e.getMessage()));
             unreadable.add(key);
@@ -147,14 +159,7 @@ final class PropertyReader {
 
     /** A number in the range of the table, or the fallback. */
     long number(String key, long fallback) {
-        List<String> range = known(key).range();
-        return read(key, fallback, text -> {
-            long number = text.matches("0|0*[1-9][0-9]{0,17}") ? Long.parseLong(text) : -1;
-            Problems.refuseIf(
-                    number < Long.parseLong(range.get(0)) || number > Long.parseLong(range.get(1)),
-                    "not a whole number from " + String.join(" to ", range) + "; write one of these");
-            return number;
-        });
+        return read(key, fallback, Long::valueOf);
     }
 
     int number(String key) {
@@ -164,35 +169,15 @@ final class PropertyReader {
     /** A duration in the range of the table; null if there is none. */
     @Nullable
     Duration duration(String key) {
-        ConfigKey known = known(key);
-        List<Duration> range =
-                known.range().stream().map(LimitText::parseDuration).toList();
-        String bounds = String.join(" to ", known.range());
-        return read(key, text -> {
-            Duration duration = LimitText.parseDuration(text);
-            Problems.refuseIf(
-                    duration.compareTo(range.get(0)) < 0 || duration.compareTo(range.get(1)) > 0,
-                    known.type() == Type.WAIT
-                            ? "outside " + bounds + "; write a duration such as 50ms"
-                            : "not a duration from " + bounds + "; write one such as "
-                                    + Objects.requireNonNullElse(known.usual(), "5s"));
-            return duration;
-        });
+        return read(key, LimitText::parseDuration);
     }
 
     Duration duration(String key, Duration fallback) {
         return Objects.requireNonNullElse(duration(key), fallback);
     }
 
-    private static ConfigKey known(String key) {
-        return Objects.requireNonNull(ConfigKeys.find(key), key);
-    }
-
     boolean yes(String key) {
-        return read(key, false, text -> {
-            Problems.refuseIf(!text.matches("true|false"), "not a boolean; write true or false");
-            return text.equals("true");
-        });
+        return read(key, false, Boolean::valueOf);
     }
 
     <E extends Enum<E>> E choice(String key, String what, E fallback) {

@@ -27,14 +27,10 @@ public record RedisSettings(
         Duration startupWait,
         Duration denialMaxAge) {
     private static final String HERE = "limiter.redis.";
-    private static final int LEAST_SECRET = 16;
 
     private static final Pattern ADDRESS = Pattern.compile(
             "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?:[0-9]{1,5})?)?");
 
-    private static final Pattern DATABASE = Pattern.compile(".*:[0-9]+/0*[1-9][0-9]*");
-    private static final String BY_FILE =
-            "RL-106 limiter.redis.config already defines the connection; keep one of the two";
 
     /** The kind of Redis at the addresses. */
     public enum RedisMode {
@@ -75,53 +71,6 @@ public record RedisSettings(
             return addresses.isEmpty() && config == null;
         }
 
-        private void check(PropertyReader reader) {
-            boolean byFile = config != null;
-            reader.must(
-                    HERE + "config",
-                    config == null || config.matches("(classpath|file):.+"),
-                    "not the location of a file; write classpath:redisson.yaml or file:/etc/limiter/redisson.yaml");
-            reader.check(HERE + "address", () -> addresses.forEach(RedisSettings::checkAddress));
-            reader.must(HERE + "address", !byFile || addresses.isEmpty(), BY_FILE);
-            reader.must(
-                    HERE + "address",
-                    byFile || mode != RedisMode.SINGLE || addresses.size() <= 1,
-                    "RL-106 a single server has one address; keep one, or add limiter.redis.mode = cluster (or sentinel)");
-            reader.must(
-                    HERE + "address",
-                    mode == RedisMode.SINGLE || addresses.stream().noneMatch(DATABASE.asMatchPredicate()),
-                    mode == RedisMode.CLUSTER
-                            ? "RL-106 a cluster has one database; remove what follows the port"
-                            : "RL-106 these are the sentinels, which have no databases; remove what follows the port,"
-                                    + " or choose the database in a Redisson file (limiter.redis.config)");
-            reader.must(HERE + "mode", !byFile || mode == RedisMode.SINGLE, BY_FILE);
-            reader.must(
-                    HERE + "mode",
-                    byFile || mode != RedisMode.SENTINEL || master != null,
-                    "RL-105 sentinels watch a master by its name; add limiter.redis.master = mymaster");
-            checkWords(reader, byFile);
-        }
-
-        private void checkWords(PropertyReader reader, boolean byFile) {
-            reader.check(HERE + "master", () -> checkWord(master));
-            reader.must(HERE + "master", !byFile || master == null, BY_FILE);
-            reader.must(
-                    HERE + "master",
-                    byFile || mode == RedisMode.SENTINEL || master == null,
-                    "RL-106 only sentinels know a master by name; add limiter.redis.mode = sentinel, or remove this line");
-            reader.check(HERE + "username", () -> checkWord(username));
-            reader.must(HERE + "username", !byFile || username == null, BY_FILE);
-            reader.must(
-                    HERE + "username",
-                    byFile || username == null || password != null,
-                    "RL-105 a user logs in with a password; add limiter.redis.password");
-            reader.must(HERE + "password", !byFile || password == null, BY_FILE);
-            reader.must(
-                    HERE + "password",
-                    byFile || password == null || addresses.stream().noneMatch(text -> text.contains("@")),
-                    "RL-106 the address has a login already; keep one of the two");
-        }
-
         /** Contains no passwords. */
         @Override
         public String toString() {
@@ -138,7 +87,7 @@ public record RedisSettings(
                 reader.text(HERE + "config"),
                 reader.text(HERE + "username"),
                 reader.read(HERE + "password", text -> text.isEmpty() ? null : text));
-        connection.check(reader);
+        reader.check(HERE + "address", () -> connection.addresses.forEach(RedisSettings::checkAddress));
         RedisSettings redis = new RedisSettings(
                 connection,
                 reader.text(HERE + "key-secret"),
@@ -147,25 +96,11 @@ public record RedisSettings(
                 reader.duration(HERE + "deadline", Duration.ZERO),
                 reader.duration(HERE + "startup-wait", Duration.ZERO),
                 reader.duration(HERE + "denial-cache.max-age", Duration.ZERO));
-        redis.checkKeys(reader);
-        return redis;
-    }
-
-    private void checkKeys(PropertyReader reader) {
-        reader.check(HERE + "key-secret", () -> checkSecret(keySecret));
-        reader.check(HERE + "previous-key-secret", () -> checkSecret(previousKeySecret));
         reader.must(
                 HERE + "previous-key-secret",
-                previousKeySecret == null || keySecret != null,
-                "RL-105 no current secret is set; add limiter.redis.key-secret");
-        reader.must(
-                HERE + "previous-key-secret",
-                previousKeySecret == null || !previousKeySecret.equals(keySecret),
+                redis.previousKeySecret == null || !redis.previousKeySecret.equals(redis.keySecret),
                 "RL-106 it equals the current secret; write the previous one, or remove this line");
-        reader.must(
-                HERE + "prefix",
-                prefix.matches("[A-Za-z0-9._:-]{1,64}"),
-                "can't start a key; use 1 to 64 letters, digits and . _ : - (braces would move the keys' slots)");
+        return redis;
     }
 
     /** A new hash for secrets in keys. */
@@ -178,13 +113,6 @@ public record RedisSettings(
         return previousKeySecret == null ? null : KeyHash.keyed(previousKeySecret);
     }
 
-    private static void checkSecret(@Nullable String secret) {
-        Problems.refuseIf(
-                secret != null && secret.length() < LEAST_SECRET,
-                "too short to keep keys secret; write at least " + LEAST_SECRET
-                        + " random characters, such as those of: openssl rand -hex 32");
-    }
-
     private static void checkAddress(String address) {
         Matcher parts = ADDRESS.matcher(address);
         int port = parts.matches() ? Integer.parseInt(parts.group("port")) : 0;
@@ -192,11 +120,6 @@ public record RedisSettings(
                 port < 1 || port > 65_535,
                 "not a Redis address; write redis://host:port, or rediss:// for TLS, with a port up to 65535, such as"
                         + " redis://127.0.0.1:6379; redis://127.0.0.1:6379/2 is its database 2");
-    }
-
-    private static void checkWord(@Nullable String text) {
-        Problems.refuseIf(
-                text != null && !text.matches("[^\\s,]{1,200}"), "not a name; write one word, such as mymaster");
     }
 
     /** Contains no passwords or secrets. */

@@ -70,7 +70,7 @@ public record ReloadSettings(
                         + " spring.config.additional-location = file:/etc/app/), or remove this line");
         // Only texts have lines.
         Set<String> limitsIn = reader.all().stream()
-                .filter(entry -> entry.line() > 0 && NamedKeys.isKey(entry.key()))
+                .filter(entry -> entry.line() > 0 && NamedKeys.nameIn(entry.key()) != null)
                 .map(ConfigEntry::source)
                 .collect(Collectors.toSet());
         return new ReloadSettings(interval, source, limitsIn, text(reader, inCode), reader.fixed());

@@ -37,10 +37,6 @@ final class RuleParser {
         RulePlans plans = hasPlans ? plans(allPlans) : null;
         Policy policy = hasPlans ? policyOfDefaultPlan(plans) : policy(policies, named);
         List<KeyPart> key = reader.read(here + "key", List.of(KeyPart.IP), KeyPart::parseAll);
-        reader.must(
-                here + "ipv6-prefix",
-                !key.isEmpty() || !reader.has(here + "ipv6-prefix"),
-                "the key of this rule is global and has no address; remove this line, or write another key");
         RuleScope scope = RuleScope.read(reader, name, here);
         ChargeOptions charging = policy == null
                 ? withoutPolicy(ChargeOptions.read(reader, here, ANY, null))
@@ -69,15 +65,6 @@ final class RuleParser {
 
     /** The plans of the rule, each with a policy; null when something is wrong, which is noted. */
     private @Nullable RulePlans plans(PlanSettings plans) {
-        for (String other : List.of("policy", "limits")) {
-            if (reader.has(here + other)) {
-                reader.note(
-                        here + other,
-                        "RL-106 rule '" + name + "' has plans, which have the limits; keep " + here
-                                + "plan or this line");
-                return null;
-            }
-        }
         PolicyParser policies = PolicyParser.read(reader, here);
         return reader.read(here + "plan", text -> RulePlans.parse(text, policies.ofPlans(name, plans.limits())));
     }
@@ -109,12 +96,6 @@ final class RuleParser {
                 .filter(property -> reader.has(here + property))
                 .findFirst()
                 .orElse(null);
-        if (reader.has(here + "default-plan")) {
-            reader.note(
-                    here + "default-plan",
-                    "RL-105 rule '" + name + "' has a default plan, but no source of a caller's plan; add " + here
-                            + "plan = header:X-Plan, or remove this line");
-        }
         if (reference == null && own != null) {
             return PolicyParser.policy(reader, name, here);
         }

@@ -48,15 +48,12 @@ public final class SettingsParser {
         CallerSettings callers = CallerSettings.read(reader);
         PlanSettings plans = PlanSettings.read(reader);
         String jmx = reader.text("limiter.jmx.name");
-        reader.must(
-                "limiter.jmx.name",
-                jmx == null || jmx.matches("[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}"),
-                "not a name for JMX; write up to 100 letters, digits, spaces and . _ / - such as shop");
         DenialRecord denials = new DenialRecord(
                 reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
         ReloadSettings reload = ReloadSettings.read(reader, inCode, source);
         reader.all().forEach(entry -> checkKey(entry.key(), entry.value()));
         Limits limits = limits(inCode, plans, clientIp);
+        reader.checkConflicts();
         callers.exempt().check(reader, "limiter.exempt.", clientIp);
         problems.throwIfAny();
         return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, jmx, reload));

@@ -3,6 +3,7 @@ package io.limiter.spring.boot;
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.ConfigKey.Type;
 import io.limiter.internal.config.ConfigKeys;
+import io.limiter.kit.PropertySections;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,7 +28,7 @@ final class Metadata {
         List<Map<String, Object>> groups = new ArrayList<>();
         List<Map<String, Object>> properties = new ArrayList<>();
         List<Map<String, Object>> hints = new ArrayList<>();
-        ConfigKeys.sections().forEach((section, about) -> {
+        PropertySections.all().forEach((section, about) -> {
             if (NAMED.containsKey(section)) {
                 properties.add(entry(section.replace(".<name>", ""), "type", NAMED.get(section), "description", about));
             } else {

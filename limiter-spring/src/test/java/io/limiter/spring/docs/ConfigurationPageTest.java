@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.ConfigKeys;
 import io.limiter.kit.Pages;
+import io.limiter.kit.PropertySections;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +44,7 @@ class ConfigurationPageTest {
 
     private static String table() throws IOException {
         StringBuilder table = new StringBuilder();
-        ConfigKeys.sections().forEach((section, about) -> {
+        PropertySections.all().forEach((section, about) -> {
             // Angle brackets are markup in bold text.
             table.append(row("**" + section.replace("<name>", "*name*") + "**", "", about));
             for (ConfigKey key : ConfigKeys.all()) {
@@ -67,7 +68,7 @@ class ConfigurationPageTest {
         String section = name;
         do {
             section = section.substring(0, section.lastIndexOf('.'));
-        } while (!ConfigKeys.sections().containsKey(section));
+        } while (!PropertySections.all().containsKey(section));
         return section;
     }
 
