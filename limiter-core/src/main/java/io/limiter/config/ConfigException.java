@@ -1,6 +1,5 @@
 package io.limiter.config;
 
-import io.limiter.internal.config.InvalidSettingsException;
 import java.util.List;
 
 /**
@@ -12,9 +11,9 @@ public final class ConfigException extends IllegalArgumentException {
 
     private final transient List<String> problems;
 
-    ConfigException(InvalidSettingsException invalid) {
-        super(invalid.getMessage());
-        this.problems = invalid.problems();
+    ConfigException(String message, List<String> problems) {
+        super(message);
+        this.problems = problems;
     }
 
     /** The mistakes one by one, in the order of the text. */

@@ -4,7 +4,6 @@ import io.limiter.Policy;
 import io.limiter.internal.config.ConfigEntry;
 import io.limiter.internal.config.ConfigKeys;
 import io.limiter.internal.config.EnvironmentText;
-import io.limiter.internal.config.InvalidSettingsException;
 import io.limiter.internal.config.MissingClasses;
 import io.limiter.internal.config.Problems;
 import io.limiter.internal.config.PropertiesText;
@@ -285,12 +284,13 @@ public final class LimiterConfig {
             if (classes != null) {
                 MissingClasses.note(all, classes, problems);
             }
-            try {
-                SettingsParser parser = new SettingsParser(all, problems, foreignKeys);
-                return new LimiterConfig(parser.parse(policies, hasClient, source), new Builder(this));
-            } catch (InvalidSettingsException invalid) {
-                throw new ConfigException(invalid);
+            SettingsParser parser = new SettingsParser(all, problems, foreignKeys);
+            Settings settings = parser.parse(policies, hasClient, source);
+            List<String> mistakes = problems.lines();
+            if (!mistakes.isEmpty()) {
+                throw new ConfigException(problems.report(), mistakes);
             }
+            return new LimiterConfig(settings, new Builder(this));
         }
     }
 }

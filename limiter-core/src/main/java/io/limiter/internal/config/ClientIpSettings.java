@@ -3,7 +3,6 @@ package io.limiter.internal.config;
 import io.limiter.address.IpNetwork;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,7 +98,7 @@ public record ClientIpSettings(
                 text.matches("[0-9A-Fa-f:.]+/0+"),
                 "'" + text + "' would trust every peer; write the networks of your proxies, or the word all if"
                         + " only they can connect");
-        return IpNetwork.named(Problem.shown(text));
+        return IpNetwork.named(Problems.shown(text));
     }
 
     private static void checkProxies(List<IpNetwork> networks) {
@@ -111,10 +110,10 @@ public record ClientIpSettings(
 
     private static String header(String name) {
         // Any other name would be read as a header with one address: a typing error would make every list malformed.
-        String meant = Suggestion.of(name, List.of(X_FORWARDED_FOR, FORWARDED), 2);
+        String near = Suggestion.nearest(name, List.of(X_FORWARDED_FOR, FORWARDED), 2);
         Problems.refuseIf(
-                !meant.isEmpty() && !meant.toLowerCase(Locale.ROOT).contains("'" + name.toLowerCase(Locale.ROOT) + "'"),
-                "not a header that proxies set" + meant);
+                near != null && !near.equalsIgnoreCase(name),
+                "not a header that proxies set; did you mean '" + near + "'?");
         return name;
     }
 }

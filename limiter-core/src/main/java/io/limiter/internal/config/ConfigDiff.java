@@ -71,6 +71,6 @@ public final class ConfigDiff {
     }
 
     private static String shown(String key, @Nullable String value) {
-        return value == null ? "(not set)" : Problem.shown(key, value);
+        return value == null ? "(not set)" : Problems.shown(key, value);
     }
 }

@@ -6,6 +6,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 public final class CountedOutcomes {
     private final boolean counted;
     private final List<String> texts;
-    private final List<OutcomeCondition> conditions;
+    private final List<Condition> conditions;
 
     /**
-     * CountedOutcomes.
+     * The outcomes that count, or those that do not.
      *
      * @param counted whether the listed outcomes are those that count ({@code count-on}) or those that do not ({@code refund-on})
      * @param outcomes at least one, in their order: a status ({@code 401}) or a class of them ({@code 5xx}); a header of the
@@ -32,7 +35,7 @@ public final class CountedOutcomes {
                 LimitText.each(outcomes, one -> one.length() == 3 ? one.toLowerCase(Locale.ROOT) : one));
         this.counted = counted;
         this.texts = List.copyOf(all);
-        this.conditions = LimitText.each(texts, OutcomeCondition::parse);
+        this.conditions = LimitText.each(texts, Condition::parse);
         Problems.refuseIf(conditions.isEmpty(), "no outcome is given; write some, such as 401, 403, 5xx");
         Problems.refuseIf(
                 !counted && all.containsAll(List.of("2xx", "3xx", "4xx", "5xx")),
@@ -69,5 +72,69 @@ public final class CountedOutcomes {
     @Override
     public String toString() {
         return (counted ? "count-on = " : "refund-on = ") + String.join(", ", texts);
+    }
+
+    /**
+     * One outcome of a request: a status ({@code 401}), a class of them ({@code 5xx}), a header of the response ({@code
+     * header:Location=*error*}) or an attribute of the request ({@code attribute:login.failed}), with any value or one like a
+     * pattern, in which {@code *} is any text. Two of the first three are null.
+     */
+    private record Condition(
+            @Nullable String status,
+            @Nullable String header,
+            @Nullable String attribute,
+            @Nullable Pattern value) {
+        private static final Pattern TEXT = Pattern.compile(
+                "(?<status>101|[2-5](?:[0-9]{2}|[xX]{2}))|(?:header:\\s*(?<header>\\$?[A-Za-z0-9._-]+)"
+                        + "|attribute:\\s*(?<attribute>[\\x21-\\x7e&&[^=]]+))\\s*(?:=\\s*(?<value>\\S.*?)\\s*)?",
+                Pattern.DOTALL);
+
+        static Condition parse(String text) {
+            Matcher outcome = TEXT.matcher(text);
+            Problems.refuseIf(
+                    !outcome.matches(),
+                    "'" + text + "' is not an outcome; write statuses or classes of them such as 401, 403, 5xx, or"
+                            + " header:Location=*error*, or attribute:login.failed");
+            String value = outcome.group("value");
+            return new Condition(
+                    outcome.group("status"),
+                    outcome.group("header"),
+                    outcome.group("attribute"),
+                    value == null ? null : pattern(value));
+        }
+
+        private static Pattern pattern(String value) {
+            List<String> parts =
+                    Stream.of(value.split("\\*+", -1)).map(Pattern::quote).toList();
+            int last = parts.size() - 1;
+            if (last == 0) {
+                return Pattern.compile(parts.get(0));
+            }
+            // The first place of each part is enough. Without going back, the time is that of one pass: clients may write
+            // the text.
+            String between = String.join(
+                    "",
+                    parts.subList(1, last).stream()
+                            .map(part -> "(?>.*?" + part + ")")
+                            .toList());
+            return Pattern.compile(parts.get(0) + between + ".*" + parts.get(last), Pattern.DOTALL);
+        }
+
+        /** Whether a response is one of these; of several values of a header, one suffices. */
+        boolean matches(
+                int code, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
+            if (header != null) {
+                return headers.apply(header).stream().anyMatch(this::isLike);
+            }
+            if (attribute != null) {
+                Object found = attributes.apply(attribute);
+                return found != null && isLike(found.toString());
+            }
+            return Integer.toString(code).equals(status) || (code / 100 + "xx").equalsIgnoreCase(status);
+        }
+
+        private boolean isLike(@Nullable String text) {
+            return text != null && (value == null || value.matcher(text).matches());
+        }
     }
 }

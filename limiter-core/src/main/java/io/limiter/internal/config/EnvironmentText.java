@@ -65,8 +65,8 @@ public final class EnvironmentText {
                     && otherKeys.stream().noneMatch(key -> isOf(variable, key))) {
                 List<String> right =
                         known.stream().map(EnvironmentText::variable).toList();
-                String instead = Suggestion.of(variable, right, FARTHEST).replaceFirst("; (.*)", " ($1)");
-                unread.add(Problem.shown(variable) + instead);
+                String near = Suggestion.nearest(variable, right, FARTHEST);
+                unread.add(Problems.shown(variable) + (near == null ? "" : " (did you mean '" + near + "'?)"));
             }
         });
         if (!unread.isEmpty()) {

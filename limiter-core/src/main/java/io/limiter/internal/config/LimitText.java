@@ -160,15 +160,6 @@ public final class LimitText {
         }
     }
 
-    /** The limits, and a block if there is one. */
-    static List<Limit> with(@Nullable Limit block, List<Limit> limits) {
-        List<Limit> all = new ArrayList<>(limits);
-        if (block != null) {
-            all.add(block);
-        }
-        return all;
-    }
-
     /**
      * A duration such as {@code 50ms}, {@code 2s}, {@code minute}, in the units of a period.
      *

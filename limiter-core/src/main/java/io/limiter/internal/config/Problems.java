@@ -5,11 +5,37 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Collects the mistakes in text, to report all of them together. */
 public final class Problems {
+    private static final int LONGEST_VALUE = 120;
+    private static final Pattern SECRET = Pattern.compile("(?i)pas|pwd|psw|secret|token|credential|[.-]auth$");
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
+
     private final List<Problem> found = new ArrayList<>();
     private final Set<String> reportedKeys = new HashSet<>();
+
+    /**
+     * A mistake.
+     *
+     * @param at the property and its value; without a key where only the place counts
+     * @param text begins with a code of docs/diagnostics.md, unless the value itself is wrong
+     */
+    private record Problem(ConfigEntry at, String text) {
+        String place(boolean oneSource) {
+            String place = (oneSource ? "" : at.source() + " ") + (at.line() > 0 ? "line " + at.line() : "");
+            return place.isEmpty() ? "" : place.strip() + ": ";
+        }
+
+        String message() {
+            String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
+            String property = " " + shown(at.key()) + " = " + shown(at.key(), at.value()) + ": ";
+            return at.key().isEmpty() ? coded : coded.replaceFirst(" ", Matcher.quoteReplacement(property));
+        }
+    }
 
     void add(ConfigEntry at, String text) {
         if (!reportedKeys.contains(at.key())) {
@@ -24,7 +50,7 @@ public final class Problems {
 
     /** A problem of a key; its further problems are not reported, because they may have the same cause. */
     public void addFirst(String source, int line, String key, String text) {
-        reportedKeys.add(key);
+        reportedKeys.add(ConfigKeys.newNames().getOrDefault(key, key));
         add(source, line, text);
     }
 
@@ -40,20 +66,38 @@ public final class Problems {
         }
     }
 
-    void throwIfAny() {
-        if (found.isEmpty()) {
-            return;
-        }
-        found.sort(Comparator.<Problem, String>comparing(p -> p.at().source()).thenComparing(p -> p.at().line()));
-        String source = found.get(0).at().source();
-        boolean oneSource =
-                found.stream().allMatch(problem -> problem.at().source().equals(source));
-        List<String> lines = found.stream()
-                .map(problem -> problem.place(oneSource) + problem.message())
-                .toList();
-        throw new InvalidSettingsException(
-                (oneSource && !source.isEmpty() ? source : "the configuration") + " has " + lines.size()
-                        + (lines.size() == 1 ? " problem:\n  " : " problems:\n  ") + String.join("\n  ", lines),
-                lines);
+    /** The mistakes one by one, in the order of the text. */
+    public List<String> lines() {
+        found.sort(Comparator.<Problem, String>comparing(one -> one.at.source()).thenComparing(one -> one.at.line()));
+        boolean hasOneSource = onlySource() != null;
+        return found.stream().map(one -> one.place(hasOneSource) + one.message()).toList();
+    }
+
+    /** One message for all of them. */
+    public String report() {
+        String source = onlySource();
+        return (source == null || source.isEmpty() ? "the configuration" : source) + " has " + found.size()
+                + (found.size() == 1 ? " problem:\n  " : " problems:\n  ") + String.join("\n  ", lines());
+    }
+
+    private @Nullable String onlySource() {
+        List<String> sources = found.stream().map(one -> one.at.source()).distinct().toList();
+        return sources.size() == 1 ? sources.get(0) : null;
+    }
+
+    /** A value for a message. The conditions of a rule may contain credentials. */
+    static String shown(String key, String value) {
+        boolean hasConditions = NamedKeys.RULES.name(key) != null && key.matches(".*\\.(headers|query)");
+        return SECRET.matcher(key).find() ? "***" : shown(hasConditions ? value.replaceAll("=[^,]*", "=***") : value);
+    }
+
+    /** Text for a message: one line, of limited length, without a password. */
+    static String shown(String text) {
+        int at = text.lastIndexOf('@');
+        String masked = (at < 0 ? text : "***" + text.substring(at)).replaceFirst("(://[^?]*\\?).*", "$1***");
+        String plain = CONTROL.matcher(masked)
+                .replaceAll(control ->
+                        String.format("\\\\u%04x", (int) control.group().charAt(0)));
+        return plain.length() > LONGEST_VALUE ? plain.substring(0, LONGEST_VALUE) + "..." : plain;
     }
 }

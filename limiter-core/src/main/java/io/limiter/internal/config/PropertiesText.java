@@ -43,7 +43,7 @@ public final class PropertiesText {
                             source, number, key, entry.getProperty(key).strip()));
                     Integer earlier = lineOfKey.put(key, number);
                     if (earlier != null) {
-                        String twice = Problem.shown(key) + " is already set in line " + earlier;
+                        String twice = Problems.shown(key) + " is already set in line " + earlier;
                         problems.add(source, number, "RL-102 " + twice + "; keep one of the two");
                     }
                 }

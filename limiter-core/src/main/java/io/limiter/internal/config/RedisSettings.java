@@ -74,7 +74,7 @@ public record RedisSettings(
         /** Contains no passwords. */
         @Override
         public String toString() {
-            return mode + " " + addresses.stream().map(Problem::shown).toList() + ", config " + config;
+            return mode + " " + addresses.stream().map(Problems::shown).toList() + ", config " + config;
         }
     }
 

@@ -61,14 +61,20 @@ record RuleChecks(RuleDefinition rule, PropertyReader reader) {
         }
     }
 
-    private static void checkMember(ChargeOptions charging, List<KeyPart> key) {
+    private void checkMember(ChargeOptions charging, List<KeyPart> key) {
         Collection<Policy> policies = charging.policies();
         boolean counted = policies.stream().anyMatch(Policy::takesMembers);
+        String here = NamedKeys.RULES.start + rule.name() + ".";
+        Problems.refuseIf(
+                counted && charging.member().isEmpty(),
+                "RL-164 the policy of rule '" + rule.name()
+                        + "' counts members, and without a member all requests have the same one, so nearly nothing is"
+                        + " limited; add " + here + "member = header:X-User");
         Problems.refuseIf(
                 !counted && !charging.member().isEmpty(),
                 "RL-163 none of its policies counts members; add a limit such as 5/1h distinct, or remove this line");
         Problems.refuseIf(
-                counted && !charging.member().isEmpty() && key.containsAll(charging.member()),
+                counted && key.containsAll(charging.member()),
                 "RL-164 the key has it too, so each key has one member and nearly nothing is limited; write another member,"
                         + " or another key");
         Problems.refuseIf(

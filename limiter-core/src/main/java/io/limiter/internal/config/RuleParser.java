@@ -5,9 +5,11 @@ import io.limiter.Policy;
 import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.RuleDefinition.Position;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a rule of the properties below its name. Used once. */
@@ -65,8 +67,12 @@ final class RuleParser {
 
     /** The plans of the rule, each with a policy; null when something is wrong, which is noted. */
     private @Nullable RulePlans plans(PlanSettings plans) {
-        PolicyParser policies = PolicyParser.read(reader, here);
-        return reader.read(here + "plan", text -> RulePlans.parse(text, policies.ofPlans(name, plans.limits())));
+        BiFunction<String, List<Limit>, Policy> named = PolicyParser.named(reader, here);
+        return reader.read(here + "plan", text -> {
+            Map<String, Policy> policies = new LinkedHashMap<>();
+            plans.limits().forEach((plan, limits) -> policies.put(plan, named.apply(name + "." + plan, limits)));
+            return RulePlans.parse(text, policies);
+        });
     }
 
     /** The policy of the default plan; null when there is none, which is noted. */

@@ -33,12 +33,11 @@ public final class SettingsParser {
     }
 
     /**
-     * The settings.
+     * The settings; not to be used if there are mistakes, which are noted.
      *
      * @param inCode policies besides those of the text
      * @param hasClient whether the caller has a Redis client, so that no address is needed
      * @param source where the entries are read
-     * @throws InvalidSettingsException if anything is wrong, including mistakes noted before
      */
     public Settings parse(Collection<Policy> inCode, boolean hasClient, ReloadSettings.Source source) {
         boolean enabled = reader.yes("limiter.enabled");
@@ -55,7 +54,6 @@ public final class SettingsParser {
         Limits limits = limits(inCode, plans, clientIp);
         reader.checkConflicts();
         callers.exempt().check(reader, "limiter.exempt.", clientIp);
-        problems.throwIfAny();
         return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, jmx, reload));
     }
 
@@ -116,10 +114,27 @@ public final class SettingsParser {
                 rules.add(rule);
             }
         }
-        Map<String, Policy> all = ConfiguredPolicies.of(policies, rules, reader);
+        rules.forEach(rule -> addPolicies(rule, policies));
         rules.forEach(rule ->
                 rule.scope().exempt().check(reader, NamedKeys.RULES.start + rule.name() + ".exempt.", clientIp));
-        return new Limits(all, rules, plans);
+        return new Limits(policies, rules, plans);
+    }
+
+    /** Adds the policies of a rule to the others; notes a name that is already in use. */
+    private void addPolicies(RuleDefinition rule, Map<String, Policy> all) {
+        String here = NamedKeys.RULES.start + rule.name() + ".";
+        for (Policy policy : rule.policies()) {
+            Policy other = all.putIfAbsent(policy.name(), policy);
+            reader.must(
+                    here + "limits",
+                    other == null || other.equals(policy),
+                    rule.charging().plans() != null
+                            ? "RL-106 rule '" + rule.name() + "' has the policy '" + policy.name()
+                                    + "' for a plan, and there is another policy of that name; rename one of the two"
+                            : "RL-106 rule '" + rule.name()
+                                    + "' has limits of its own, and there is a policy of its name; write " + here
+                                    + "policy = " + policy.name() + ", or rename one of the two");
+        }
     }
 
     /** What to write instead of an unknown key. */
@@ -138,7 +153,8 @@ public final class SettingsParser {
         }
         Map<String, String> newNames = ConfigKeys.newNames();
         known.addAll(newNames.keySet());
-        String near = Suggestion.nearest(whole + NamedKeys.lacking(whole), known);
+        String completed = whole + NamedKeys.lacking(whole);
+        String near = Suggestion.nearest(completed, known, Math.max(2, completed.length() / 3));
         return near == null ? "; remove it" : "; did you mean '" + newNames.getOrDefault(near, near) + "'?";
     }
 }

@@ -13,21 +13,12 @@ final class Suggestion {
 
     /** {@code "; did you mean 'x'?"} for the nearest of the known words, or an empty text when none is near. */
     static String of(String written, Collection<String> known) {
-        return of(written, known, Math.max(2, written.length() / 3));
-    }
-
-    /** The nearest of the known words; null when none is near. */
-    static @Nullable String nearest(String written, Collection<String> known) {
-        return nearest(written, known, Math.max(2, written.length() / 3));
-    }
-
-    /** The same for words with at most this number of different letters. */
-    static String of(String written, Collection<String> known, int most) {
-        String nearest = nearest(written, known, most);
+        String nearest = nearest(written, known, Math.max(2, written.length() / 3));
         return nearest == null ? "" : "; did you mean '" + nearest + "'?";
     }
 
-    private static @Nullable String nearest(String written, Collection<String> known, int most) {
+    /** The nearest of the known words, if it has at most this number of different letters; else null. */
+    static @Nullable String nearest(String written, Collection<String> known, int most) {
         Function<String, Integer> away =
                 word -> distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
         return known.stream()

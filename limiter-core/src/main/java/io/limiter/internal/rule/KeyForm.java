@@ -4,7 +4,6 @@ import io.limiter.PartitionKey;
 import io.limiter.internal.KeyHash;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param parts each part in readable form; empty for any key
  */
 public record KeyForm(List<String> parts) {
-    private static final String ADDRESS = "<address>";
+    /** A part that is always an address: {@link PartitionKey.Builder#add(String)}. */
+    public static final String ADDRESS = "<address>";
+
     private static final String TEXT = "<text>";
     private static final String SECRET = "<secret>";
     private static final String FOLDED = "<folded>";
@@ -44,9 +45,24 @@ public record KeyForm(List<String> parts) {
         return GLOBAL;
     }
 
-    /** A builder of the form of keys with these parts, in their order; without parts it is {@link #global()}. */
-    public static Builder builder() {
-        return new Builder();
+    /** The form of keys with these parts, in their order: {@link #ADDRESS}, or a {@link #part}; {@link #global()} for none. */
+    public static KeyForm of(List<String> parts) {
+        return parts.isEmpty() ? GLOBAL : new KeyForm(parts);
+    }
+
+    /**
+     * A part of a kind, such as {@code user}: {@link PartitionKey.Builder#add(String, String)}, or its replacement if it is
+     * missing.
+     *
+     * @param isFolded whether its texts are {@linkplain KeyFold folded}
+     * @param isSecret whether they are hashed: {@link PartitionKey.Builder#addSecret}
+     */
+    public static String part(String kind, boolean isFolded, boolean isSecret) {
+        // Encoded as in the key.
+        String part = PartitionKey.builder().add(kind, "x").build().canonical();
+        String clear = isFolded ? FOLDED : TEXT;
+        String hashed = isFolded ? FOLDED_SECRET : SECRET;
+        return part.substring(0, part.indexOf('=') + 1) + (isSecret ? hashed : clear);
     }
 
     /** Whether any key is possible, so that {@link #fits} is always true. */
@@ -125,48 +141,5 @@ public record KeyForm(List<String> parts) {
     @Override
     public String toString() {
         return isAny() ? "<any key>" : String.join(":", parts);
-    }
-
-    /** Collects the parts of a form. Not thread-safe. */
-    public static final class Builder {
-        private final List<String> parts = new ArrayList<>();
-
-        private Builder() {}
-
-        /** Adds a part that is always an address: {@link PartitionKey.Builder#add(String)}. */
-        public Builder address() {
-            parts.add(ADDRESS);
-            return this;
-        }
-
-        /**
-         * Adds a part of a kind, such as {@code user}: {@link PartitionKey.Builder#add(String, String)}, or its
-         * replacement if it is missing.
-         */
-        public Builder text(String kind) {
-            return add(kind, TEXT);
-        }
-
-        /** The same for a kind with secret texts: {@link PartitionKey.Builder#addSecret}. */
-        public Builder secret(String kind) {
-            return add(kind, SECRET);
-        }
-
-        /** The same for a kind with {@linkplain KeyFold folded} texts. */
-        public Builder folded(String kind, boolean isSecret) {
-            return add(kind, isSecret ? FOLDED_SECRET : FOLDED);
-        }
-
-        private Builder add(String kind, String what) {
-            // Encoded as in the key.
-            String part = PartitionKey.builder().add(kind, "x").build().canonical();
-            parts.add(part.substring(0, part.indexOf('=') + 1) + what);
-            return this;
-        }
-
-        /** The form; {@link #global()} when nothing was added. */
-        public KeyForm build() {
-            return parts.isEmpty() ? GLOBAL : new KeyForm(parts);
-        }
     }
 }

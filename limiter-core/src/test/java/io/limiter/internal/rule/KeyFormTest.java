@@ -12,8 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class KeyFormTest {
-    private static final KeyForm ADDRESS = KeyForm.builder().address().build();
-    private static final KeyForm BOTH = KeyForm.builder().address().text("user").build();
+    private static final KeyForm ADDRESS = KeyForm.of(List.of(KeyForm.ADDRESS));
+    private static final KeyForm BOTH = KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("user", false, false)));
 
     @Test
     void keysOfTheFormFit() {
@@ -24,12 +24,10 @@ class KeyFormTest {
         assertTrue(BOTH.fits(
                 PartitionKey.builder().add("192.0.2.1").addStandIn("192.0.2.1").build()));
         assertTrue(KeyForm.global().fits(PartitionKey.global()));
-        KeyForm odd = KeyForm.builder().text("cookie.a!b").build();
+        KeyForm odd = KeyForm.of(List.of(KeyForm.part("cookie.a!b", false, false)));
         assertTrue(odd.fits(PartitionKey.builder().add("cookie.a!b", "x").build()));
         String digested = "header." + "x".repeat(100);
-        assertTrue(KeyForm.builder()
-                .text(digested)
-                .build()
+        assertTrue(KeyForm.of(List.of(KeyForm.part(digested, false, false)))
                 .fits(PartitionKey.builder().add(digested, "x").build()));
     }
 
@@ -50,7 +48,7 @@ class KeyFormTest {
         assertFalse(BOTH.fits(
                 PartitionKey.builder().add("192.0.2.1").add("users", "alice").build()));
         assertFalse(KeyForm.global().fits(address));
-        assertFalse(KeyForm.builder().text("user").build().fits(PartitionKey.of("user")));
+        assertFalse(KeyForm.of(List.of(KeyForm.part("user", false, false))).fits(PartitionKey.of("user")));
     }
 
     @Test
@@ -64,18 +62,18 @@ class KeyFormTest {
     @Test
     void peopleReadIt() {
         assertEquals("<address>:user=<text>", BOTH.toString());
-        assertEquals("*", KeyForm.builder().build().toString());
+        assertEquals("*", KeyForm.of(List.of()).toString());
         assertEquals("<any key>", KeyForm.any().toString());
-        assertEquals(BOTH, KeyForm.builder().address().text("user").build());
+        assertEquals(BOTH, KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("user", false, false))));
         assertEquals(
                 BOTH.hashCode(),
-                KeyForm.builder().address().text("user").build().hashCode());
+                KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("user", false, false))).hashCode());
         assertNotEquals(BOTH, ADDRESS);
     }
 
     @Test
     void aFoldedPartIsFoundInAnySpelling() {
-        KeyForm form = KeyForm.builder().address().folded("path.account", false).build();
+        KeyForm form = KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("path.account", true, false)));
         String key = "192.0.2.1:path.account=ann";
         for (String text : List.of(key, "192.0.2.1:path.account=ANN.", "192.0.2.1:path.account= Ann")) {
             assertEquals(PartitionKey.parse(key), form.read(text, KeyHash.PLAIN), text);
@@ -93,7 +91,7 @@ class KeyFormTest {
                 .canonical();
         assertEquals(longOne, form.read(longOne, KeyHash.PLAIN).canonical());
         assertNull(form.read("192.0.2.1", KeyHash.PLAIN));
-        KeyForm secret = KeyForm.builder().folded("query.account", true).build();
+        KeyForm secret = KeyForm.of(List.of(KeyForm.part("query.account", true, true)));
         assertEquals(
                 PartitionKey.builder()
                         .addSecret("query.account", "ann", KeyHash.PLAIN)

@@ -12,6 +12,7 @@ import io.limiter.internal.rule.KeyFold;
 import io.limiter.internal.rule.KeyForm;
 import io.limiter.rule.KeyResolver;
 import java.security.Principal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -117,22 +118,17 @@ public final class RequestKey {
 
     /** The form of all keys that the rule makes. */
     public static KeyForm formOf(RuleDefinition rule) {
-        KeyForm.Builder form = KeyForm.builder();
+        List<String> parts = new ArrayList<>();
         for (KeyPart part : rule.key()) {
             if (part.kind() == KeyPart.Kind.CLASS) {
                 return KeyForm.any();
             }
-            if (part.kind() == KeyPart.Kind.IP) {
-                form.address();
-            } else if (part.isFolded()) {
-                form.folded(label(part), part.kind().isSecret());
-            } else if (part.kind().isSecret()) {
-                form.secret(label(part));
-            } else {
-                form.text(label(part));
-            }
+            parts.add(
+                    part.kind() == KeyPart.Kind.IP
+                            ? KeyForm.ADDRESS
+                            : KeyForm.part(label(part), part.isFolded(), part.kind().isSecret()));
         }
-        return form.build();
+        return KeyForm.of(parts);
     }
 
     /** The label of a part in keys: its kind, and its name after a dot. */

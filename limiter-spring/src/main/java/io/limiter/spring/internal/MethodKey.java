@@ -72,17 +72,11 @@ final class MethodKey {
         if (expression != null && !expression.isListOfParts() && expression.mayBeKeyOrList()) {
             return KeyForm.any();
         }
-        KeyForm.Builder form = KeyForm.builder();
-        for (String word : words) {
-            if (isAddress(word)) {
-                form.address();
-            } else if (CallExpression.FOLD.equals(word)) {
-                form.folded(kindOf(word), false);
-            } else {
-                form.text(kindOf(word));
-            }
-        }
-        return form.build();
+        return KeyForm.of(words.stream()
+                .map(word -> isAddress(word)
+                        ? KeyForm.ADDRESS
+                        : KeyForm.part(kindOf(word), CallExpression.FOLD.equals(word), false))
+                .toList());
     }
 
     /**
