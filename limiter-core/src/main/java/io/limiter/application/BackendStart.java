@@ -18,7 +18,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -31,12 +30,6 @@ final class BackendStart {
     private static final Logger LOG = DiagnosticLog.of(BackendStart.class);
 
     private BackendStart() {}
-
-    private static void add(List<String> properties, String property, @Nullable Object one, @Nullable Object other) {
-        if (!Objects.equals(one, other)) {
-            properties.add(property);
-        }
-    }
 
     /** Several separate instances grant a multiple of each limit, which must be reported. */
     static void warnOfWhatInProcessIgnores(Settings settings) {
@@ -112,11 +105,10 @@ final class BackendStart {
                 && one.spec().identity().equals(other.spec().identity());
     }
 
-    static void warnOfWhatASharedBackendIgnores(RedisSettings redis) {
-        List<String> ignored = new ArrayList<>();
-        add(ignored, "limiter.redis.address", redis.connection().addresses(), List.of());
-        add(ignored, "limiter.redis.config", redis.connection().config(), null);
-        add(ignored, "limiter.redis.password", redis.connection().password(), null);
+    static void warnOfWhatASharedBackendIgnores(Settings settings) {
+        List<String> ignored = Stream.of("limiter.redis.address", "limiter.redis.config", "limiter.redis.password")
+                .filter(key -> settings.reload().fixed().get(key) != null)
+                .toList();
         if (!ignored.isEmpty()) {
             LOG.warn(
                     "RL-115 the application's own connection to Redis is used, so {} {}",

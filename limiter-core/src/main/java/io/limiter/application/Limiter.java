@@ -117,7 +117,7 @@ public final class Limiter implements AutoCloseable {
      * connection to Redis have no effect here.
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
-        BackendStart.warnOfWhatASharedBackendIgnores(config.settings().redis());
+        BackendStart.warnOfWhatASharedBackendIgnores(config.settings());
         return started(config, Objects.requireNonNull(shared, "shared"));
     }
 

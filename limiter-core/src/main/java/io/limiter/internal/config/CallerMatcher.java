@@ -8,16 +8,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * CallerMatcher by their address, their user name or a role. Immutable.
+ * Callers by their address, their user name or a role. Immutable.
  *
  * @param addresses the networks that their addresses are in, each without bits behind its prefix
  * @param users the names of authenticated users, compared with case
  * @param roles the roles that the container knows, compared with case
  */
 public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<String> roles) {
-    /** No callers. */
-    public static final CallerMatcher NONE = new CallerMatcher(List.of(), Set.of(), Set.of());
-
     /** Copies the collections. */
     public CallerMatcher {
         addresses = List.copyOf(addresses);

@@ -55,20 +55,7 @@ public record RequestCost(
 
     /** The cost of the properties cost and max-cost. */
     static RequestCost read(PropertyReader reader, String here) {
-        String key = here + "max-cost";
-        String text = reader.text(here + "cost");
-        boolean isHeader = text != null && text.startsWith(HEADER);
-        if (isHeader != reader.has(key)) {
-            reader.note(
-                    key,
-                    isHeader
-                            ? "RL-105 a cost of a header needs a cap, or a client could ask for any; add " + key
-                                    + " = 100"
-                            : "RL-106 only a cost of a header has a cap; remove this line, or write " + here
-                                    + "cost = header:X-Batch-Size");
-            return of(1);
-        }
-        RequestCost most = isHeader ? reader.read(key, value -> ofHeader("any", number(value))) : null;
+        RequestCost most = reader.read(here + "max-cost", value -> ofHeader("any", number(value)));
         RequestCost cost = reader.read(here + "cost", value -> parse(value, most == null ? 1 : most.permits));
         return cost == null ? of(1) : cost;
     }

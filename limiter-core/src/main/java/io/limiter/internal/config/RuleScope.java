@@ -1,8 +1,14 @@
 package io.limiter.internal.config;
 
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+
 
 /**
  * Which requests a rule applies to. Immutable.
@@ -11,7 +17,8 @@ import java.util.stream.Collectors;
  *     also matches {@code /api}), with variables that match one segment ({@code /users/{id}}), with any number of segments
  *     between two others ({@code /api/**&#47;export})
  * @param methods the HTTP methods that it matches, in upper case; one that is not registered has the prefix {@code ext:};
- *     empty for all
+ *     empty for all. A method that no client sends would limit nothing, so a slip such as {@code ALL} or {@code GET|POST} is
+ *     refused
  * @param headers the headers that the request must have, all of them
  * @param query the parameters that its query must have, all of them
  * @param except paths of the rule that it does not count, written as its paths
@@ -26,10 +33,28 @@ public record RuleScope(
         List<String> except,
         CallerMatcher exempt,
         boolean isDefault) {
+    private static final List<String> USUAL =
+            List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT");
+    /** The IANA registry, without its reserved names {@code *} and PRI; and QUERY, which becomes part of it. */
+    private static final Set<String> OTHERS = Set.of(
+            ("ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF"
+                            + " MKWORKSPACE MOVE ORDERPATCH PROPFIND PROPPATCH QUERY REBIND REPORT SEARCH UNBIND UNCHECKOUT UNLINK"
+                            + " UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL")
+                    .split(" "));
+
+    private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
+
+    /**
+     * What patterns of other kinds have, or a list without commas, and no path of an application: it would match nothing.
+     * {@code $batch} and {@code v1:cancel} are paths.
+     */
+    private static final Pattern UNFIT =
+            Pattern.compile("[*{};?#%\\\\|<>\\[\\]^\"\\p{Cntrl}]|^[.+]+$|\\.\\+|\\$$|^\\s|\\s$|^:");
+
     /** Copies the collections, and writes the methods in upper case. */
     public RuleScope {
         paths = List.copyOf(paths);
-        methods = methods.stream().map(MethodText::canonical).collect(Collectors.toUnmodifiableSet());
+        methods = methods.stream().map(RuleScope::canonical).collect(Collectors.toUnmodifiableSet());
         headers = List.copyOf(headers);
         query = List.copyOf(query);
         except = List.copyOf(except);
@@ -46,9 +71,9 @@ public record RuleScope(
                 here + "path",
                 !paths.isEmpty(),
                 "RL-105 rule '" + rule + "' has no path; add " + here + "path = /api/* (every path is written /*)");
-        reader.check(here + "path", () -> PathText.check(paths));
-        reader.check(here + "methods", () -> MethodText.check(methods));
-        reader.check(here + "except", () -> PathText.checkExempt(except));
+        reader.check(here + "path", () -> LimitText.each(paths, RuleScope::checked));
+        reader.check(here + "methods", () -> checkMethods(methods));
+        reader.check(here + "except", () -> checkExempt(except));
         return new RuleScope(
                 paths,
                 Set.copyOf(methods),
@@ -65,6 +90,63 @@ public record RuleScope(
 
     /** The methods without the prefix of extensions. */
     public Set<String> methodNames() {
-        return methods.stream().map(MethodText::name).collect(Collectors.toUnmodifiableSet());
+        return methods.stream().map(method -> method.replaceFirst("^ext:", "")).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** The canonical spelling: the name in upper case. */
+    private static String canonical(String method) {
+        return method.toUpperCase(Locale.ROOT).replaceFirst("^EXT:", "ext:");
+    }
+
+    private static void checkMethods(Collection<String> methods) {
+        List<String> unfit =
+                methods.stream().filter(method -> !isFit(canonical(method))).toList();
+        Problems.refuseIf(
+                !unfit.isEmpty(),
+                "'" + String.join("', '", unfit)
+                        + "' is not a registered HTTP method; write GET, POST, separated by commas, ext:PURGE for another"
+                        + " one, or leave the line out for every method"
+                        + unfit.stream()
+                                .filter(method -> method.matches("[A-Za-z]+"))
+                                .map(method -> Suggestion.of(canonical(method), USUAL))
+                                .collect(Collectors.joining()));
+    }
+
+    private static boolean isFit(String canonical) {
+        return USUAL.contains(canonical) || OTHERS.contains(canonical) || canonical.matches("ext:[A-Z][A-Z0-9_-]*");
+    }
+
+    private static void checkExempt(List<String> paths) {
+        LimitText.each(paths, path -> {
+            Problems.refuseIf(
+                    checked(path).matches("(/\\*{1,2})+"),
+                    "'" + path + "' is every path, so the rule would count nothing; write enabled = false instead");
+            return path;
+        });
+    }
+
+    private static String checked(String path) {
+        Problems.refuseIf(!path.startsWith("/"), "'" + path + "' is not a path; start it with / (every path is /*)");
+        String[] segments = path.substring(1).split("/", -1);
+        Set<String> variables = new HashSet<>();
+        for (int i = 0; i < segments.length; i++) {
+            String segment = segments[i];
+            boolean last = i == segments.length - 1;
+            Matcher variable = VARIABLE.matcher(segment);
+            Problems.refuseIf(
+                    segment.isEmpty() && !last, "'" + path + "' has an empty segment; write one / between segments");
+            Problems.refuseIf(
+                    variable.matches() && !variables.add(variable.group(1)),
+                    "'" + path + "' has two variables " + segment + "; give one of them another name");
+            Problems.refuseIf(
+                    !variable.matches()
+                            && !segment.equals("**")
+                            && !(last && segment.equals("*"))
+                            && UNFIT.matcher(segment).find(),
+                    "'" + path + "' can't be matched at '" + segment
+                            + "'; a path is plain decoded text, with * only as its last segment (/api/*), **"
+                            + " and a variable only as whole segments (/api/**/export, /users/{id})");
+        }
+        return path;
     }
 }

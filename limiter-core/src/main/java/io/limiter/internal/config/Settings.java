@@ -1,6 +1,7 @@
 package io.limiter.internal.config;
 
 import io.limiter.Policy;
+import io.limiter.address.IpNetwork;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,7 +25,7 @@ public record Settings(
         Storage storage,
         ClientIpSettings clientIp,
         HttpSettings http,
-        CallerSettings callers,
+        Callers callers,
         Limits limits,
         Operation operation) {
     /** Where the state is. */
@@ -52,6 +53,20 @@ public record Settings(
             long maxTimestamps,
             int maxWaiting,
             long instances) {}
+
+    /**
+     * Callers that are exempt or denied under all rules.
+     *
+     * @param exempt callers that no rule counts
+     * @param denied the networks of callers that are denied before anything is counted
+     * @param deniedStatus of that answer: 403 or 429
+     */
+    public record Callers(CallerMatcher exempt, List<IpNetwork> denied, int deniedStatus) {
+        /** Copies the networks. */
+        public Callers {
+            denied = List.copyOf(denied);
+        }
+    }
 
     /**
      * What is limited.

@@ -2,6 +2,7 @@ package io.limiter.internal.config;
 
 import io.limiter.Policy;
 import io.limiter.internal.config.Settings.BackendKind;
+import io.limiter.internal.config.Settings.Callers;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Limits;
 import io.limiter.internal.config.Settings.Operation;
@@ -44,7 +45,10 @@ public final class SettingsParser {
         Storage storage = storage(hasClient);
         ClientIpSettings clientIp = ClientIpSettings.read(reader);
         HttpSettings http = HttpSettings.read(reader);
-        CallerSettings callers = CallerSettings.read(reader);
+        Callers callers = new Callers(
+                CallerMatcher.read(reader, "limiter.exempt."),
+                CallerMatcher.networks(reader, "limiter.deny.addresses"),
+                reader.number("limiter.deny.status"));
         PlanSettings plans = PlanSettings.read(reader);
         String jmx = reader.text("limiter.jmx.name");
         DenialRecord denials = new DenialRecord(

@@ -2,7 +2,6 @@ package io.limiter.servlet.internal;
 
 import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.CallerSettings;
 import io.limiter.internal.config.ClientIpSettings.Source;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
@@ -84,7 +83,7 @@ public final class WebAppChecks {
     }
 
     private static boolean namesAddresses(Settings config) {
-        CallerSettings callers = config.callers();
+        Settings.Callers callers = config.callers();
         return !callers.denied().isEmpty()
                 || !callers.exempt().addresses().isEmpty()
                 || config.rules().stream()
