@@ -109,7 +109,7 @@ final class PropertyReader {
         for (ConfigEntry entry : byKey.values()) {
             ConfigKey known = ConfigKeys.find(entry.key());
             if (known != null) {
-                known.conflicts(entry, byKey.values()).forEach(text -> must(entry.key(), false, text));
+                known.conflicts(entry, byKey.values()).forEach(text -> problems.add(entry, text));
             }
         }
     }
