@@ -36,7 +36,7 @@ public final class EnvironmentText {
     /**
      * The entries of the variables.
      *
-     * @param otherKeys the caller's own keys, whose variables it reads itself
+     * @param otherKeys the caller's own keys
      */
     public static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
@@ -45,7 +45,7 @@ public final class EnvironmentText {
                 .removeIf(one ->
                         !one.getKey().startsWith("LIMITER_") || one.getValue().isBlank());
         // Usually there is none, which saves startup from spelling all keys.
-        List<String> known = ours.isEmpty() ? List.of() : known(files, ours.keySet());
+        List<String> known = ours.isEmpty() ? List.of() : known(files, ours.keySet(), otherKeys);
         List<ConfigEntry> entries = new ArrayList<>();
         List<String> unread = new ArrayList<>();
         ours.forEach((variable, value) -> {
@@ -61,8 +61,7 @@ public final class EnvironmentText {
                 entries.add(new ConfigEntry(place, 0, meant.get(0), value.strip()));
             } else if (LIKE_A_SETTING.matcher(variable).matches()
                     && !OF_A_SERVICE.matcher(variable).matches()
-                    && (list.equals(variable) || !ours.containsKey(list))
-                    && otherKeys.stream().noneMatch(key -> isOf(variable, key))) {
+                    && (list.equals(variable) || !ours.containsKey(list))) {
                 List<String> right =
                         known.stream().map(EnvironmentText::variable).toList();
                 String near = Suggestion.nearest(variable, right, FARTHEST);
@@ -79,8 +78,9 @@ public final class EnvironmentText {
     }
 
     /** All keys, including those of policies and rules that are only in the environment. */
-    private static List<String> known(List<ConfigEntry> files, Set<String> variables) {
-        List<String> known = new ArrayList<>(ConfigKeys.names(false));
+    private static List<String> known(List<ConfigEntry> files, Set<String> variables, Set<String> otherKeys) {
+        List<String> known = new ArrayList<>(otherKeys);
+        known.addAll(ConfigKeys.names(false));
         known.removeIf(key -> key.contains(ConfigKeys.NAME));
         known.addAll(ConfigKeys.newNames().keySet());
         for (NamedKeys group : NamedKeys.values()) {
@@ -97,11 +97,13 @@ public final class EnvironmentText {
         return known;
     }
 
-    private static boolean isOf(String variable, String key) {
+    /** Whether a variable is that of a key, in one of its spellings. */
+    public static boolean isOf(String variable, String key) {
         return variable(key).replace("_", "").equals(variable.replace("_", ""));
     }
 
-    private static String variable(String key) {
+    /** The variable of a key. */
+    public static String variable(String key) {
         return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
     }
 }

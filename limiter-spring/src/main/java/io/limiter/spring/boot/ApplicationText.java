@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.EnvironmentText;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -57,6 +58,8 @@ final class ApplicationText {
             }
         });
         lists.forEach((list, items) -> variables.putIfAbsent(list, String.join(", ", items.values())));
+        // Of two names in one source none overrides the other, which limiter-core reports.
+        here.keySet().forEach(uniform -> entries.remove(KnownKeys.otherName(uniform)));
         here.forEach(this::put);
     }
 
@@ -66,11 +69,6 @@ final class ApplicationText {
             return;
         }
         String uniform = KnownKeys.uniform(key.text());
-        Entry other = here.get(KnownKeys.otherName(uniform));
-        if (other != null) {
-            String both = property.name() + " and " + other.key();
-            note(property, property.name(), "RL-102 " + both + " are one property; keep one of the two");
-        }
         Entry entry = here.computeIfAbsent(uniform, k -> new Entry(property, key.text(), new TreeMap<>()));
         if (key.index() < 0 && !entry.texts().isEmpty()) {
             int line = entry.property().line();
@@ -91,17 +89,15 @@ final class ApplicationText {
         // line.
         entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.texts()));
         String other = KnownKeys.otherName(uniform);
-        entries.remove(other);
-        variables.keySet().removeIf(variable -> isOf(variable, uniform) || (other != null && isOf(variable, other)));
-    }
-
-    private static boolean isOf(String variable, String uniform) {
-        return KnownKeys.letters(variable).equals(KnownKeys.letters(uniform));
+        variables
+                .keySet()
+                .removeIf(variable -> EnvironmentText.isOf(variable, uniform)
+                        || (other != null && EnvironmentText.isOf(variable, other)));
     }
 
     /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */
     private void readVariable(SourcedProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
-        String variable = property.variable();
+        String variable = EnvironmentText.variable(property.name());
         if (!variable.startsWith("LIMITER_") || value.isBlank()) {
             return;
         }
@@ -110,11 +106,6 @@ final class ApplicationText {
         if (item.matches()) {
             lists.computeIfAbsent(item.group("list"), list -> new TreeMap<>())
                     .put(Integer.valueOf(item.group("index")), value);
-        }
-        for (String key : KnownKeys.OF_SPRING) {
-            if (KnownKeys.letters(variable).equals(KnownKeys.letters(key))) {
-                entries.put(KnownKeys.uniform(key), new Entry(property, key, new TreeMap<>(Map.of(-1, value))));
-            }
         }
     }
 

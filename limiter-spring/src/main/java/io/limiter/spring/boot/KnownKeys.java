@@ -124,9 +124,4 @@ final class KnownKeys {
     static String uniform(String key) {
         return key.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
-
-    /** Letters and digits only: the common form of a key and an environment variable. */
-    static String letters(String key) {
-        return key.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
-    }
 }

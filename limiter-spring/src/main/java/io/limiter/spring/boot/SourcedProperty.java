@@ -1,9 +1,9 @@
 package io.limiter.spring.boot;
 
+import io.limiter.internal.config.EnvironmentText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -50,11 +50,6 @@ record SourcedProperty(PropertySource<?> source, String name) {
         return source instanceof SystemEnvironmentPropertySource;
     }
 
-    /** The name as an environment variable. */
-    String variable() {
-        return name.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
-    }
-
     /** The file or other source. */
     String place() {
         Origin origin = OriginLookup.getOrigin(source, name);
@@ -62,7 +57,7 @@ record SourcedProperty(PropertySource<?> source, String name) {
             return text.toString().replace(" - " + text.getLocation(), "");
         }
         if (isVariable()) {
-            return "environment variable " + variable();
+            return "environment variable " + EnvironmentText.variable(name);
         }
         return origin == null ? PLACES.getOrDefault(source.getName(), source.getName()) : origin.toString();
     }
