@@ -228,7 +228,9 @@ public final class LimiterConfig {
             return this;
         }
 
-        /** The caller's own keys: they are accepted, ignored here, and suggested for similar unknown keys. */
+        /**
+         * The caller's own keys: they are accepted, checked if this library knows them, and suggested for similar unknown keys.
+         */
         public Builder foreignKeys(Collection<String> keys) {
             foreignKeys.addAll(keys);
             return this;

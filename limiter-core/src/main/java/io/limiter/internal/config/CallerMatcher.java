@@ -22,15 +22,6 @@ public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<St
         roles = Set.copyOf(roles);
     }
 
-    /** Notes exemptions by addresses that every client can claim. */
-    void check(PropertyReader reader, String here, ClientIpSettings clientIp) {
-        reader.must(
-                here + "addresses",
-                addresses.isEmpty() || !clientIp.trustsEveryPeer(),
-                "RL-106 limiter.client-ip.trusted-proxies = all lets every client claim such an address; write"
-                        + " the networks of your proxies there, or remove this line");
-    }
-
     /** The callers of the properties below a key. */
     static CallerMatcher read(PropertyReader reader, String here) {
         return new CallerMatcher(

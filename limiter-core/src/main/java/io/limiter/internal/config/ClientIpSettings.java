@@ -48,9 +48,6 @@ public record ClientIpSettings(
     /** A subscriber gets a network of at least this size, and can use any address in it. */
     public static final int DEFAULT_IPV6_PREFIX_BITS = 64;
 
-    /** A shorter prefix covers more than one provider. */
-    public static final int LEAST_IPV6_PREFIX_BITS = 32;
-
     /** The address of the TCP peer; no peer is trusted. */
     public static final ClientIpSettings DEFAULT =
             new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS, Source.AUTO);

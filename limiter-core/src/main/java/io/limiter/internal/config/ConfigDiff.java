@@ -18,7 +18,8 @@ public final class ConfigDiff {
         Map<String, ?> before = now.reload().fixed();
         Map<String, ?> after = next.reload().fixed();
         return after.keySet().stream()
-                .filter(key -> !Objects.equals(before.get(key), after.get(key)))
+                // A configuration in code does not have the application's own keys.
+                .filter(key -> before.containsKey(key) && !Objects.equals(before.get(key), after.get(key)))
                 .filter(key -> !key.equals(ReloadSettings.INTERVAL)
                         || next.reload().source().isReadable())
                 .map(ConfigKeys::inShort)

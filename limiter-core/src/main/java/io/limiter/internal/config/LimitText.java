@@ -92,6 +92,15 @@ public final class LimitText {
         return limits;
     }
 
+    /** Whether a text is a list of limits. */
+    public static boolean isLimits(String text) {
+        try {
+            return !parseAll(text).isEmpty();
+        } catch (IllegalArgumentException noLimits) {
+            return false;
+        }
+    }
+
     /** The text between commas. */
     static List<String> items(String text) {
         return Arrays.stream(text.split(",", -1)).map(String::strip).toList();

@@ -1,6 +1,7 @@
 package io.limiter.internal.config;
 
 import io.limiter.Policy;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -46,10 +47,11 @@ public record RulePlans(Source source, String name, Map<String, Policy> policies
 
     /** Parses configuration text. */
     static RulePlans parse(String text, Map<String, Policy> policies) {
-        Source source = Source.RESOLVER;
-        for (Source one : Source.values()) {
-            source = source == Source.RESOLVER && text.startsWith(one.prefix) ? one : source;
-        }
+        // The last one has no prefix.
+        Source source = Arrays.stream(Source.values())
+                .filter(one -> text.startsWith(one.prefix))
+                .findFirst()
+                .orElseThrow();
         return new RulePlans(source, text.substring(source.prefix.length()), policies);
     }
 

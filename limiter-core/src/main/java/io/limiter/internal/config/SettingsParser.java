@@ -54,22 +54,16 @@ public final class SettingsParser {
         DenialRecord denials = new DenialRecord(
                 reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
         ReloadSettings reload = ReloadSettings.read(reader, inCode, source);
-        reader.all().forEach(entry -> checkKey(entry.key(), entry.value()));
+        foreignKeys.stream().filter(key -> ConfigKeys.find(key) != null).forEach(reader::text);
+        reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
         reader.checkConflicts();
-        callers.exempt().check(reader, "limiter.exempt.", clientIp);
         return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, jmx, reload));
     }
 
-    private void checkKey(String key, String value) {
+    private void checkKey(String key) {
         ConfigKey known = ConfigKeys.find(key);
-        if (foreignKeys.contains(key)) {
-            reader.check(key, () -> {
-                if (known != null) {
-                    known.check(value);
-                }
-            });
-        } else if (known == null || known.isOfSpring()) {
+        if (!foreignKeys.contains(key) && (known == null || known.isOfSpring())) {
             reader.note(key, "RL-101 unknown key" + instead(key));
         }
     }
@@ -119,8 +113,6 @@ public final class SettingsParser {
             }
         }
         rules.forEach(rule -> addPolicies(rule, policies));
-        rules.forEach(rule ->
-                rule.scope().exempt().check(reader, NamedKeys.RULES.start + rule.name() + ".exempt.", clientIp));
         return new Limits(policies, rules, plans);
     }
 

@@ -98,6 +98,28 @@ class ConfigKeysTest {
     }
 
     @Test
+    void keysOfSpringNeedARestartToo() {
+        LimiterConfig now =
+                LimiterConfig.builder().foreignKeys(ConfigKeys.names(true)).build();
+        LimiterConfig next = now.toBuilder().property("limiter.filter.order", "5").build();
+        assertEquals(List.of("limiter.filter.*"), ConfigDiff.needingRestart(now.settings(), next.settings()));
+        assertEquals(List.of("limiter.filter.*"), ConfigDiff.needingRestart(next.settings(), now.settings()));
+        Settings inCode = config(Map.of()).settings();
+        assertEquals(List.of(), ConfigDiff.needingRestart(now.settings(), inCode));
+        assertEquals(List.of(), ConfigDiff.needingRestart(inCode, next.settings()));
+    }
+
+    @Test
+    void aMistakeThatTheCallerFoundIsTheOnlyOneOfItsProperty() {
+        String message = assertThrows(IllegalArgumentException.class, () -> LimiterConfig.builder()
+                        .property("limiter.denials.log", "${nobody}")
+                        .mistake("code", 0, "limiter.denials.log", "RL-104 limiter.denials.log: no value; write one")
+                        .build())
+                .getMessage();
+        assertEquals(2, message.lines().count(), message);
+    }
+
+    @Test
     void oldNamesAreUnderstood() {
         assertEquals(
                 Map.of(

@@ -48,7 +48,6 @@ final class ApplicationFiles {
     private final @Nullable ClassLoader loader;
 
     private final Map<String, Resource> files = new LinkedHashMap<>();
-    private List<String> bootKeys = List.of();
 
     /**
      * The files of an application.
@@ -101,9 +100,7 @@ final class ApplicationFiles {
 
     /** The configuration of the application at startup. */
     LimiterConfig config() {
-        LimiterConfig config = config(environment);
-        bootKeys = bootKeys(environment);
-        return config;
+        return config(environment);
     }
 
     private LimiterConfig config(ConfigurableEnvironment from) {
@@ -143,10 +140,6 @@ final class ApplicationFiles {
                     + " is decided at startup; restart, or write them into an existing document");
         }
         ConfigurationPropertySources.attach(now);
-        if (!bootKeys.equals(bootKeys(now))) {
-            throw new IOException("RL-150 " + String.join(", ", KnownKeys.OF_SPRING)
-                    + " can't change while the application runs; restart with the new configuration");
-        }
         return config(now);
     }
 
@@ -175,11 +168,5 @@ final class ApplicationFiles {
                 && binder.bind("spring.config.activate.on-cloud-platform", CloudPlatform.class)
                         .map(platform -> platform.isActive(environment))
                         .orElse(true);
-    }
-
-    private static List<String> bootKeys(ConfigurableEnvironment environment) {
-        return KnownKeys.OF_SPRING.stream()
-                .map(key -> String.valueOf(environment.getProperty(key)))
-                .toList();
     }
 }

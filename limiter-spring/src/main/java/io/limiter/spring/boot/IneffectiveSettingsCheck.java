@@ -91,7 +91,7 @@ record IneffectiveSettingsCheck(
         /** Whether its value fits the limiter: limits in its grammar, or an existing policy. */
         boolean isProof(LimiterConfig config) {
             return key.owner().isEmpty()
-                    || (key.text().endsWith(".limits") && isLimits(value))
+                    || (key.text().endsWith(".limits") && LimitText.isLimits(value))
                     || (key.text().endsWith(".policy") && config.policies().containsKey(value));
         }
 
@@ -125,15 +125,6 @@ record IneffectiveSettingsCheck(
                     ours.size(),
                     ours.subList(0, Math.min(ours.size(), MOST_SHOWN)),
                     ours.get(0).property().name());
-        }
-    }
-
-    private static boolean isLimits(String text) {
-        try {
-            LimitText.parseAll(text);
-            return true;
-        } catch (IllegalArgumentException noLimits) {
-            return false;
         }
     }
 }

@@ -100,17 +100,14 @@ final class AnnotationPolicies {
     }
 
     private static String instead(String name, Set<String> there) {
-        try {
-            LimitText.parseAll(name);
+        if (LimitText.isLimits(name)) {
             return "; these are limits, so write @RateLimited(limits = \"" + name + "\")";
-        } catch (IllegalArgumentException noLimits) {
-            return there.isEmpty()
-                    ? ", nor any other; add limiter.policies." + name
-                            + ".limits = 3/10s (in Spring Boot's application.yml:"
-                            + " limiter, below it policies; a limiter.properties is not read there)"
-                    : "; there are " + there + "; write one of them, or add limiter.policies." + name
-                            + ".limits = 3/10s";
         }
+        return there.isEmpty()
+                ? ", nor any other; add limiter.policies." + name
+                        + ".limits = 3/10s (in Spring Boot's application.yml:"
+                        + " limiter, below it policies; a limiter.properties is not read there)"
+                : "; there are " + there + "; write one of them, or add limiter.policies." + name + ".limits = 3/10s";
     }
 
     private static String claim(

@@ -69,7 +69,7 @@ public final class ResolverBuilder {
     /**
      * How many bits of an IPv6 address identify a client; 64 unless set.
      *
-     * @param bits {@value ClientIpSettings#LEAST_IPV6_PREFIX_BITS} to 128
+     * @param bits 32 to 128
      */
     public ResolverBuilder ipv6Prefix(int bits) {
         this.ipv6PrefixBits = bits;
