@@ -1,9 +1,7 @@
 package io.limiter.internal.config;
 
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
@@ -28,7 +26,6 @@ public record ConfigKey(
         @Nullable String usual,
         Set<String> flags,
         List<String> about) {
-    private static final Pattern CHOICE = Pattern.compile("- ([^:]+): (.+)");
     private static final Pattern MISTAKE = Pattern.compile(
             "! (?:unlike (?<form>\\S+)|(?<value>\\S+) (?<how>with|without) (?<other>\\S+)): (?<text>.+)");
 
@@ -85,15 +82,8 @@ public record ConfigKey(
         return about.get(0);
     }
 
-    /** What it can be, with a sentence for each; empty for other types. */
-    public Map<String, String> choices() {
-        Map<String, String> choices = new LinkedHashMap<>();
-        lines(CHOICE).forEach(choice -> choices.put(choice.group(1), choice.group(2)));
-        return choices;
-    }
-
-    private List<Matcher> lines(Pattern form) {
-        return about.stream().map(form::matcher).filter(Matcher::matches).toList();
+    private List<Matcher> mistakes() {
+        return about.stream().map(MISTAKE::matcher).filter(Matcher::matches).toList();
     }
 
     /**
@@ -102,7 +92,7 @@ public record ConfigKey(
      * @throws IllegalArgumentException if it is not of this type or form
      */
     void check(String value) {
-        for (Matcher mistake : lines(MISTAKE)) {
+        for (Matcher mistake : mistakes()) {
             Problems.refuseIf(
                     mistake.group("form") != null && !isLike(mistake.group("form"), value), mistake.group("text"));
         }
@@ -146,7 +136,7 @@ public record ConfigKey(
     /** What is wrong with a value because of the other properties. */
     List<String> conflicts(ConfigEntry entry, Collection<ConfigEntry> all) {
         String owner = String.valueOf(NamedKeys.nameIn(entry.key()));
-        return lines(MISTAKE).stream()
+        return mistakes().stream()
                 .filter(mistake -> mistake.group("form") == null && isLike(mistake.group("value"), entry.value()))
                 .filter(mistake -> mistake.group("how").equals("with") == isWritten(mistake.group("other").replace(ConfigKeys.NAME, Pattern.quote(owner)), all))
                 .map(mistake -> mistake.group("text").replace(ConfigKeys.NAME, owner))

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.ConfigKey.Type;
-import io.limiter.kit.PropertySections;
+import io.limiter.kit.PropertyTable;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
@@ -28,16 +28,16 @@ class ConfigKeysTest {
         for (ConfigKey key : ConfigKeys.all()) {
             String start = key.name().substring(0, key.name().lastIndexOf('.')).replace(".exempt", "");
             assertTrue(
-                    PropertySections.all().containsKey(start)
-                            || PropertySections.all().containsKey(start + ".exempt"),
+                    PropertyTable.sections().containsKey(start)
+                            || PropertyTable.sections().containsKey(start + ".exempt"),
                     key.name());
             assertTrue(key.sentence().matches("[^a-z].*\\.") || key.sentence().startsWith("redis://"), key.sentence());
             boolean hasRange = Set.of(Type.NUMBER, Type.DURATION, Type.WAIT).contains(key.type());
             assertTrue(hasRange || key.range().isEmpty(), key.name());
             assertTrue(Set.of("restart", "spring").containsAll(flags(key)), key.name());
             assertTrue(key.usual() == null
-                    || key.choices().isEmpty()
-                    || key.choices().containsKey(key.usual()));
+                    || PropertyTable.choices(key).isEmpty()
+                    || PropertyTable.choices(key).containsKey(key.usual()));
         }
     }
 

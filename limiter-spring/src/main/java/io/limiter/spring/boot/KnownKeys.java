@@ -37,16 +37,13 @@ final class KnownKeys {
     /** All keys as limiter-core writes them, by their uniform spelling. */
     private static final Map<String, String> ALL = new LinkedHashMap<>();
 
-    static {
-        Stream.of(ConfigKeys.names(false), OF_SPRING, ConfigKeys.newNames().keySet())
-                .flatMap(Collection::stream)
-                .forEach(key -> ALL.put(uniform(key), key));
-    }
-
     /** The other name of a property that has an old and a new one, both ways. */
     private static final Map<String, String> OTHER_NAMES = new HashMap<>();
 
     static {
+        Stream.of(ConfigKeys.names(false), OF_SPRING, ConfigKeys.newNames().keySet())
+                .flatMap(Collection::stream)
+                .forEach(key -> ALL.put(uniform(key), key));
         ConfigKeys.newNames().forEach((old, now) -> {
             OTHER_NAMES.put(uniform(old), uniform(now));
             OTHER_NAMES.put(uniform(now), uniform(old));

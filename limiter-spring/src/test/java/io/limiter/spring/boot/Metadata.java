@@ -3,7 +3,7 @@ package io.limiter.spring.boot;
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.ConfigKey.Type;
 import io.limiter.internal.config.ConfigKeys;
-import io.limiter.kit.PropertySections;
+import io.limiter.kit.PropertyTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,7 +28,7 @@ final class Metadata {
         List<Map<String, Object>> groups = new ArrayList<>();
         List<Map<String, Object>> properties = new ArrayList<>();
         List<Map<String, Object>> hints = new ArrayList<>();
-        PropertySections.all().forEach((section, about) -> {
+        PropertyTable.sections().forEach((section, about) -> {
             if (NAMED.containsKey(section)) {
                 properties.add(entry(section.replace(".<name>", ""), "type", NAMED.get(section), "description", about));
             } else {
@@ -59,9 +59,9 @@ final class Metadata {
                     "deprecation",
                     entry(null, "level", "warning", "replacement", key.name())));
         }
-        if (!key.choices().isEmpty()) {
+        if (!PropertyTable.choices(key).isEmpty()) {
             List<Object> values = new ArrayList<>();
-            key.choices().forEach((value, about) -> values.add(entry(null, "value", value, "description", about)));
+            PropertyTable.choices(key).forEach((value, about) -> values.add(entry(null, "value", value, "description", about)));
             hints.add(entry(key.name(), "values", values));
         } else if (key.type() == Type.CLASS || key.type() == Type.FILE) {
             hints.add(entry(key.name(), "providers", List.of(provider(key.type()))));

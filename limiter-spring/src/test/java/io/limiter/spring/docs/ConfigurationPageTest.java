@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.ConfigKeys;
 import io.limiter.kit.Pages;
-import io.limiter.kit.PropertySections;
+import io.limiter.kit.PropertyTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ class ConfigurationPageTest {
 
     private static String table() throws IOException {
         StringBuilder table = new StringBuilder();
-        PropertySections.all().forEach((section, about) -> {
+        PropertyTable.sections().forEach((section, about) -> {
             // Angle brackets are markup in bold text.
             table.append(row("**" + section.replace("<name>", "*name*") + "**", "", about));
             for (ConfigKey key : ConfigKeys.all()) {
@@ -68,16 +68,16 @@ class ConfigurationPageTest {
         String section = name;
         do {
             section = section.substring(0, section.lastIndexOf('.'));
-        } while (!PropertySections.all().containsKey(section));
+        } while (!PropertyTable.sections().containsKey(section));
         return section;
     }
 
     private static String meaning(ConfigKey key) {
-        String choices = key.choices().keySet().stream()
+        String choices = PropertyTable.choices(key).keySet().stream()
                 .map(choice -> "`" + choice + "`")
                 .collect(Collectors.joining(", ", " One of ", "."));
         return key.sentence()
-                + (key.choices().isEmpty() ? "" : choices)
+                + (PropertyTable.choices(key).isEmpty() ? "" : choices)
                 + (key.oldName() == null ? "" : " Its old name is `" + key.oldName() + "`.")
                 + (key.needsRestart() ? " A change needs a restart." : "");
     }
