@@ -21,8 +21,7 @@ public final class PropertyTable {
 
     /** What the sections are about, in the order of the table. */
     public static Map<String, String> sections() {
-        try (InputStream table = Objects.requireNonNull(
-                ConfigKey.class.getResourceAsStream("properties.txt"))) {
+        try (InputStream table = Objects.requireNonNull(ConfigKey.class.getResourceAsStream("properties.txt"))) {
             Map<String, String> all = new LinkedHashMap<>();
             Matcher section = SECTION.matcher(new String(table.readAllBytes(), StandardCharsets.UTF_8));
             while (section.find()) {

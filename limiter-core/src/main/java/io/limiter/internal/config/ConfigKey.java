@@ -104,8 +104,7 @@ public record ConfigKey(
                         "not a whole number; write one such as 0 or -50");
             case NUMBER ->
                 Problems.refuseIf(
-                        !range.isEmpty()
-                                && (!value.matches("0|0*[1-9][0-9]{0,17}") || isOutside(Long::valueOf, value)),
+                        !range.isEmpty() && (!value.matches("0|0*[1-9][0-9]{0,17}") || isOutside(Long::valueOf, value)),
                         "not a whole number from " + bounds() + "; write one of these");
             case DURATION ->
                 Problems.refuseIf(
@@ -138,7 +137,8 @@ public record ConfigKey(
         String owner = String.valueOf(NamedKeys.nameIn(entry.key()));
         return mistakes().stream()
                 .filter(mistake -> mistake.group("form") == null && isLike(mistake.group("value"), entry.value()))
-                .filter(mistake -> mistake.group("how").equals("with") == isWritten(mistake.group("other").replace(ConfigKeys.NAME, Pattern.quote(owner)), all))
+                .filter(mistake -> mistake.group("how").equals("with")
+                        == isWritten(mistake.group("other").replace(ConfigKeys.NAME, Pattern.quote(owner)), all))
                 .map(mistake -> mistake.group("text").replace(ConfigKeys.NAME, owner))
                 .toList();
     }

@@ -110,7 +110,8 @@ public final class CountedOutcomes {
             if (last == 0) {
                 return Pattern.compile(parts.get(0));
             }
-            // The first place of each part is enough. Without going back, the time is that of one pass: clients may write
+            // The first place of each part is enough. Without going back, the time is that of one pass: clients may
+            // write
             // the text.
             String between = String.join(
                     "",

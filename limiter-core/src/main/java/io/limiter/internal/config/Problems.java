@@ -70,7 +70,9 @@ public final class Problems {
     public List<String> lines() {
         found.sort(Comparator.<Problem, String>comparing(one -> one.at.source()).thenComparing(one -> one.at.line()));
         boolean hasOneSource = onlySource() != null;
-        return found.stream().map(one -> one.place(hasOneSource) + one.message()).toList();
+        return found.stream()
+                .map(one -> one.place(hasOneSource) + one.message())
+                .toList();
     }
 
     /** One message for all of them. */
@@ -81,7 +83,8 @@ public final class Problems {
     }
 
     private @Nullable String onlySource() {
-        List<String> sources = found.stream().map(one -> one.at.source()).distinct().toList();
+        List<String> sources =
+                found.stream().map(one -> one.at.source()).distinct().toList();
         return sources.size() == 1 ? sources.get(0) : null;
     }
 

@@ -31,7 +31,6 @@ public record RedisSettings(
     private static final Pattern ADDRESS = Pattern.compile(
             "rediss?://(?:\\S*@)?(?:\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9._-]+):(?<port>[0-9]{1,5})(?:/(?:[0-9]{1,5})?)?");
 
-
     /** The kind of Redis at the addresses. */
     public enum RedisMode {
         /** One server: {@code single}. */

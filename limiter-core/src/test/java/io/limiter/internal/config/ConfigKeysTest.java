@@ -101,7 +101,8 @@ class ConfigKeysTest {
     void keysOfSpringNeedARestartToo() {
         LimiterConfig now =
                 LimiterConfig.builder().foreignKeys(ConfigKeys.names(true)).build();
-        LimiterConfig next = now.toBuilder().property("limiter.filter.order", "5").build();
+        LimiterConfig next =
+                now.toBuilder().property("limiter.filter.order", "5").build();
         assertEquals(List.of("limiter.filter.*"), ConfigDiff.needingRestart(now.settings(), next.settings()));
         assertEquals(List.of("limiter.filter.*"), ConfigDiff.needingRestart(next.settings(), now.settings()));
         Settings inCode = config(Map.of()).settings();
@@ -111,10 +112,16 @@ class ConfigKeysTest {
 
     @Test
     void aMistakeThatTheCallerFoundIsTheOnlyOneOfItsProperty() {
-        String message = assertThrows(IllegalArgumentException.class, () -> LimiterConfig.builder()
-                        .property("limiter.denials.log", "${nobody}")
-                        .mistake("code", 0, "limiter.denials.log", "RL-104 limiter.denials.log: no value; write one")
-                        .build())
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> LimiterConfig.builder()
+                                .property("limiter.denials.log", "${nobody}")
+                                .mistake(
+                                        "code",
+                                        0,
+                                        "limiter.denials.log",
+                                        "RL-104 limiter.denials.log: no value; write one")
+                                .build())
                 .getMessage();
         assertEquals(2, message.lines().count(), message);
     }

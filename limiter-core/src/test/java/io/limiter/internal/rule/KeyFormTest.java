@@ -67,7 +67,8 @@ class KeyFormTest {
         assertEquals(BOTH, KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("user", false, false))));
         assertEquals(
                 BOTH.hashCode(),
-                KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("user", false, false))).hashCode());
+                KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("user", false, false)))
+                        .hashCode());
         assertNotEquals(BOTH, ADDRESS);
     }
 

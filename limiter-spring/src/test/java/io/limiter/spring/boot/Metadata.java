@@ -61,7 +61,8 @@ final class Metadata {
         }
         if (!PropertyTable.choices(key).isEmpty()) {
             List<Object> values = new ArrayList<>();
-            PropertyTable.choices(key).forEach((value, about) -> values.add(entry(null, "value", value, "description", about)));
+            PropertyTable.choices(key)
+                    .forEach((value, about) -> values.add(entry(null, "value", value, "description", about)));
             hints.add(entry(key.name(), "values", values));
         } else if (key.type() == Type.CLASS || key.type() == Type.FILE) {
             hints.add(entry(key.name(), "providers", List.of(provider(key.type()))));

@@ -139,7 +139,14 @@ class PathIndexTest {
     private static RuleDefinition rule(String name, List<String> paths, Set<String> methods) {
         return new RuleDefinition(
                 name,
-                new RuleScope(paths, methods, List.of(), List.of(), List.of(), new CallerMatcher(List.of(), Set.of(), Set.of()), false),
+                new RuleScope(
+                        paths,
+                        methods,
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        new CallerMatcher(List.of(), Set.of(), Set.of()),
+                        false),
                 List.of(KeyPart.IP),
                 64,
                 RuleDefinition.Position.BEFORE_AUTHENTICATION,
