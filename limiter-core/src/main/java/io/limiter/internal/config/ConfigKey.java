@@ -1,7 +1,8 @@
 package io.limiter.internal.config;
 
-import java.util.Collection;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
@@ -132,19 +133,26 @@ public record ConfigKey(
         return String.join(" to ", range);
     }
 
-    /** What is wrong with a value because of the other properties. */
-    List<String> conflicts(ConfigEntry entry, Collection<ConfigEntry> all) {
-        String owner = String.valueOf(NamedKeys.nameIn(entry.key()));
-        return mistakes().stream()
-                .filter(mistake -> mistake.group("form") == null && isLike(mistake.group("value"), entry.value()))
-                .filter(mistake -> mistake.group("how").equals("with")
-                        == isWritten(mistake.group("other").replace(ConfigKeys.NAME, Pattern.quote(owner)), all))
-                .map(mistake -> mistake.group("text").replace(ConfigKeys.NAME, owner))
-                .toList();
-    }
-
-    private static boolean isWritten(String form, Collection<ConfigEntry> all) {
-        return all.stream().anyMatch(one -> isLike(form, one.key() + "=" + one.value()));
+    /**
+     * What is wrong with a value because of the other properties.
+     *
+     * @param owner the name of its policy, plan or rule; empty for none
+     * @param byOwner all properties; few belong together, so this takes the time of few
+     */
+    List<String> conflicts(String value, String owner, Map<String, List<ConfigEntry>> byOwner) {
+        List<String> conflicts = new ArrayList<>();
+        for (Matcher mistake : mistakes()) {
+            String other = mistake.group("other");
+            if (other != null && isLike(mistake.group("value"), value)) {
+                String form = other.replace(ConfigKeys.NAME, Pattern.quote(owner));
+                boolean isWritten = byOwner.getOrDefault(form.equals(other) ? "" : owner, List.of()).stream()
+                        .anyMatch(one -> isLike(form, one.key() + "=" + one.value()));
+                if (isWritten == mistake.group("how").equals("with")) {
+                    conflicts.add(mistake.group("text").replace(ConfigKeys.NAME, owner));
+                }
+            }
+        }
+        return conflicts;
     }
 
     private static boolean isLike(String form, String text) {

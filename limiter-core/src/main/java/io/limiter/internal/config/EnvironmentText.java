@@ -62,8 +62,10 @@ public final class EnvironmentText {
             } else if (LIKE_A_SETTING.matcher(variable).matches()
                     && !OF_A_SERVICE.matcher(variable).matches()
                     && (list.equals(variable) || !ours.containsKey(list))) {
-                List<String> right =
-                        known.stream().map(EnvironmentText::variable).toList();
+                List<String> right = known.stream()
+                        .filter(key -> !otherKeys.contains(key))
+                        .map(EnvironmentText::variable)
+                        .toList();
                 String near = Suggestion.nearest(variable, right, FARTHEST);
                 unread.add(Problems.shown(variable) + (near == null ? "" : " (did you mean '" + near + "'?)"));
             }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -106,12 +107,17 @@ final class PropertyReader {
 
     /** Notes what the table knows of properties that do not go together. */
     void checkConflicts() {
-        for (ConfigEntry entry : byKey.values()) {
+        Map<String, List<ConfigEntry>> byOwner = byKey.values().stream()
+                .collect(Collectors.groupingBy(
+                        entry -> Objects.requireNonNullElse(NamedKeys.nameIn(entry.key()), ""),
+                        LinkedHashMap::new,
+                        Collectors.toList()));
+        byOwner.forEach((owner, entries) -> entries.forEach(entry -> {
             ConfigKey known = ConfigKeys.find(entry.key());
             if (known != null) {
-                known.conflicts(entry, byKey.values()).forEach(text -> problems.add(entry, text));
+                known.conflicts(entry.value(), owner, byOwner).forEach(text -> problems.add(entry, text));
             }
-        }
+        }));
     }
 
     /** Notes the mistake that a check throws as an {@link IllegalArgumentException}. */
