@@ -76,9 +76,11 @@ public interface Backend extends AutoCloseable {
      * Gives back what the decision took, as far as it still counts. Never more than was taken; called at most once for
      * a decision.
      *
-     * @return whether anything was given back
+     * @return whether anything was given back; false where nothing is ever taken
      */
-    CompletionStage<Boolean> refund(Decision decision);
+    default CompletionStage<Boolean> refund(Decision decision) {
+        return CompletableFuture.completedFuture(false);
+    }
 
     /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.
@@ -100,7 +102,9 @@ public interface Backend extends AutoCloseable {
     default void retract(Policy policy) {}
 
     /** Forgets what the key used of all limits of the policy. */
-    CompletionStage<Void> reset(Policy policy, PartitionKey key);
+    default CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+        return CompletableFuture.completedFuture(null);
+    }
 
     /** Its current state. Calls no server, so it never blocks. */
     default BackendHealth health() {
@@ -109,5 +113,5 @@ public interface Backend extends AutoCloseable {
 
     /** Ends the backend. Calls in flight complete; later calls fail with {@link BackendException}. */
     @Override
-    void close();
+    default void close() {}
 }

@@ -1,8 +1,6 @@
 package io.limiter;
 
-import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,10 +10,6 @@ import org.jspecify.annotations.Nullable;
 public final class DistinctMembers extends Limit {
     DistinctMembers(@Nullable String name, LimitSpec spec) {
         super(name, spec);
-    }
-
-    static DistinctMembers of(long permits, Duration period) {
-        return new DistinctMembers(null, LimitSpec.of(Algorithm.DISTINCT, permits, period));
     }
 
     /** The same limit, but a known member is denied until the window ends: {@code 5/1d distinct repeat deny}. */

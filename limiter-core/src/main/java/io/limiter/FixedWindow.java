@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -13,10 +12,6 @@ import org.jspecify.annotations.Nullable;
 public final class FixedWindow extends Limit {
     FixedWindow(@Nullable String name, LimitSpec spec) {
         super(name, spec);
-    }
-
-    static FixedWindow of(long permits, Duration period) {
-        return new FixedWindow(null, LimitSpec.of(Algorithm.FIXED_WINDOW, permits, period));
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,17 +48,17 @@ public abstract class Limit {
 
     /** At most {@code permits} in a window that starts with the first admitted call. */
     public static FixedWindow fixedWindow(long permits, Duration period) {
-        return FixedWindow.of(permits, period);
+        return new FixedWindow(null, LimitSpec.of(Algorithm.FIXED_WINDOW, permits, period));
     }
 
     /** At most {@code permits} in any period, wherever it starts. */
     public static SlidingLog slidingList(long permits, Duration period) {
-        return SlidingLog.of(permits, period, false);
+        return new SlidingLog(null, LimitSpec.of(Algorithm.SLIDING_LIST, permits, period));
     }
 
     /** At most {@code permits} in any period, and a call repeated with its request id is charged once. */
     public static SlidingLog slidingZset(long permits, Duration period) {
-        return SlidingLog.of(permits, period, true);
+        return new SlidingLog(null, LimitSpec.of(Algorithm.SLIDING_ZSET, permits, period));
     }
 
     /** A bucket that holds {@code permits} and refills by as many per period, continuously. */
@@ -67,7 +68,7 @@ public abstract class Limit {
 
     /** A bucket that holds {@code burst} permits and refills by {@code permits} per period, continuously. */
     public static TokenBucket tokenBucket(long permits, Duration period, long burst) {
-        return TokenBucket.of(permits, period, burst);
+        return new TokenBucket(null, new LimitSpec(Algorithm.TOKEN_BUCKET, permits, LimitSpec.micros(period), burst));
     }
 
     /**
@@ -75,7 +76,7 @@ public abstract class Limit {
      * member that is known is allowed again and costs nothing.
      */
     public static DistinctMembers distinct(long permits, Duration period) {
-        return DistinctMembers.of(permits, period);
+        return new DistinctMembers(null, LimitSpec.of(Algorithm.DISTINCT, permits, period));
     }
 
     /**

@@ -1,8 +1,6 @@
 package io.limiter;
 
-import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,11 +10,6 @@ import org.jspecify.annotations.Nullable;
 public final class SlidingLog extends Limit {
     SlidingLog(@Nullable String name, LimitSpec spec) {
         super(name, spec);
-    }
-
-    static SlidingLog of(long permits, Duration period, boolean ids) {
-        return new SlidingLog(
-                null, LimitSpec.of(ids ? Algorithm.SLIDING_ZSET : Algorithm.SLIDING_LIST, permits, period));
     }
 
     /** Whether a call repeated with its {@linkplain Charge#requestId() request id} is charged once; its state is larger then. */

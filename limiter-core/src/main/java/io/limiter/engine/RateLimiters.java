@@ -1,9 +1,12 @@
 package io.limiter.engine;
 
 import io.limiter.Backend;
+import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.RateLimiter;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +22,8 @@ public final class RateLimiters {
 
     /** A limiter that admits everything and counts nothing. */
     public static RateLimiter unlimited() {
-        return on(new NothingLimited());
+        return on((charges, mode) ->
+                CompletableFuture.completedFuture(Decision.of(Decision.Source.FAILED_OPEN, charges, List.of())));
     }
 
     /** A builder of a limiter on this backend. */

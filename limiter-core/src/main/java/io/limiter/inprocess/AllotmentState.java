@@ -55,8 +55,6 @@ final class AllotmentState extends State {
 
     private long fullAt;
 
-    private boolean lacksMemory;
-
     /**
      * A stock that takes memory for its purchases from a share. Without a key several
      * keys share it.
@@ -68,24 +66,15 @@ final class AllotmentState extends State {
     }
 
     @Override
-    boolean lacksMemory() {
-        return lacksMemory;
-    }
-
-    @Override
     long wanted(Charge charge, Limit limit, long now) {
         return repeated(charge, limit, now) > 0 ? 0 : charge.permits();
     }
 
     @Override
-    boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
+    Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
         long reason = reason(charge, limit, permits, now);
-        lacksMemory = take
-                && reason == 0
-                && charge.permits() > 0
-                && !stamps.hasLeft(STAMPS_A_PURCHASE)
-                && repeated(charge, limit, now) == 0;
-        return reason == 0 && !lacksMemory;
+        boolean grows = take && reason == 0 && charge.permits() > 0 && repeated(charge, limit, now) == 0;
+        return grows && !stamps.hasLeft(STAMPS_A_PURCHASE) ? Verdict.LACKS_MEMORY : Verdict.of(reason == 0);
     }
 
     /** The number of the reason for denying the charge, 0 for none. */

@@ -24,9 +24,9 @@ final class BlockState extends State {
     }
 
     @Override
-    boolean allows(Charge charge, Limit limit, long denials, long now, boolean take) {
-        return charge.permits() == 0
-                || (blockedUntil <= now && (denials == 0 || counted(now) + denials < limit.permits()));
+    Verdict check(Charge charge, Limit limit, long denials, long now, boolean take) {
+        return Verdict.of(charge.permits() == 0
+                || (blockedUntil <= now && (denials == 0 || counted(now) + denials < limit.permits())));
     }
 
     private long counted(long now) {

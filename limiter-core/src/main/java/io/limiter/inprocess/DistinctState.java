@@ -22,7 +22,6 @@ final class DistinctState extends State {
     private final Map<String, Long> members = new HashMap<>(4);
 
     private long end;
-    private boolean lacksMemory;
 
     /**
      * A state that takes memory for its members from a share. Without a key several
@@ -34,27 +33,21 @@ final class DistinctState extends State {
     }
 
     @Override
-    boolean lacksMemory() {
-        return lacksMemory;
-    }
-
-    @Override
     long wanted(Charge charge, Limit limit, long now) {
         return isKnown(charge, now) ? 0 : charge.permits();
     }
 
     @Override
-    boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
-        lacksMemory = false;
+    Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
         if (charge.permits() == 0) {
-            return true;
+            return Verdict.GRANTS;
         }
         if (isKnown(charge, now)) {
-            return limit.spec().terms() == null;
+            return Verdict.of(limit.spec().terms() == null);
         }
         boolean fits = counted(now) + permits <= limit.permits();
-        lacksMemory = fits && take && !stamps.hasLeft(permits * STAMPS_A_MEMBER);
-        return fits && !lacksMemory;
+        boolean lacksMemory = fits && take && !stamps.hasLeft(permits * STAMPS_A_MEMBER);
+        return lacksMemory ? Verdict.LACKS_MEMORY : Verdict.of(fits);
     }
 
     private boolean isKnown(Charge charge, long now) {

@@ -33,8 +33,8 @@ final class FixedWindowState extends State {
     }
 
     @Override
-    boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
-        return charge.permits() == 0 || counted(now) + permits <= limit.permits();
+    Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
+        return Verdict.of(charge.permits() == 0 || counted(now) + permits <= limit.permits());
     }
 
     private long counted(long now) {

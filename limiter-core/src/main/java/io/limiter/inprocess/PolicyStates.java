@@ -127,8 +127,9 @@ final class PolicyStates implements Backend.Decider {
             long denied = 0;
             boolean undecided = false;
             for (int i = 0; i < mine.length; i++) {
-                denied |= mine[i].allows(charge, limits[i], permits, now, take) ? 0 : 1L << i;
-                undecided |= mine[i].isDropped() || mine[i].lacksMemory();
+                State.Verdict verdict = mine[i].check(charge, limits[i], permits, now, take);
+                denied |= verdict == State.Verdict.GRANTS ? 0 : 1L << i;
+                undecided |= mine[i].isDropped() || verdict == State.Verdict.LACKS_MEMORY;
             }
             if (undecided) {
                 return null;

@@ -31,7 +31,6 @@ final class SlidingLogState extends State {
     private int head;
     private int size;
     private long fullAt;
-    private boolean lacksMemory;
 
     /**
      * A log that takes memory for its timestamps from a share. Without a key several
@@ -48,24 +47,14 @@ final class SlidingLogState extends State {
     }
 
     @Override
-    boolean lacksMemory() {
-        return lacksMemory;
-    }
-
-    @Override
-    boolean allows(Charge charge, Limit limit, long permits, long now, boolean take) {
-        lacksMemory = false;
-        if (charge.permits() == 0) {
-            return true;
+    Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
+        if (charge.permits() == 0 || repeatedStamp(charge, limit, permits, now) != NONE) {
+            return Verdict.GRANTS;
         }
-        int expired = expired(limit, now);
-        long wanted = size - expired + permits;
-        if (repeatedStamp(charge, limit, permits, now) != NONE) {
-            return true;
-        }
+        long wanted = size - expired(limit, now) + permits;
         long grows = wanted - ring.length;
-        lacksMemory = take && wanted <= limit.permits() && grows > 0 && !stamps.hasLeft(grows);
-        return wanted <= limit.permits() && !lacksMemory;
+        boolean fits = wanted <= limit.permits();
+        return take && fits && grows > 0 && !stamps.hasLeft(grows) ? Verdict.LACKS_MEMORY : Verdict.of(fits);
     }
 
     @Override

@@ -31,6 +31,18 @@ abstract class State {
     private static final long SLEEP_NANOS = 50_000;
     private static final long DROPPED = Long.MIN_VALUE;
 
+    /** What a state says to a charge. */
+    enum Verdict {
+        GRANTS,
+        DENIES,
+        /** It denies only because there is no memory for more. */
+        LACKS_MEMORY;
+
+        static Verdict of(boolean grants) {
+            return grants ? GRANTS : DENIES;
+        }
+    }
+
     /** The locking order. Two have the same number only if 4 billion were made between them. */
     final int order = (int) ORDER.getAndIncrement();
 
@@ -64,12 +76,12 @@ abstract class State {
     }
 
     /**
-     * Whether it can grant the permits now. Does not change the state.
+     * Whether it grants the permits now. Does not change the state.
      *
      * @param permits those of the charge, and those that earlier charges of the same decision need from this state
      * @param take whether permits are to be taken, so that there must be memory for them too
      */
-    abstract boolean allows(Charge charge, Limit limit, long permits, long now, boolean take);
+    abstract Verdict check(Charge charge, Limit limit, long permits, long now, boolean take);
 
     /** How many permits a charge needs from this state. */
     long wanted(Charge charge, Limit limit, long now) {
@@ -82,8 +94,8 @@ abstract class State {
      * <p>A denied call takes nothing, but adapts the state to the current clock and limit: the times in its answer are
      * correct only if a clock that stepped back, or a changed limit, applies from now on.
      *
-     * @param permits as for {@link #allows}
-     * @param allowed the result of that
+     * @param permits as for {@link #check}
+     * @param allowed whether that grants them
      * @param granted whether all limits of the decision allow it
      * @param take whether to write; else the answer is the same, but nothing is written
      */
@@ -114,11 +126,6 @@ abstract class State {
 
     /** When the state is back to full. */
     abstract long fullAtMicros();
-
-    /** Whether the last call was denied only because there was no memory for more. */
-    boolean lacksMemory() {
-        return false;
-    }
 
     /** Waits until no other thread has its guard. Must not be called by a thread that has it. Returns the low bits of the last time. */
     final int lock() {
@@ -175,12 +182,13 @@ abstract class State {
         int last = lock();
         try {
             now = timeOfHolder(now, last, time);
-            boolean allowed = !isDropped() && allows(charge, limit, charge.permits(), now, take);
-            return isDropped() || lacksMemory()
-                    ? null
-                    : Decision.of(
-                            Decision.Source.IN_PROCESS,
-                            answer(charge, limit, charge.permits(), now, allowed, allowed, take));
+            Verdict verdict = isDropped() ? null : check(charge, limit, charge.permits(), now, take);
+            if (verdict == null || verdict == Verdict.LACKS_MEMORY) {
+                return null;
+            }
+            boolean allowed = verdict == Verdict.GRANTS;
+            LimitOutcome outcome = answer(charge, limit, charge.permits(), now, allowed, allowed, take);
+            return Decision.of(Decision.Source.IN_PROCESS, outcome);
         } finally {
             unlock(now);
         }

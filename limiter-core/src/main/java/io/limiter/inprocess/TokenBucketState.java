@@ -35,9 +35,10 @@ final class TokenBucketState extends State {
     }
 
     @Override
-    boolean allows(Charge charge, Limit asked, long permits, long now, boolean take) {
+    Verdict check(Charge charge, Limit asked, long permits, long now, boolean take) {
         LimitSpec spec = asked.spec();
-        return charge.permits() == 0 || (permits <= spec.burst() && level(spec, now) >= permits * partsOf(spec));
+        return Verdict.of(
+                charge.permits() == 0 || (permits <= spec.burst() && level(spec, now) >= permits * partsOf(spec)));
     }
 
     @Override

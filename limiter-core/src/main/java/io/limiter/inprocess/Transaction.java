@@ -49,13 +49,17 @@ final class Transaction {
          */
         long permits;
 
-        boolean allowed;
+        State.Verdict verdict = State.Verdict.DENIES;
 
         @SuppressWarnings("NullAway.Init") // the state, which each attempt begins with
         Check(Charge charge, Limit limit) {
             this.charge = charge;
             this.limit = limit;
             this.name = LimitStates.Name.of(charge, limit);
+        }
+
+        boolean isAllowed() {
+            return verdict == State.Verdict.GRANTS;
         }
 
         boolean isBlock() {
@@ -264,7 +268,7 @@ final class Transaction {
         Charge charge = checks.get(i).charge;
         return counts
                         && checks.subList(0, i).stream()
-                                .anyMatch(one -> one.charge == charge && !one.allowed && !one.state.lacksMemory())
+                                .anyMatch(one -> one.charge == charge && one.verdict == State.Verdict.DENIES)
                 ? 1
                 : 0;
     }
@@ -281,11 +285,11 @@ final class Transaction {
                 check.permits +=
                         earlier.state == check.state ? earlier.state.wanted(earlier.charge, earlier.limit, now) : 0;
             }
-            check.allowed = check.state.allows(check.charge, check.limit, check.permits, now, take);
-            granted &= check.allowed;
+            check.verdict = check.state.check(check.charge, check.limit, check.permits, now, take);
+            granted &= check.isAllowed();
             lacksStates |= check.lacksState && !create && !check.isBlock();
             lacksBlock |= check.lacksState && !create && check.isBlock() && check.permits > 0;
-            lacksMemory |= check.state.lacksMemory();
+            lacksMemory |= check.verdict == State.Verdict.LACKS_MEMORY;
         }
         if ((granted && lacksStates) || lacksBlock) {
             return Result.LACKS_STATES;
@@ -296,7 +300,7 @@ final class Transaction {
             long permits = granted ? check.charge.permits() : check.permits;
             boolean isWritten = granted ? take : counts;
             outcomes.add(
-                    check.state.answer(check.charge, check.limit, permits, now, check.allowed, granted, isWritten));
+                    check.state.answer(check.charge, check.limit, permits, now, check.isAllowed(), granted, isWritten));
         }
         return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
     }

@@ -6,9 +6,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.PartitionKey;
 import io.limiter.Penalty;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.LimitSpec;
@@ -102,13 +100,5 @@ public final class FakeLimiter {
             refunded.add(decision);
             return CompletableFuture.completedFuture(true);
         }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public void close() {}
     }
 }

@@ -93,7 +93,7 @@ class OverflowTest {
             State first = ofOthers.enter(name, key, stamps, NOW, i);
             State second = ofOthers.enter(other, key, stamps, NOW, i);
             assertSame(first, ofOthers.enter(name, key, stamps, NOW, i));
-            denied += second.allows(charge, limit, 1, NOW, true) ? 0 : 1;
+            denied += second.check(charge, limit, 1, NOW, true) == State.Verdict.GRANTS ? 0 : 1;
         }
         assertTrue(denied > 0 && denied < 500, "a place of both limits denies: " + denied);
     }
