@@ -98,7 +98,7 @@ final class PolicyStates implements Backend.Decider {
         }
         LimitStates[] found = new LimitStates[limits.length];
         for (int i = 0; i < found.length; i++) {
-            LimitStates one = limits[i].permits() == 0 ? null : table.statesOf(LimitStates.Name.of(charge, limits[i]));
+            LimitStates one = limits[i].permits() == 0 ? null : table.limits.get(LimitStates.Name.of(charge, limits[i]));
             if (one == null) {
                 return;
             }

@@ -37,17 +37,13 @@ final class StateTable {
     private final Partition[] partitions = IntStream.range(0, Partition.COUNT)
             .mapToObj(number -> new Partition(slots, number))
             .toArray(Partition[]::new);
-    /** The limits that have states, and those that have states which keys share. */
+    /** The limits that have states. */
     final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
 
-    final ConcurrentHashMap<LimitStates.Name, Overflow> overflows = new ConcurrentHashMap<>();
-    /** The overflow of all limits beyond the maximum. */
-    private final Overflow overflowOfOthers;
+    final Overflow overflow;
 
     private final ConcurrentHashMap<String, Capacity.Shares> shares = new ConcurrentHashMap<>();
     private final Capacity.Shares restShare;
-    /** Whether keys have ever shared a state. */
-    private volatile boolean sharing;
 
     final Capacity entries;
     final Capacity stamps;
@@ -63,7 +59,7 @@ final class StateTable {
 
     StateTable(int maxEntries, long maxStamps, TimeSource time) {
         this.clock = new WallClock(time);
-        this.overflowOfOthers = Overflow.ofOthers(clock);
+        this.overflow = new Overflow(clock, Overflow.MOST_STATES);
         this.entries = new Capacity(maxEntries);
         this.stamps = new Capacity(maxStamps);
         this.sharedStamps = new Capacity(maxStamps);
@@ -134,28 +130,15 @@ final class StateTable {
         return partitions[Partition.of(hash)].findSurely(states, key, hash);
     }
 
-    /** The limit, if it has states; else null. */
-    @Nullable
-    LimitStates statesOf(LimitStates.Name name) {
-        return limits.get(name);
-    }
-
     /** The shared state that counts permits of the key, or null. */
     @Nullable
     State findShared(LimitStates.Name name, PartitionKey key, TimeSource time) {
-        if (!sharing) {
-            return null;
-        }
-        long now = time.nowMicros();
-        long creation = partition(name, key).creation;
-        Overflow own = overflows.get(name);
-        State state = own == null ? null : own.inUse(name, key, now, creation);
-        return state != null ? state : overflowOfOthers.inUse(name, key, now, creation);
+        return overflow.inUse(name, key, time.nowMicros(), partition(name, key).creation);
     }
 
     /** Drops full states if a charge may need the memory. Must not be called while creating. */
     void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
-        if (overflows.size() >= Overflow.LIMITS) {
+        if (overflow.isFull()) {
             sweep(now);
         }
         Capacity.Shares share = states(name).share;
@@ -181,9 +164,8 @@ final class StateTable {
         if (own != null) {
             return own;
         }
-        sharing = true;
         Capacity.Share sharedStamps = states(name).share.sharedStamps();
-        return overflow(name).enter(name, key, sharedStamps, time.nowMicros(), partition(name, key).creation);
+        return overflow.enter(name, key, sharedStamps, time.nowMicros(), partition(name, key).creation);
     }
 
     /** A new state as {@link #create} makes it, or null if the memory is used up. */
@@ -250,15 +232,15 @@ final class StateTable {
         sweep(now);
     }
 
-    /** Removes shared states that are full, and the limits without other states. No call creates states at the same time. */
+    /** Removes shared states that are full. No call creates states at the same time. */
     private void sweep(long now) {
         long next = nextSweep.get();
         if (now < next || !nextSweep.compareAndSet(next, now + SWEEP_EVERY_MICROS)) {
             return;
         }
         locked((1 << Partition.COUNT) - 1, () -> {
-            overflowOfOthers.sweep(now);
-            return overflows.values().removeIf(overflow -> overflow.sweep(now));
+            overflow.sweep(now);
+            return now;
         });
     }
 
@@ -271,12 +253,6 @@ final class StateTable {
         Capacity.Shares own = shares.get(name.policy());
         // One with a retracted policy only waits until its units are returned.
         return new LimitStates(name, own != null && own.entries().isGuaranteed() ? own : restShare);
-    }
-
-    private Overflow overflow(LimitStates.Name name) {
-        return overflows.size() < Overflow.LIMITS
-                ? overflows.computeIfAbsent(name, any -> Overflow.ofOne(clock))
-                : overflows.getOrDefault(name, overflowOfOthers);
     }
 
     private void dropped(State state) {

@@ -2,6 +2,7 @@ package io.limiter.inprocess;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -29,7 +30,7 @@ class OverflowTest {
     private static final PartitionKey KEY = PartitionKey.of("k");
 
     private final Capacity.Share stamps = new Capacity(100_000).new Share();
-    private final Overflow overflow = Overflow.ofOne(new WallClock(TimeSource.system()));
+    private final Overflow overflow = new Overflow(new WallClock(TimeSource.system()), Overflow.MOST_STATES);
     private final Policy policy = Policy.of("p", Limit.slidingList(2, Duration.ofMinutes(1)));
     private final Limit limit = policy.limits().get(0);
     private final Charge charge = new Charge(policy, KEY, 1);
@@ -49,53 +50,55 @@ class OverflowTest {
     void sweepingForgetsOnlyWhatIsFullAgain() {
         State state = overflow.enter(name, KEY, stamps, NOW, DECIDED - 1);
         take(state);
-        assertFalse(overflow.sweep(NOW + MINUTE - 1));
+        overflow.sweep(NOW + MINUTE - 1);
+        assertEquals(1, overflow.size());
         assertEquals(NOW + MINUTE, state.fullAtMicros());
         assertFalse(stamps.isUnused());
-        assertTrue(overflow.sweep(NOW + MINUTE), "nothing is left in use");
+        overflow.sweep(NOW + MINUTE);
+        assertEquals(0, overflow.size(), "nothing is left in use");
         assertTrue(stamps.isUnused(), "its memory is given back");
-        assertSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE, DECIDED - 1));
+        assertNotSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE, DECIDED - 1));
     }
 
     @Test
-    void beyondTheLimitsThatHaveTheirOwnAPlaceServesOneLimitAtATime() {
-        Overflow ofOthers = Overflow.ofOthers(new WallClock(TimeSource.system()));
+    void whereNoMoreStatesAreKeptANewKeyIsDeniedForASecond() {
+        Overflow small = new Overflow(new WallClock(TimeSource.system()), 1);
+        take(small.enter(name, KEY, stamps, NOW, DECIDED - 1));
         Policy wide = Policy.of("p", Limit.fixedWindow(100, Duration.ofHours(1)));
         Charge other = new Charge(wide, KEY, 1);
         Limit hourly = wide.limits().get(0);
-        // So many that all places where a limit of this policy can be are taken.
-        for (int i = 0; i < 5_000; i++) {
-            PartitionKey key = PartitionKey.of("k" + i);
-            if (ofOthers.inUse(name, key, NOW, DECIDED) == null) {
-                take(ofOthers.enter(name, key, stamps, NOW, DECIDED - 1));
-            }
-        }
-        State denying = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW, DECIDED - 1);
+        State denying = small.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW, DECIDED - 1);
+        long second = 1_000_000;
         assertEquals(
-                new LimitOutcome(other, hourly, false, 0, MINUTE, MINUTE, MINUTE, NOW + MINUTE),
+                new LimitOutcome(other, hourly, false, 0, second, second, second, NOW + second),
                 outcome(denying.decide(other, hourly, () -> NOW, true)));
         LimitOutcome late = outcome(denying.decide(other, hourly, () -> NOW + 2 * MINUTE, true));
         assertFalse(late.allowed(), "it is kept nowhere, so what it granted would not count");
         assertEquals(1, late.retryAfterMicros());
-        State served = ofOthers.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED);
+        small.sweep(NOW + MINUTE);
+        State served = small.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED);
         assertEquals(
                 new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
                 outcome(served.decide(other, hourly, () -> NOW + MINUTE, true)));
     }
 
     @Test
-    void aPlaceStaysWithTheLimitThatEnteredItUntilTheCallIsDecided() {
-        Overflow ofOthers = Overflow.ofOthers(new WallClock(TimeSource.system()));
+    void aStateStaysInUseUntilTheCallThatEnteredItIsDecided() {
+        State entered = overflow.enter(name, KEY, stamps, NOW, DECIDED);
+        assertSame(entered, overflow.inUse(name, KEY, NOW, DECIDED), "by the same call");
+        assertNull(overflow.inUse(name, KEY, NOW, DECIDED + 1), "by a later one");
+    }
+
+    @Test
+    void eachLimitHasStatesOfItsOwn() {
         LimitStates.Name other = new LimitStates.Name("p", "other", Algorithm.FIXED_WINDOW);
-        int denied = 0;
         for (int i = 0; i < 5_000; i++) {
             PartitionKey key = PartitionKey.of("k" + i);
-            State first = ofOthers.enter(name, key, stamps, NOW, i);
-            State second = ofOthers.enter(other, key, stamps, NOW, i);
-            assertSame(first, ofOthers.enter(name, key, stamps, NOW, i));
-            denied += second.check(charge, limit, 1, NOW, true) == State.Verdict.GRANTS ? 0 : 1;
+            State first = overflow.enter(name, key, stamps, NOW, i);
+            assertNotSame(first, overflow.enter(other, key, stamps, NOW, i));
+            assertSame(first, overflow.enter(name, key, stamps, NOW, i));
         }
-        assertTrue(denied > 0 && denied < 500, "a place of both limits denies: " + denied);
+        assertTrue(overflow.size() <= 2 * Overflow.STATES, overflow.size() + " states");
     }
 
     private void take(State state) {

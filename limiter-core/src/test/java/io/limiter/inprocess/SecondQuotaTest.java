@@ -27,22 +27,20 @@ class SecondQuotaTest extends BoundedBackend {
     private static final Policy DAILY = Policy.of("daily", Limit.fixedWindow(1, Duration.ofDays(1)));
     private static final PartitionKey KEY = PartitionKey.of("k");
 
-    /** Uses up the table, and the overflows that limits have of their own, for a second. */
+    /** Uses up the table for a second. */
     private static void fill(RateLimiter limiter) {
-        for (int i = 0; i <= Overflow.LIMITS; i++) {
-            Policy made = Policy.of("made-" + i, Limit.fixedWindow(1, Duration.ofSeconds(1)));
-            assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed());
-        }
+        Policy made = Policy.of("made", Limit.fixedWindow(1, Duration.ofSeconds(1)));
+        assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed());
     }
 
     @Test
-    void aKeyStaysInTheOverflowOfOtherLimitsWhenThereIsRoomAgain() {
+    void aKeyKeepsItsSharedStateWhenThereIsRoomAgain() {
         InProcessBackend backend = backend(1, 10);
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             fill(limiter);
             Decision only = limiter.tryAcquire(DAILY, KEY, 1);
             assertTrue(only.allowed());
-            assertEquals(Overflow.LIMITS, backend.table.overflows.size());
+            assertEquals(1, backend.table.overflow.size());
             time.advance(Duration.ofSeconds(2));
             assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
             assertTrue(limiter.refund(only));
@@ -51,16 +49,17 @@ class SecondQuotaTest extends BoundedBackend {
     }
 
     @Test
-    void aKeyStaysInTheOverflowOfOtherLimitsWhenItsLimitGetsOneOfItsOwn() {
+    void aKeyKeepsItsSharedStateWhenOthersAreForgotten() {
         InProcessBackend backend = backend(1, 10);
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             fill(limiter);
             assertTrue(limiter.tryAcquire(DAILY, KEY, 1).allowed());
+            Policy brief = Policy.of("brief", Limit.fixedWindow(1, Duration.ofSeconds(1)));
+            assertTrue(limiter.tryAcquire(brief, KEY, 1).allowed());
+            assertEquals(2, backend.table.overflow.size());
             time.advance(Duration.ofSeconds(2));
-            for (int i = 0; i < 3; i++) {
-                limiter.tryAcquire(DAILY, PartitionKey.of("later " + i), 1);
-            }
-            assertEquals(1, backend.table.overflows.size(), "only that of this limit");
+            backend.table.reclaim(time.nowMicros());
+            assertEquals(1, backend.table.overflow.size(), "only that of this limit");
             assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
         }
     }
