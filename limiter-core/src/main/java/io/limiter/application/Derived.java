@@ -1,13 +1,16 @@
 package io.limiter.application;
 
+import io.limiter.Policy;
+import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -19,21 +22,39 @@ import org.slf4j.Logger;
 public final class Derived<T> implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Derived.class);
 
-    private final Supplier<@Nullable T> present;
-    private final Runnable giveUp;
-    private final Consumer<Runnable> listen;
+    private final Limiter limiter;
+    private final Function<? super LimiterConfig, ? extends T> make;
+    private final Function<? super T, ? extends Collection<Policy>> policies;
+    /** Guarded by the limiter. */
+    private final List<Consumer<? super T>> listeners = new ArrayList<>();
+
+    /** The value that {@link #get} returns after {@link #close}. */
     private volatile @Nullable T last;
 
-    /** Returns the current value; null after {@link #close}. */
-    Derived(Supplier<@Nullable T> present, Runnable giveUp, Consumer<Runnable> listen) {
-        this.present = present;
-        this.giveUp = giveUp;
-        this.listen = listen;
+    Derived(
+            Limiter limiter,
+            Function<? super LimiterConfig, ? extends T> make,
+            Function<? super T, ? extends Collection<Policy>> policies) {
+        this.limiter = limiter;
+        this.make = make;
+        this.policies = policies;
+    }
+
+    /** A value for a configuration, which may be refused after it. */
+    T made(LimiterConfig config) {
+        return Objects.requireNonNull(make.apply(config));
+    }
+
+    /** The policies of a value that this made. */
+    @SuppressWarnings("unchecked")
+    Collection<Policy> policiesOf(Object value) {
+        return policies.apply((T) value);
     }
 
     /** The value for the current configuration. Get it once for each call, and keep it for that call only. */
+    @SuppressWarnings("unchecked") // made by this
     public T get() {
-        T now = present.get();
+        T now = (T) limiter.snapshot().derived().get(this);
         return now != null ? now : Objects.requireNonNull(last);
     }
 
@@ -43,15 +64,21 @@ public final class Derived<T> implements AutoCloseable {
      * that it throws later are logged.
      */
     public Derived<T> onReplaced(Consumer<? super T> listener) {
-        listen.accept(() -> listener.accept(get()));
+        synchronized (limiter) {
+            listener.accept(get());
+            listeners.add(listener);
+        }
         return this;
     }
 
-    static void tell(Runnable listener) {
-        try {
-            listener.run();
-        } catch (RuntimeException failed) {
-            LOG.warn("RL-186 what follows a new configuration has failed; the configuration is in force", failed);
+    /** Tells the listeners that the value was replaced. */
+    void tell() {
+        for (Consumer<? super T> listener : List.copyOf(listeners)) {
+            try {
+                listener.accept(get());
+            } catch (RuntimeException failed) {
+                LOG.warn("RL-186 what follows a new configuration has failed; the configuration is in force", failed);
+            }
         }
     }
 
@@ -71,10 +98,12 @@ public final class Derived<T> implements AutoCloseable {
 
     /** Ends it: the value is not derived again, and {@link #get} returns the last one. Calling it again has no effect. */
     @Override
-    public synchronized void close() {
-        if (last == null) {
-            last = present.get();
-            giveUp.run();
+    public void close() {
+        synchronized (limiter) {
+            if (last == null) {
+                last = get();
+                limiter.giveUp(this);
+            }
         }
     }
 }

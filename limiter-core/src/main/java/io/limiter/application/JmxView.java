@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.ToLongBiFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import javax.management.InstanceAlreadyExistsException;
@@ -73,28 +74,30 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     @Override
     public Map<String, Map<Decision.Source, Long>> getAllowed() {
-        LimiterMonitor counters = limiter.rateLimiter().monitor();
-        return byPolicy(policy -> source -> counters.allowed(policy, source));
+        return bySource(monitor()::allowed);
     }
 
     @Override
     public Map<String, Map<Decision.Source, Long>> getDenied() {
-        LimiterMonitor counters = limiter.rateLimiter().monitor();
-        return byPolicy(policy -> source -> counters.denied(policy, source));
+        return bySource(monitor()::denied);
     }
 
     @Override
     public Map<String, Long> getBlocked() {
-        return forEachPolicy(limiter.rateLimiter().monitor()::blocked);
+        return forEachPolicy(monitor()::blocked);
     }
 
-    private Map<String, Map<Decision.Source, Long>> byPolicy(Function<String, ToLongFunction<Decision.Source>> count) {
-        return forEachPolicy(policy -> by(Decision.Source.values(), count.apply(policy)));
+    private LimiterMonitor monitor() {
+        return limiter.rateLimiter().monitor();
+    }
+
+    private Map<String, Map<Decision.Source, Long>> bySource(ToLongBiFunction<String, Decision.Source> count) {
+        return forEachPolicy(policy -> by(Decision.Source.values(), source -> count.applyAsLong(policy, source)));
     }
 
     private <T> Map<String, T> forEachPolicy(Function<String, T> count) {
         Set<String> policies = new TreeSet<>(limiter.policies().keySet());
-        policies.addAll(limiter.rateLimiter().monitor().policies());
+        policies.addAll(monitor().policies());
         Map<String, T> all = new TreeMap<>();
         policies.forEach(policy -> all.put(policy, count.apply(policy)));
         return all;
@@ -102,7 +105,7 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     @Override
     public Map<BackendException.Kind, Long> getFailures() {
-        return by(BackendException.Kind.values(), limiter.rateLimiter().monitor()::failures);
+        return by(BackendException.Kind.values(), monitor()::failures);
     }
 
     private static <E extends Enum<E>> Map<E, Long> by(E[] values, ToLongFunction<E> count) {
@@ -111,22 +114,22 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     @Override
     public Map<String, BackendHealth.State> getServers() {
-        return limiter.rateLimiter().monitor().health().servers();
+        return monitor().health().servers();
     }
 
     @Override
     public boolean isDeciding() {
-        return limiter.rateLimiter().monitor().health().isDeciding();
+        return monitor().health().isDeciding();
     }
 
     @Override
     public List<String> getFindings() {
-        return limiter.rateLimiter().monitor().health().findings();
+        return monitor().health().findings();
     }
 
     @Override
     public List<String> busiestDenied(int most) {
-        return limiter.rateLimiter().monitor().busiest(most).stream()
+        return monitor().busiest(most).stream()
                 .map(one -> one.policy() + " " + one.key().canonical() + " " + one.denied()
                         + (one.shadow() ? " (shadow)" : ""))
                 .toList();

@@ -14,16 +14,17 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.CoverageNotes;
-import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Storage;
+import io.limiter.internal.config.Settings;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -56,13 +57,8 @@ public final class Limiter implements AutoCloseable {
     private final Runnable endNaming;
     private final Reload reload;
     private volatile Snapshot snapshot;
-    /** Makes the derived values. Guarded by this. */
-    private final Map<Object, Function<? super LimiterConfig, ?>> makers = new LinkedHashMap<>();
-    /** Finds the policies in the derived values. Guarded by this. */
-    private final Map<Object, Function<Object, ? extends Collection<Policy>>> finders = new LinkedHashMap<>();
-
-    /** With what they belong to. Guarded by this. */
-    private final Map<Runnable, Object> listeners = new LinkedHashMap<>();
+    /** In the order in which they were derived. Guarded by this. */
+    private final Set<Derived<?>> derived = new LinkedHashSet<>();
 
     private final UnusedPolicies unused = new UnusedPolicies();
 
@@ -71,7 +67,7 @@ public final class Limiter implements AutoCloseable {
         this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiters.unlimited();
         this.given = rateLimiter;
         this.keyHash = settings.redis().keyHash();
-        this.snapshot = Snapshot.of(config, Map.of(), Map.of(), finders);
+        this.snapshot = Snapshot.of(config, Map.of(), Map.of());
         config.policies().values().forEach(this.rateLimiter::announce);
         this.endNaming = this.rateLimiter
                 .monitor()
@@ -233,42 +229,35 @@ public final class Limiter implements AutoCloseable {
      * @param policies returns the policies of the value
      * @throws IllegalArgumentException if there is another policy of such a name
      */
-    @SuppressWarnings("unchecked") // made for that slot
     public synchronized <T> Derived<T> derive(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
-        Object slot = new Object();
-        T value = Objects.requireNonNull(make.apply(snapshot.config()));
+        Derived<T> made = new Derived<>(this, make, policies);
+        T value = made.made(snapshot.config());
         Collection<Policy> its = policies.apply(value);
-        snapshot.add(slot, value, its);
+        snapshot.add(made, value, its);
         its.forEach(rateLimiter::announce);
-        finders.put(slot, made -> policies.apply((T) made));
-        makers.put(slot, make);
+        derived.add(made);
         unused.use(its);
-        return new Derived<>(() -> derived(slot), () -> giveUp(slot), listener -> listen(slot, listener));
+        return made;
     }
 
-    @SuppressWarnings("unchecked") // made for that slot
-    private <T> @Nullable T derived(Object slot) {
-        return (T) snapshot.derived().get(slot);
+    Snapshot snapshot() {
+        return snapshot;
     }
 
-    private synchronized void listen(Object slot, Runnable listener) {
-        listener.run();
-        listeners.put(listener, slot);
-    }
-
-    private synchronized void giveUp(Object slot) {
-        listeners.values().removeIf(slot::equals);
-        makers.remove(slot);
+    synchronized void giveUp(Derived<?> one) {
+        derived.remove(one);
         Snapshot now = snapshot;
-        Object value = now.derived().remove(slot);
-        Function<Object, ? extends Collection<Policy>> finder = finders.remove(slot);
-        if (value == null || finder == null || finder.apply(value).isEmpty()) {
-            return;
+        Object value = now.derived().remove(one);
+        if (value != null && !one.policiesOf(value).isEmpty()) {
+            snapshot = Snapshot.of(now.config(), now.own(), now.derived());
+            retractMissing(now);
         }
-        snapshot = Snapshot.of(now.config(), now.own(), now.derived(), finders);
-        now.policies().values().stream()
+    }
+
+    private void retractMissing(Snapshot before) {
+        before.policies().values().stream()
                 .filter(policy -> !snapshot.policies().containsKey(policy.name()))
                 .forEach(rateLimiter::retract);
     }
@@ -292,19 +281,17 @@ public final class Limiter implements AutoCloseable {
                     + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
                     + " force");
         }
-        Map<Object, Object> derived = new HashMap<>();
-        makers.forEach((slot, make) -> derived.put(slot, make.apply(next)));
-        Snapshot fresh = Snapshot.of(next, now.own(), derived, finders);
+        Map<Derived<?>, Object> values = new LinkedHashMap<>();
+        derived.forEach(one -> values.put(one, one.made(next)));
+        Snapshot fresh = Snapshot.of(next, now.own(), values);
         fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
         note(
                 now.config().settings().operation().denials(),
                 next.settings().operation().denials());
         BackendStart.logReplacement(now, fresh);
-        now.policies().values().stream()
-                .filter(policy -> !fresh.policies().containsKey(policy.name()))
-                .forEach(rateLimiter::retract);
-        List.copyOf(listeners.keySet()).forEach(Derived::tell);
+        retractMissing(now);
+        List.copyOf(derived).forEach(Derived::tell);
     }
 
     /**

@@ -4,11 +4,9 @@ import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,18 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param derived the values made from the configuration, by their {@link Derived}
  */
 record Snapshot(
-        LimiterConfig config, Map<String, Policy> own, Map<String, Policy> policies, Map<Object, Object> derived) {
+        LimiterConfig config, Map<String, Policy> own, Map<String, Policy> policies, Map<Derived<?>, Object> derived) {
     /**
      * With all policies.
      *
-     * @param finders find the policies in the derived
      * @throws IllegalArgumentException if two policies have one name
      */
-    static Snapshot of(
-            LimiterConfig config,
-            Map<String, Policy> own,
-            Map<Object, Object> derived,
-            Map<Object, Function<Object, ? extends Collection<Policy>>> finders) {
+    static Snapshot of(LimiterConfig config, Map<String, Policy> own, Map<Derived<?>, Object> derived) {
         Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
         own.forEach((name, policy) -> {
             if (policies.putIfAbsent(name, policy) != null) {
@@ -41,12 +34,8 @@ record Snapshot(
                         + " of the two");
             }
         });
-        finders.forEach((slot, finder) -> {
-            Object value = derived.get(slot);
-            for (Policy policy : value == null ? List.<Policy>of() : finder.apply(value)) {
-                check(policies.putIfAbsent(policy.name(), policy), policy);
-            }
-        });
+        derived.forEach((one, value) ->
+                one.policiesOf(value).forEach(policy -> check(policies.putIfAbsent(policy.name(), policy), policy)));
         return new Snapshot(
                 config,
                 new ConcurrentHashMap<>(own),
@@ -73,10 +62,10 @@ record Snapshot(
      * @param its policies of the value
      * @throws IllegalArgumentException if there is another policy of such a name; then nothing is added
      */
-    void add(Object slot, Object value, Collection<Policy> its) {
+    void add(Derived<?> one, Object value, Collection<Policy> its) {
         its.forEach(policy -> check(policies.get(policy.name()), policy));
         its.forEach(policy -> policies.put(policy.name(), policy));
-        derived.put(slot, value);
+        derived.put(one, value);
     }
 
     private static void check(@Nullable Policy known, Policy policy) {
