@@ -29,9 +29,4 @@ public enum FailureMode {
     public String text() {
         return name().toLowerCase(Locale.ROOT);
     }
-
-    /** The stricter of the two. */
-    public FailureMode strictest(FailureMode other) {
-        return compareTo(other) <= 0 ? this : other;
-    }
 }

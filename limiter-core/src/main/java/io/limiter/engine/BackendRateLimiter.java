@@ -43,7 +43,7 @@ final class BackendRateLimiter extends RateLimiter {
     private final WaitQueues waiting;
 
     /** What a call to a policy needs. */
-    private record Asked(Policy policy, Backend.Decider decider, EngineMonitor.Row row) {}
+    private record Asked(Policy policy, Backend.Decider decider, CallCounts counts) {}
 
     BackendRateLimiter(RateLimiters.Builder made) {
         super(Access.LIBRARY);
@@ -84,16 +84,16 @@ final class BackendRateLimiter extends RateLimiter {
             decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
             // If the charge is wrong, this throws too: then no failure mode answers.
-            decision = failures.whenBackendFails(new Charge(policy, key, permits), failure);
+            decision = failures.answer(List.of(new Charge(policy, key, permits)), Backend.Mode.TAKE, failure);
         }
-        EngineMonitor.Row row = isKnown ? known.row : monitor.row(policy.name(), Runnable::run);
+        CallCounts counts = isKnown ? known.counts : monitor.counts(policy.name(), Runnable::run);
         if (!isKnown) {
-            lastAsked[slot] = new Asked(policy, decider, row);
+            lastAsked[slot] = new Asked(policy, decider, counts);
         }
-        row.count(decision);
+        counts.increment(EngineMonitor.number(decision.source(), decision.allowed()));
         if (!decision.allowed()) {
             if (decision.blocked()) {
-                row.countBlocked();
+                counts.increment(EngineMonitor.BLOCKED);
             }
             denials.add(decision, false, Runnable::run);
         }
@@ -237,7 +237,7 @@ final class BackendRateLimiter extends RateLimiter {
         try {
             return backend.decideNow(asked, mode);
         } catch (RuntimeException failure) {
-            return BackendException.join(failures.whenBackendFails(asked, mode, failure));
+            return failures.answer(asked, mode, failure);
         }
     }
 
@@ -246,11 +246,10 @@ final class BackendRateLimiter extends RateLimiter {
             List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered) {
         if (!answered.isDone()) {
             // Not on the completing thread: that may be the one timer for the deadlines of all others.
-            return answered.exceptionallyComposeAsync(
-                    failure -> failures.whenBackendFails(asked, mode, failure), executor);
+            return answered.exceptionallyAsync(failure -> failures.answer(asked, mode, failure), executor);
         }
         return answered.isCompletedExceptionally()
-                ? answered.exceptionallyCompose(failure -> failures.whenBackendFails(asked, mode, failure))
+                ? answered.exceptionally(failure -> failures.answer(asked, mode, failure))
                 : answered;
     }
 

@@ -26,9 +26,12 @@ final class EngineMonitor extends LimiterMonitor {
     /** Further policies are counted under {@link #OTHERS}, so that names made at run time can't fill the memory. */
     static final int MOST_POLICIES = 1_000;
 
+    /** The number of the denials because of a block; before it those of each {@linkplain #number source}. */
+    static final int BLOCKED = Decision.Source.values().length * 2;
+
     private static final Logger LOG = DiagnosticLog.of(EngineMonitor.class);
 
-    private final Map<String, Row> rows = new ConcurrentHashMap<>();
+    private final Map<String, CallCounts> rows = new ConcurrentHashMap<>();
     private final CallCounts failures = new CallCounts(BackendException.Kind.values().length);
     private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
 
@@ -62,23 +65,22 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long allowed(String policy, Decision.Source source) {
-        return count(policy, source, true);
+        return sum(policy, number(source, true));
     }
 
     @Override
     public long denied(String policy, Decision.Source source) {
-        return count(policy, source, false);
+        return sum(policy, number(source, false));
     }
 
     @Override
     public long blocked(String policy) {
-        Row row = rows.get(policy);
-        return row == null ? 0 : row.counts.sum(Row.BLOCKED);
+        return sum(policy, BLOCKED);
     }
 
-    private long count(String policy, Decision.Source source, boolean isAllowed) {
-        Row row = rows.get(policy);
-        return row == null ? 0 : row.counts.sum(Row.number(source, isAllowed));
+    private long sum(String policy, int number) {
+        CallCounts counts = rows.get(policy);
+        return counts == null ? 0 : counts.sum(number);
     }
 
     @Override
@@ -125,9 +127,10 @@ final class EngineMonitor extends LimiterMonitor {
         if (!decision.allowed()) {
             denials.add(decision, shadow, executor);
         }
+        int number = number(decision.source(), decision.allowed());
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
-                row(charge.policy().name(), executor).count(decision);
+                counts(charge.policy().name(), executor).increment(number);
             }
             return;
         }
@@ -136,23 +139,23 @@ final class EngineMonitor extends LimiterMonitor {
             // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
-                row(last.policy().name(), executor).count(decision);
+                counts(last.policy().name(), executor).increment(number);
             }
             if (outcome.blocked()) {
-                row(outcome.policy().name(), executor).countBlocked();
+                counts(outcome.policy().name(), executor).increment(BLOCKED);
             }
         }
     }
 
     /** The counts of the policy. The executor runs the listeners if it is new. */
-    Row row(String policy, Executor executor) {
-        Row row = rows.get(policy);
-        if (row != null) {
-            return row;
+    CallCounts counts(String policy, Executor executor) {
+        CallCounts known = rows.get(policy);
+        if (known != null) {
+            return known;
         }
         String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
-        Row fresh = new Row(new CallCounts(Row.BLOCKED + 1));
-        Row other = rows.putIfAbsent(name, fresh);
+        CallCounts fresh = new CallCounts(BLOCKED + 1);
+        CallCounts other = rows.putIfAbsent(name, fresh);
         if (other != null) {
             return other;
         }
@@ -174,20 +177,8 @@ final class EngineMonitor extends LimiterMonitor {
         }
     }
 
-    /** What one policy decided: by source, and whether it allowed; and how often it denied because of a block. */
-    record Row(CallCounts counts) {
-        private static final int BLOCKED = Decision.Source.values().length * 2;
-
-        void countBlocked() {
-            counts.increment(BLOCKED);
-        }
-
-        void count(Decision decision) {
-            counts.increment(number(decision.source(), decision.allowed()));
-        }
-
-        private static int number(Decision.Source source, boolean isAllowed) {
-            return source.ordinal() * 2 + (isAllowed ? 1 : 0);
-        }
+    /** The number of what a policy decided, in its counts. */
+    static int number(Decision.Source source, boolean isAllowed) {
+        return source.ordinal() * 2 + (isAllowed ? 1 : 0);
     }
 }

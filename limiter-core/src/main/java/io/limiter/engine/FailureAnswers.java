@@ -11,7 +11,6 @@ import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,49 +50,40 @@ final class FailureAnswers {
     }
 
     /** The answer of the failure mode of the policies. Never fails. */
-    CompletableFuture<Decision> whenBackendFails(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
+    Decision answer(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
         FailureMode strictest = FailureMode.ALLOW;
         boolean asksNothing = true;
         for (Charge charge : charges) {
-            strictest = strictest.strictest(charge.policy().onFailure());
+            strictest = stricter(strictest, charge.policy().onFailure());
             asksNothing &= charge.permits() == 0;
         }
         FailureMode answering = answering(strictest, thrown);
-        // A call that asks for nothing is always allowed.
-        Decision unknown = unknown(answering == FailureMode.ALLOW || asksNothing, charges);
-        if (answering != FailureMode.LOCAL || fallback == null) {
-            return CompletableFuture.completedFuture(unknown);
-        }
-        try {
-            return fallback.decide(shares(fallback, charges), mode)
-                    .thenApply(decision -> decision.asLocalFallback(Access.LIBRARY, charges))
-                    .exceptionally(alsoFailed -> unknown)
-                    .toCompletableFuture();
-        } catch (RuntimeException alsoFailed) {
-            LOG.debug("the local fallback failed too", alsoFailed);
-            return CompletableFuture.completedFuture(unknown);
-        }
-    }
-
-    /** The same for a thread that waits for a valid charge, on a shorter path: an outage is when no processor is to spare. */
-    Decision whenBackendFails(Charge charge, Throwable thrown) {
-        FailureMode answering = answering(charge.policy().onFailure(), thrown);
         if (answering == FailureMode.LOCAL && fallback != null) {
             try {
-                return share(fallback, charge.policy())
-                        .decider
-                        .decideNow(charge.key(), charge.permits(), Backend.Mode.TAKE)
-                        .asLocalFallback(Access.LIBRARY, List.of(charge));
+                return local(fallback, charges, mode).asLocalFallback(Access.LIBRARY, charges);
             } catch (RuntimeException alsoFailed) {
                 LOG.debug("the local fallback failed too", alsoFailed);
             }
         }
-        return unknown(answering == FailureMode.ALLOW || charge.permits() == 0, List.of(charge));
+        // A call that asks for nothing is always allowed.
+        boolean open = answering == FailureMode.ALLOW || asksNothing;
+        return Decision.of(open ? Decision.Source.FAILED_OPEN : Decision.Source.FAILED_CLOSED, charges, List.of());
     }
 
-    /** The answer of the failure mode, where nothing was counted. */
-    private static Decision unknown(boolean open, List<Charge> charges) {
-        return Decision.of(open ? Decision.Source.FAILED_OPEN : Decision.Source.FAILED_CLOSED, charges, List.of());
+    private Decision local(Backend local, List<Charge> charges, Backend.Mode mode) {
+        Charge first = charges.get(0);
+        // On a shorter path: an outage is when no processor is to spare.
+        return charges.size() == 1 && first.isPlain()
+                ? share(local, first.policy()).decider.decideNow(first.key(), first.permits(), mode)
+                : local.decideNow(
+                        charges.stream()
+                                .map(charge -> charge.under(share(local, charge.policy()).part))
+                                .toList(),
+                        mode);
+    }
+
+    private static FailureMode stricter(FailureMode one, FailureMode other) {
+        return one.compareTo(other) <= 0 ? one : other;
     }
 
     /** The mode that answers, which is counted and logged. */
@@ -103,7 +93,7 @@ final class FailureAnswers {
         boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
         // A client that overloads this JVM must not escape the limits that way.
         boolean atLeastLocal = late || failure.kind() == BackendException.Kind.OVERLOADED;
-        FailureMode answering = atLeastLocal ? strictest.strictest(FailureMode.LOCAL) : strictest;
+        FailureMode answering = atLeastLocal ? stricter(strictest, FailureMode.LOCAL) : strictest;
         warn(answering, failure);
         return answering;
     }
@@ -117,12 +107,6 @@ final class FailureAnswers {
             lastShared[slot] = known;
         }
         return known;
-    }
-
-    private List<Charge> shares(Backend local, List<Charge> charges) {
-        return charges.stream()
-                .map(charge -> charge.under(share(local, charge.policy()).part))
-                .toList();
     }
 
     /**

@@ -58,7 +58,8 @@ public final class RateLimiters {
         }
 
         /**
-         * What decides for {@link FailureMode#LOCAL} when the backend can't, usually an in-process backend. Without it
+         * What decides for {@link FailureMode#LOCAL} when the backend can't: an in-process backend, or another that answers
+         * at once, because threads wait for it. Without it
          * such policies deny while the backend is unreachable, and all policies deny when this JVM is overloaded.
          */
         public Builder fallback(Backend local) {

@@ -2,18 +2,20 @@ package io.limiter.engine;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.engine.WaitQueue.Place;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -80,7 +82,7 @@ final class WaitQueues {
      */
     CompletableFuture<Decision> decide(
             PermitRequest request, Function<List<Charge>, CompletableFuture<Decision>> firstAsk) {
-        Waiter waiter = new Waiter(request, timer.nowMicros(), count, giveBack);
+        Waiter waiter = new Waiter(request, timer.nowMicros());
         if (!queues.isEmpty() && tryJoinOrDeny(waiter)) {
             return waiter.promise;
         }
@@ -100,18 +102,13 @@ final class WaitQueues {
         lock.lock();
         try {
             long now = timer.nowMicros();
-            WaitQueue longest = null;
-            for (Charge charge : waiter.charges) {
-                for (Limit limit : charge.policy().limits()) {
-                    WaitQueue queue = queues.get(Place.of(charge.policy(), limit, charge.key()));
-                    if (queue != null
-                            && charge.permits() > 0
-                            && (longest == null
-                                    || queue.earliestMicros(waiter, now) > longest.earliestMicros(waiter, now))) {
-                        longest = queue;
-                    }
-                }
-            }
+            WaitQueue longest = waiter.charges.stream()
+                    .filter(charge -> charge.permits() > 0)
+                    .flatMap(charge -> charge.policy().limits().stream()
+                            .map(limit -> queues.get(Place.of(charge.policy(), limit, charge.key()))))
+                    .filter(Objects::nonNull)
+                    .max(Comparator.comparingLong(queue -> queue.earliestMicros(waiter, now)))
+                    .orElse(null);
             if (longest == null) {
                 return false;
             }
@@ -120,7 +117,7 @@ final class WaitQueues {
             lock.unlock();
         }
         if (denial != null) {
-            waiter.complete(denial);
+            complete(waiter, denial);
         }
         return true;
     }
@@ -140,9 +137,7 @@ final class WaitQueues {
         queues.put(queue.place, queue);
         queue.add(waiter);
         waiting.incrementAndGet();
-        waiter.queue = queue;
-        waiter.untilMicros = untilMicros;
-        waiter.expiry = timer.schedule(() -> expire(waiter), untilMicros - nowMicros);
+        waiter.moveTo(queue, untilMicros, timer.schedule(() -> expire(waiter), untilMicros - nowMicros));
         waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
         if (queue.head() == waiter) {
             timer.execute(() -> work(queue));
@@ -153,10 +148,7 @@ final class WaitQueues {
     private void remove(WaitQueue queue, Waiter waiter, long nowMicros) {
         queue.remove(waiter, nowMicros);
         waiting.decrementAndGet();
-        waiter.queue = null;
-        if (waiter.expiry != null) {
-            waiter.expiry.cancel(false);
-        }
+        waiter.moveTo(null, 0, null);
         if (queue.waiters.isEmpty()) {
             queues.remove(queue.place, queue);
             queue.setAlarm(null);
@@ -219,9 +211,27 @@ final class WaitQueues {
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
         } else if (!waits && own == null) {
-            waiter.complete(decision);
+            complete(waiter, decision);
         } else if (!waits) {
-            waiter.completeOn(executor, decision);
+            completeOnExecutor(waiter, decision);
+        }
+    }
+
+    /** Counts and completes a call. What a cancelled one took is given back. */
+    private void complete(Waiter waiter, Decision decision) {
+        if (!waiter.promise.isDone()) {
+            count.accept(decision);
+        }
+        if (!waiter.promise.complete(decision) && decision.allowed()) {
+            giveBack.accept(decision);
+        }
+    }
+
+    private void completeOnExecutor(Waiter waiter, Decision decision) {
+        try {
+            executor.execute(() -> complete(waiter, decision));
+        } catch (RejectedExecutionException closed) {
+            complete(waiter, decision);
         }
     }
 
@@ -269,7 +279,7 @@ final class WaitQueues {
         } finally {
             lock.unlock();
         }
-        waiter.completeOn(executor, denial);
+        completeOnExecutor(waiter, denial);
         work(queue);
     }
 
@@ -339,7 +349,7 @@ final class WaitQueues {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
                     if (which.test(waiter) && (!queue.isAsking || queue.head() != waiter)) {
                         Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> waiter.completeOn(executor, denial));
+                        denials.add(() -> completeOnExecutor(waiter, denial));
                     }
                 }
                 timer.execute(() -> work(queue));

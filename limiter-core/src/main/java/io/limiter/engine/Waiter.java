@@ -7,11 +7,8 @@ import io.limiter.Policy;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A call that may wait. What changes is guarded by the lock of {@link WaitQueues}. */
@@ -21,8 +18,6 @@ final class Waiter {
 
     private final PermitRequest request;
     private final long sinceMicros;
-    private final Consumer<Decision> count;
-    private final Consumer<Decision> giveBack;
 
     List<Charge> charges;
     /** Where it waits; null before and after. */
@@ -30,23 +25,14 @@ final class Waiter {
     WaitQueue queue;
 
     /** Denies it when its wait is over. */
-    @Nullable
-    Future<?> expiry;
+    private @Nullable Future<?> expiry;
 
     long untilMicros;
 
-    /**
-     * A call.
-     *
-     * @param count counts its decision
-     * @param giveBack returns what it took, if it was cancelled
-     */
-    Waiter(PermitRequest request, long sinceMicros, Consumer<Decision> count, Consumer<Decision> giveBack) {
+    Waiter(PermitRequest request, long sinceMicros) {
         this.request = request;
         this.charges = request.charges();
         this.sinceMicros = sinceMicros;
-        this.count = count;
-        this.giveBack = giveBack;
     }
 
     /** Until when it may wait for this charge. */
@@ -62,23 +48,14 @@ final class Waiter {
                 .orElse(sinceMicros);
     }
 
-    /** Counts and completes it. What a cancelled call took is given back. */
-    void complete(Decision decision) {
-        if (!promise.isDone()) {
-            count.accept(decision);
+    /** It waits in this queue from now on, or in none. */
+    void moveTo(@Nullable WaitQueue other, long until, @Nullable Future<?> expires) {
+        if (expiry != null) {
+            expiry.cancel(false);
         }
-        if (!promise.complete(decision) && decision.allowed()) {
-            giveBack.accept(decision);
-        }
-    }
-
-    /** The same on this executor, unless that is closed. */
-    void completeOn(Executor executor, Decision decision) {
-        try {
-            executor.execute(() -> complete(decision));
-        } catch (RejectedExecutionException closed) {
-            complete(decision);
-        }
+        queue = other;
+        untilMicros = until;
+        expiry = expires;
     }
 
     /** Whether one of its policies was removed since it began. */
