@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * was not charged, and counts nothing.
  *
  * <p>Some denials are lines in the log (RL-405, logger {@code io.limiter.Denials}), and the keys that are denied most are
- * kept in bounded memory, however many there are. Slow floods are counted one by one. Where one thread denies more than
- * about 10 000 calls a second, one denial in about 64 is recorded and counts as 64. Threads do not wait for each other: of
+ * kept in bounded memory, however many there are. Slow floods are counted one by one. Where more than about
+ * 10 000 calls a second are denied, one denial in about 64 is recorded and counts as 64. Threads do not wait for each other: of
  * two denials at the same moment, one is left out.
  */
 public abstract class LimiterMonitor {

@@ -3,9 +3,9 @@ package io.limiter.engine;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.LimiterMonitor;
 import io.limiter.LimiterMonitor.DeniedKey;
 import io.limiter.LimiterMonitor.RuleNames;
+import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
@@ -19,14 +19,28 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.Stream;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** The denials that {@link LimiterMonitor} shows, and their lines in the log. Thread-safe. */
+/**
+ * The denials that {@link LimiterMonitor} shows: those of the current period and of the one before; and their lines in the log.
+ * Decides whether a flood requires sampling. Thread-safe.
+ */
 final class DenialRecord {
-    static final int STRIPES = 4;
+    /** The number of denials that a recorded one represents in a flood. A power of two. */
+    static final int SAMPLED = 64;
+
+    /** A key is counted for one to two of these. */
+    static final long PERIOD_MICROS = 600_000_000;
+
+    /** The hash of a longer key is kept instead; only code makes such keys. */
+    static final int LONGEST_KEY = 512;
+
+    private static final long WINDOW_MICROS = 10_000;
+    private static final int MOST_IN_WINDOW = 100;
 
     /** By the name that configurations of logs use. */
     private static final Logger LOG = DiagnosticLog.of("io.limiter.Denials");
@@ -34,11 +48,19 @@ final class DenialRecord {
     private final TimeSource time;
     private final List<RuleNames> rules = new CopyOnWriteArrayList<>();
     private final LongAdder notLogged = new LongAdder();
+    /** Null where nothing is logged. */
+    private volatile @Nullable Throttle lines;
 
-    private volatile Settings settings;
+    private volatile boolean isFlood;
 
-    /** @param log null where nothing is logged */
-    private record Settings(int keys, @Nullable Throttle log, List<DenialSample> samples) {}
+    private final ReentrantLock lock = new ReentrantLock();
+    // All that follows is guarded by it.
+    private int keys;
+    private DeniedKeys present = new DeniedKeys(0);
+    private DeniedKeys before = present;
+    private long periodStart;
+    private long windowStart;
+    private int inWindow;
 
     private record Shown(
             String policy,
@@ -55,26 +77,27 @@ final class DenialRecord {
 
     DenialRecord(TimeSource time) {
         this.time = time;
-        this.settings = settings(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS, List.of());
+        this.periodStart = time.nowMicros();
+        this.windowStart = periodStart;
+        configure(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
     }
 
-    void configure(int linesPerSecond, int keys) {
-        if (linesPerSecond < 0 || linesPerSecond > 1_000 || keys < 0 || keys > 10_000) {
-            throw new IllegalArgumentException(
-                    linesPerSecond + " lines and " + keys + " keys; write 0 to 1 000 lines, and 0 to 10 000 keys");
+    void configure(int linesPerSecond, int mostKeys) {
+        if (linesPerSecond < 0 || linesPerSecond > 1_000 || mostKeys < 0 || mostKeys > 10_000) {
+            throw new IllegalArgumentException(linesPerSecond + " lines and " + mostKeys
+                    + " keys; write 0 to 1 000 lines, and 0 to 10 000 keys");
         }
-        Settings before = settings;
-        settings = settings(linesPerSecond, keys, before.keys == keys ? before.samples : List.of());
-    }
-
-    private Settings settings(int linesPerSecond, int keys, List<DenialSample> known) {
-        Throttle log = linesPerSecond == 0 ? null : new Throttle(time::nowMicros, 1_000_000 / linesPerSecond);
-        List<DenialSample> samples = known.isEmpty()
-                ? Stream.generate(() -> new DenialSample(keys, time.nowMicros()))
-                        .limit(STRIPES)
-                        .toList()
-                : known;
-        return new Settings(keys, log, samples);
+        lines = linesPerSecond == 0 ? null : new Throttle(time::nowMicros, 1_000_000 / linesPerSecond);
+        lock.lock();
+        try {
+            if (mostKeys != keys) {
+                keys = mostKeys;
+                present = new DeniedKeys(mostKeys);
+                before = new DeniedKeys(mostKeys);
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     Runnable register(RuleNames naming) {
@@ -92,10 +115,20 @@ final class DenialRecord {
     List<DeniedKey> busiest(int most) {
         long now = time.nowMicros();
         Map<DeniedKeys.Id, DeniedKeys.Entry> sum = new HashMap<>();
-        settings.samples.forEach(sample -> sample.addTo(sum, now));
+        long shown;
+        lock.lock();
+        try {
+            turn(now);
+            shown = Math.min(most, keys);
+            for (DeniedKeys ofPeriod : List.of(present, before)) {
+                ofPeriod.entries().forEach(entry -> sum.merge(entry.id(), entry, DeniedKeys.Entry::plus));
+            }
+        } finally {
+            lock.unlock();
+        }
         return sum.values().stream()
                 .sorted(Comparator.comparingLong(entry -> -entry.count()))
-                .limit(Math.min(most, settings.keys))
+                .limit(shown)
                 .<DeniedKey>map(entry -> shown(entry, now))
                 .toList();
     }
@@ -128,19 +161,91 @@ final class DenialRecord {
      * @param logging writes the line: the thread may be one that reads Redis' answers
      */
     void add(Decision denial, boolean shadow, Executor logging) {
-        Settings now = settings;
-        DenialSample sample = now.samples.get((int) Thread.currentThread().getId() & STRIPES - 1);
-        if (sample.leavesOut()) {
+        // At random, so that threads do not write to the same memory.
+        if (isFlood && (ThreadLocalRandom.current().nextInt() & SAMPLED - 1) != 0) {
             return;
         }
-        int denials = sample.add(denial, shadow, time.nowMicros());
-        if (denials > 0 && now.log != null) {
-            if (now.log.tryPass()) {
+        int denials = note(denial, shadow);
+        Throttle log = lines;
+        if (denials > 0 && log != null) {
+            if (log.tryPass()) {
                 write(denial, shadow, logging);
             } else {
                 notLogged.add(denials);
             }
         }
+    }
+
+    /**
+     * Counts a denial, unless another thread counts one at this moment: no thread waits for this.
+     *
+     * @return how many denials it counted as; 0 if it was left out
+     */
+    private int note(Decision denial, boolean shadow) {
+        long now = time.nowMicros();
+        if (!lock.tryLock()) {
+            return 0;
+        }
+        try {
+            int denials = isFlood ? SAMPLED : 1;
+            watch(denials, now);
+            if (keys > 0) {
+                turn(now);
+                count(denial, shadow, denials, now);
+            }
+            return denials;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void watch(int denials, long now) {
+        boolean flood = isFlood;
+        if (now - windowStart >= WINDOW_MICROS) {
+            // A window that ended long ago was followed by quiet ones.
+            flood = inWindow > MOST_IN_WINDOW && now - windowStart < 2 * WINDOW_MICROS;
+            windowStart = now;
+            inWindow = 0;
+        }
+        inWindow += denials;
+        isFlood = flood || inWindow > MOST_IN_WINDOW;
+    }
+
+    private void turn(long now) {
+        if (now - periodStart >= PERIOD_MICROS) {
+            before = now - periodStart < 2 * PERIOD_MICROS ? present : new DeniedKeys(keys);
+            present = new DeniedKeys(keys);
+            periodStart = now;
+        }
+    }
+
+    /** A charge that two limits deny counts once, with the longer wait. */
+    private void count(Decision denial, boolean shadow, int denials, long now) {
+        Map<Charge, LimitOutcome> longest = new HashMap<>();
+        for (LimitOutcome outcome : denial.violated()) {
+            longest.merge(outcome.charge(), outcome, DenialRecord::longer);
+        }
+        for (Charge charge : longest.isEmpty() ? denial.charges() : longest.keySet()) {
+            LimitOutcome by = longest.get(charge);
+            present.add(new DeniedKeys.Entry(
+                    new DeniedKeys.Id(charge.policy().name(), bounded(charge.key()), shadow),
+                    denials,
+                    0,
+                    denial.source(),
+                    by == null ? null : by.limit(),
+                    by == null ? denial.retryAfterMicros() : by.retryAfterMicros(),
+                    now));
+        }
+    }
+
+    private static LimitOutcome longer(LimitOutcome one, LimitOutcome other) {
+        // As unsigned numbers NEVER, which is -1, is the longest.
+        return Long.compareUnsigned(one.retryAfterMicros(), other.retryAfterMicros()) < 0 ? other : one;
+    }
+
+    /** The key, or where that is very long its hash. */
+    private static PartitionKey bounded(PartitionKey key) {
+        return key.canonical().length() <= LONGEST_KEY ? key : PartitionKey.of(key.canonical());
     }
 
     private void write(Decision denial, boolean shadow, Executor logging) {
@@ -163,7 +268,7 @@ final class DenialRecord {
                 names.isEmpty() ? "none" : String.join(" or ", names),
                 charge.policy().name(),
                 binding == null ? "unknown" : "'" + binding.limit() + "'",
-                DenialSample.bounded(charge.key()),
+                bounded(charge.key()),
                 denial.retryAfter().map(Duration::toString).orElse("never"),
                 denial.source().name().toLowerCase(Locale.ROOT).replace('_', '-'),
                 notLogged.sumThenReset());
