@@ -54,7 +54,7 @@ public record Charge(
             throw new IllegalArgumentException("a charge of " + permits + " permits to policy '" + policy.name()
                     + "', which counts different members, and one charge has one; use 1");
         }
-        member = MISSING.equals(member) ? null : member;
+        member = member == null || MISSING.equals(member) ? null : member;
     }
 
     /** A charge without a member. */

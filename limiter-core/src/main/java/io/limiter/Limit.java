@@ -24,10 +24,12 @@ public abstract class Limit {
 
     private final @Nullable String name;
     private final LimitSpec spec;
+    private final long permits;
 
     Limit(@Nullable String name, LimitSpec spec) {
         this.name = name;
         this.spec = spec;
+        this.permits = spec.permits();
     }
 
     /** The limit of a specification, which also names its state if it has a name. For this library. */
@@ -120,7 +122,7 @@ public abstract class Limit {
 
     /** How many permits it grants in a period, or in all; how many denials a {@link Penalty} takes. */
     public long permits() {
-        return spec.permits();
+        return permits;
     }
 
     /** The time after which what was taken counts no more, or by which as many have refilled; of a stock, a hold's. */

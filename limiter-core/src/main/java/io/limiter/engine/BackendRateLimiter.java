@@ -65,9 +65,10 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public Decision tryAcquire(PermitRequest request) {
-        Charge first = request.charges().get(0);
-        boolean isPlain = first.isPlain() && request.charges().size() == 1;
-        return isPlain && request.mode() == Backend.Mode.TAKE && !request.isShadow()
+        List<Charge> charges = request.charges();
+        Charge first = charges.get(0);
+        boolean isSingle = charges.size() == 1 && request.mode() == Backend.Mode.TAKE && !request.isShadow();
+        return isSingle && first.isPlain()
                 ? tryAcquire(first.policy(), first.key(), first.permits())
                 : finished(request, decideNow(charges(request), request.mode()), Runnable::run);
     }
@@ -90,10 +91,10 @@ final class BackendRateLimiter extends RateLimiter {
         if (!isKnown) {
             lastAsked[slot] = new Asked(policy, decider, counts);
         }
-        counts.increment(EngineMonitor.number(decision.source(), decision.allowed()));
+        counts.count(decision);
         if (!decision.allowed()) {
             if (decision.blocked()) {
-                counts.increment(EngineMonitor.BLOCKED);
+                counts.increment(CallCounts.BLOCKED);
             }
             denials.add(decision, false, Runnable::run);
         }

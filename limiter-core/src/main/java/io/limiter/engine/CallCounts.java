@@ -1,5 +1,6 @@
 package io.limiter.engine;
 
+import io.limiter.Decision;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * a {@link LongAdder}.
  */
 final class CallCounts {
+    /** The number of the denials because of a block; before it those of each {@linkplain #number source}. */
+    static final int BLOCKED = Decision.Source.values().length * 2;
+
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int THREADS = 64;
     /** Longs between the numbers of two threads, so that they are in different cache lines. */
@@ -34,6 +38,15 @@ final class CallCounts {
 
     CallCounts(int numbers) {
         others = Stream.generate(LongAdder::new).limit(numbers).toArray(LongAdder[]::new);
+    }
+
+    /** Counts what a policy decided. */
+    void count(Decision decision) {
+        increment(number(decision.source(), decision.allowed()));
+    }
+
+    static int number(Decision.Source source, boolean isAllowed) {
+        return source.ordinal() * 2 + (isAllowed ? 1 : 0);
     }
 
     void increment(int number) {

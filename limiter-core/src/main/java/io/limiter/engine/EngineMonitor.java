@@ -26,9 +26,6 @@ final class EngineMonitor extends LimiterMonitor {
     /** Further policies are counted under {@link #OTHERS}, so that names made at run time can't fill the memory. */
     static final int MOST_POLICIES = 1_000;
 
-    /** The number of the denials because of a block; before it those of each {@linkplain #number source}. */
-    static final int BLOCKED = Decision.Source.values().length * 2;
-
     private static final Logger LOG = DiagnosticLog.of(EngineMonitor.class);
 
     private final Map<String, CallCounts> rows = new ConcurrentHashMap<>();
@@ -65,17 +62,17 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long allowed(String policy, Decision.Source source) {
-        return sum(policy, number(source, true));
+        return sum(policy, CallCounts.number(source, true));
     }
 
     @Override
     public long denied(String policy, Decision.Source source) {
-        return sum(policy, number(source, false));
+        return sum(policy, CallCounts.number(source, false));
     }
 
     @Override
     public long blocked(String policy) {
-        return sum(policy, BLOCKED);
+        return sum(policy, CallCounts.BLOCKED);
     }
 
     private long sum(String policy, int number) {
@@ -127,10 +124,9 @@ final class EngineMonitor extends LimiterMonitor {
         if (!decision.allowed()) {
             denials.add(decision, shadow, executor);
         }
-        int number = number(decision.source(), decision.allowed());
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
-                counts(charge.policy().name(), executor).increment(number);
+                counts(charge.policy().name(), executor).count(decision);
             }
             return;
         }
@@ -139,10 +135,10 @@ final class EngineMonitor extends LimiterMonitor {
             // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
-                counts(last.policy().name(), executor).increment(number);
+                counts(last.policy().name(), executor).count(decision);
             }
             if (outcome.blocked()) {
-                counts(outcome.policy().name(), executor).increment(BLOCKED);
+                counts(outcome.policy().name(), executor).increment(CallCounts.BLOCKED);
             }
         }
     }
@@ -154,7 +150,7 @@ final class EngineMonitor extends LimiterMonitor {
             return known;
         }
         String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
-        CallCounts fresh = new CallCounts(BLOCKED + 1);
+        CallCounts fresh = new CallCounts(CallCounts.BLOCKED + 1);
         CallCounts other = rows.putIfAbsent(name, fresh);
         if (other != null) {
             return other;
@@ -175,10 +171,5 @@ final class EngineMonitor extends LimiterMonitor {
         } catch (RuntimeException failed) {
             LOG.warn("a listener of the counters failed at policy '{}'; its counts are not affected", policy, failed);
         }
-    }
-
-    /** The number of what a policy decided, in its counts. */
-    static int number(Decision.Source source, boolean isAllowed) {
-        return source.ordinal() * 2 + (isAllowed ? 1 : 0);
     }
 }

@@ -5,6 +5,7 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.internal.CalendarWindow;
+import io.limiter.internal.LimitSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,20 +42,21 @@ final class FixedWindowState extends State {
         return end > now || count > Limit.MAX_PERMITS ? count : 0;
     }
 
-    private long latestEnd(Limit limit, long now) {
-        if (limit.spec().terms() instanceof CalendarWindow calendar) {
+    private long latestEnd(LimitSpec spec, long now) {
+        if (spec.terms() instanceof CalendarWindow calendar) {
             long wall = clock.unixMicros(now);
             return now + calendar.nextTurnMicros(wall) - wall;
         }
-        return now + limit.spec().periodMicros();
+        return now + spec.periodMicros();
     }
 
     @Override
     LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        LimitSpec spec = limit.spec();
         long counted = counted(now);
         long until = counted > 0 ? Math.max(end, now + 1) : 0;
-        long latest = latestEnd(limit, now);
+        long latest = latestEnd(spec, now);
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
             // A clock that stepped back, or a shorter period, cuts the window.
             until = granted && counted == 0 ? latest : Math.min(until, latest);
@@ -65,8 +67,8 @@ final class FixedWindowState extends State {
             }
         }
         long wait = counted > 0 ? until - now : 0;
-        long retryAfter = allowed ? 0 : permits > limit.permits() ? LimitOutcome.NEVER : wait;
-        long remaining = Math.max(0, limit.permits() - counted);
+        long retryAfter = allowed ? 0 : permits > spec.permits() ? LimitOutcome.NEVER : wait;
+        long remaining = Math.max(0, spec.permits() - counted);
         return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, wait, wait, until);
     }
 
@@ -76,7 +78,7 @@ final class FixedWindowState extends State {
             return false;
         }
         count = Math.max(0, count - charge.permits());
-        end = count == 0 ? 0 : Math.min(end, latestEnd(limit, now));
+        end = count == 0 ? 0 : Math.min(end, latestEnd(limit.spec(), now));
         return true;
     }
 

@@ -178,16 +178,17 @@ abstract class State {
 
     /** One decision by this state alone; null if it was dropped or has too little memory. */
     final @Nullable Decision decide(Charge charge, Limit limit, TimeSource time, boolean take) {
+        long permits = charge.permits();
         long now = time.nowMicros();
         int last = lock();
         try {
             now = timeOfHolder(now, last, time);
-            Verdict verdict = isDropped() ? null : check(charge, limit, charge.permits(), now, take);
+            Verdict verdict = isDropped() ? null : check(charge, limit, permits, now, take);
             if (verdict == null || verdict == Verdict.LACKS_MEMORY) {
                 return null;
             }
             boolean allowed = verdict == Verdict.GRANTS;
-            LimitOutcome outcome = answer(charge, limit, charge.permits(), now, allowed, allowed, take);
+            LimitOutcome outcome = answer(charge, limit, permits, now, allowed, allowed, take);
             return Decision.of(Decision.Source.IN_PROCESS, outcome);
         } finally {
             unlock(now);
