@@ -14,15 +14,6 @@ import java.util.concurrent.CompletionStage;
  * be short and must not block.
  */
 public interface Backend extends AutoCloseable {
-    /** A backend that prepares once what is the same for all calls to a policy. */
-    interface PerPolicy extends Backend {
-        /**
-         * Returns what decides calls to this policy, which may be kept as long as the policy is used. Calls no server
-         * and does not fail.
-         */
-        Decider decider(Policy policy);
-    }
-
     /** Decides calls to one policy, for threads that wait for the decision. Thread-safe. */
     @FunctionalInterface
     interface Decider {
@@ -70,6 +61,14 @@ public interface Backend extends AutoCloseable {
      */
     default Decision decideNow(List<Charge> charges, Mode mode) {
         return BackendException.join(decide(charges, mode).toCompletableFuture());
+    }
+
+    /**
+     * Returns what decides calls to this policy, which may be kept as long as the policy is used: it prepares once what is
+     * the same for all of them. Calls no server and does not fail.
+     */
+    default Decider decider(Policy policy) {
+        return (key, permits, mode) -> decideNow(List.of(new Charge(policy, key, permits)), mode);
     }
 
     /**

@@ -56,8 +56,7 @@ final class BackendRateLimiter extends RateLimiter {
                 made.maxWaiting,
                 executor,
                 asked -> ask(asked, Backend.Mode.TAKE),
-                decision -> counted(decision, false, executor),
-                decision -> refundAsync(List.of(decision), charge -> true));
+                this::complete);
         this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting);
         this.failures = new FailureAnswers(fallback, made.instances, monitor, made.timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting);
@@ -79,7 +78,7 @@ final class BackendRateLimiter extends RateLimiter {
         int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
         Asked known = lastAsked[slot];
         boolean isKnown = known != null && known.policy == policy;
-        Backend.Decider decider = isKnown ? known.decider : decider(backend, policy);
+        Backend.Decider decider = isKnown ? known.decider : backend.decider(Objects.requireNonNull(policy, "policy"));
         Decision decision;
         try {
             decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
@@ -99,14 +98,6 @@ final class BackendRateLimiter extends RateLimiter {
             denials.add(decision, false, Runnable::run);
         }
         return decision;
-    }
-
-    /** What decides calls to a policy. */
-    static Backend.Decider decider(Backend backend, Policy policy) {
-        Objects.requireNonNull(policy, "policy");
-        return backend instanceof Backend.PerPolicy finding
-                ? finding.decider(policy)
-                : (key, permits, mode) -> backend.decideNow(List.of(new Charge(policy, key, permits)), mode);
     }
 
     @Override
@@ -267,6 +258,16 @@ final class BackendRateLimiter extends RateLimiter {
     private Decision counted(Decision decision, boolean shadow, Executor listening) {
         monitor.decided(decision, shadow, listening);
         return decision;
+    }
+
+    /** Counts and completes a call that could wait. What a cancelled one took is given back. */
+    private void complete(CompletableFuture<Decision> promise, Decision decision) {
+        if (!promise.isDone()) {
+            counted(decision, false, executor);
+        }
+        if (!promise.complete(decision) && decision.allowed()) {
+            refundAsync(List.of(decision), charge -> true);
+        }
     }
 
     private <T> CompletableFuture<T> onExecutor(CompletableFuture<T> answer) {

@@ -103,7 +103,7 @@ final class FailureAnswers {
         Share known = lastShared[slot];
         if (known == null || known.of != policy) {
             Policy part = policy.share(instances);
-            known = new Share(policy, part, BackendRateLimiter.decider(local, part));
+            known = new Share(policy, part, local.decider(part));
             lastShared[slot] = known;
         }
         return known;

@@ -41,7 +41,7 @@ public final class RateLimiters {
         long instances = 1;
         Executor executor = commonPool();
         int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
-        WaitTimer timer = WaitTimer.daemon();
+        WaitTimer timer = new WaitTimer();
 
         private Builder(Backend backend) {
             this.backend = Objects.requireNonNull(backend, "backend");

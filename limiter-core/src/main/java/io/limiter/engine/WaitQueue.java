@@ -71,6 +71,15 @@ final class WaitQueue {
         return waiters.isEmpty() ? null : waiters.iterator().next();
     }
 
+    boolean isAskingFor(Waiter waiter) {
+        return isAsking && head() == waiter;
+    }
+
+    /** Whether it is the head, and asks or will in time. */
+    boolean isTurnOf(Waiter waiter) {
+        return head() == waiter && (isAsking || dueMicros <= waiter.untilMicros);
+    }
+
     /** Sets what wakes the head, in place of an earlier one. */
     void setAlarm(@Nullable Future<?> next) {
         if (alarm != null) {

@@ -18,7 +18,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -36,8 +36,7 @@ final class WaitQueues {
     private final int maxWaiting;
     private final Executor executor;
     private final Function<List<Charge>, CompletableFuture<Decision>> ask;
-    private final Consumer<Decision> count;
-    private final Consumer<Decision> giveBack;
+    private final BiConsumer<CompletableFuture<Decision>, Decision> complete;
 
     // Not a monitor, which would pin the carrier of a waiting virtual thread.
     private final ReentrantLock lock = new ReentrantLock();
@@ -54,20 +53,19 @@ final class WaitQueues {
      *
      * @param executor runs stages that depend on a call that waited
      * @param ask returns the decision, also by a failure mode; not counted
+     * @param complete counts the decision of a call and completes its promise
      */
     WaitQueues(
             WaitTimer timer,
             int maxWaiting,
             Executor executor,
             Function<List<Charge>, CompletableFuture<Decision>> ask,
-            Consumer<Decision> count,
-            Consumer<Decision> giveBack) {
+            BiConsumer<CompletableFuture<Decision>, Decision> complete) {
         this.timer = timer;
         this.maxWaiting = maxWaiting;
         this.executor = executor;
         this.ask = ask;
-        this.count = count;
-        this.giveBack = giveBack;
+        this.complete = complete;
     }
 
     /** How many calls wait now. */
@@ -117,7 +115,7 @@ final class WaitQueues {
             lock.unlock();
         }
         if (denial != null) {
-            complete(waiter, denial);
+            complete.accept(waiter.promise, denial);
         }
         return true;
     }
@@ -126,8 +124,7 @@ final class WaitQueues {
     private @Nullable Decision join(
             WaitQueue queue, Waiter waiter, long untilMicros, @Nullable Decision answer, long nowMicros) {
         long earliestMicros = queue.earliestMicros(waiter, nowMicros);
-        if (closed
-                || waiter.isUnder(removedMicros)
+        if (isOver(waiter)
                 || earliestMicros > untilMicros
                 || nowMicros >= untilMicros
                 || waiting.get() >= maxWaiting
@@ -143,6 +140,10 @@ final class WaitQueues {
             timer.execute(() -> work(queue));
         }
         return null;
+    }
+
+    private boolean isOver(Waiter waiter) {
+        return closed || waiter.isUnder(removedMicros);
     }
 
     private void remove(WaitQueue queue, Waiter waiter, long nowMicros) {
@@ -210,38 +211,23 @@ final class WaitQueues {
         }
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
-        } else if (!waits && own == null) {
-            complete(waiter, decision);
         } else if (!waits) {
-            completeOnExecutor(waiter, decision);
+            completeOn(own == null ? Runnable::run : executor, waiter, decision);
         }
     }
 
-    /** Counts and completes a call. What a cancelled one took is given back. */
-    private void complete(Waiter waiter, Decision decision) {
-        if (!waiter.promise.isDone()) {
-            count.accept(decision);
-        }
-        if (!waiter.promise.complete(decision) && decision.allowed()) {
-            giveBack.accept(decision);
-        }
-    }
-
-    private void completeOnExecutor(Waiter waiter, Decision decision) {
+    private void completeOn(Executor completing, Waiter waiter, Decision decision) {
         try {
-            executor.execute(() -> complete(waiter, decision));
-        } catch (RejectedExecutionException closed) {
-            complete(waiter, decision);
+            completing.execute(() -> complete.accept(waiter.promise, decision));
+        } catch (RejectedExecutionException ended) {
+            complete.accept(waiter.promise, decision);
         }
     }
 
     /** Keeps a call, or queues it behind those that wait for the limit that denies it now; false if it may not wait. */
     private boolean tryWait(Decision decision, Waiter waiter, @Nullable WaitQueue own, long nowMicros) {
         LimitOutcome binding = decision.allowed() ? null : decision.binding().orElse(null);
-        if (binding == null
-                || binding.retryAfterMicros() == LimitOutcome.NEVER
-                || closed
-                || waiter.isUnder(removedMicros)) {
+        if (binding == null || binding.retryAfterMicros() == LimitOutcome.NEVER || isOver(waiter)) {
             return false;
         }
         long untilMicros = waiter.untilMicros(decision);
@@ -269,17 +255,14 @@ final class WaitQueues {
         try {
             long now = timer.nowMicros();
             queue = waiter.queue;
-            boolean hasItsTurn = queue != null
-                    && queue.head() == waiter
-                    && (queue.isAsking || queue.dueMicros <= waiter.untilMicros);
-            if (queue == null || hasItsTurn || now < waiter.untilMicros) {
+            if (queue == null || now < waiter.untilMicros || queue.isTurnOf(waiter)) {
                 return;
             }
             denial = deny(queue, waiter, now);
         } finally {
             lock.unlock();
         }
-        completeOnExecutor(waiter, denial);
+        completeOn(executor, waiter, denial);
         work(queue);
     }
 
@@ -288,7 +271,7 @@ final class WaitQueues {
         lock.lock();
         try {
             WaitQueue queue = waiter.queue;
-            if (queue != null && !(queue.isAsking && queue.head() == waiter)) {
+            if (queue != null && !queue.isAskingFor(waiter)) {
                 remove(queue, waiter, timer.nowMicros());
                 timer.execute(() -> work(queue));
             }
@@ -331,25 +314,26 @@ final class WaitQueues {
         long now = timer.nowMicros();
         removedMicros.values().removeIf(then -> then < now - LONGEST_MICROS);
         removedMicros.put(policy.name(), now);
-        denyAll(waiter -> waiter.isUnder(removedMicros));
+        denyAll();
     }
 
     /** Denies all calls that wait. A head that is asking gets its answer. No call waits from now on. */
     void close() {
         closed = true;
-        denyAll(waiter -> true);
+        denyAll();
     }
 
-    private void denyAll(Predicate<Waiter> which) {
+    /** Denies the calls that may not wait any more. */
+    private void denyAll() {
         List<Runnable> denials = new ArrayList<>();
         lock.lock();
         try {
             long now = timer.nowMicros();
             for (WaitQueue queue : queues.values()) {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
-                    if (which.test(waiter) && (!queue.isAsking || queue.head() != waiter)) {
+                    if (isOver(waiter) && !queue.isAskingFor(waiter)) {
                         Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> completeOnExecutor(waiter, denial));
+                        denials.add(() -> completeOn(executor, waiter, denial));
                     }
                 }
                 timer.execute(() -> work(queue));

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory is bounded: see {@link Builder#maxEntries} and {@link Builder#maxStamps}. State lives as long as this object:
  * a restart forgets it.
  */
-public final class InProcessBackend implements Backend.PerPolicy {
+public final class InProcessBackend implements Backend {
     /** How many states are kept by default. */
     public static final int DEFAULT_MAX_ENTRIES = 100_000;
 
@@ -91,7 +91,7 @@ public final class InProcessBackend implements Backend.PerPolicy {
     private boolean end(LimitOutcome outcome, boolean keep) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
-        LimitStates.Name name = LimitStates.Name.of(charge, limit);
+        LimitStates.Name name = LimitStates.Name.of(outcome.policy(), limit);
         State own = table.find(name, charge.key());
         State state = own != null ? own : table.findShared(name, charge.key(), time);
         return state != null
@@ -114,9 +114,8 @@ public final class InProcessBackend implements Backend.PerPolicy {
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         return answer(() -> {
-            Charge nothing = new Charge(policy, key, 0);
             for (Limit limit : policy.limits()) {
-                State own = table.find(LimitStates.Name.of(nothing, limit), key);
+                State own = table.find(LimitStates.Name.of(policy, limit), key);
                 if (own != null) {
                     own.lock();
                     try {

@@ -1,8 +1,8 @@
 package io.limiter.inprocess;
 
-import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 final class LimitStates {
     /** Which limit: each policy, identity and algorithm has separate states. */
     record Name(String policy, String limit, Algorithm algorithm) {
-        static Name of(Charge charge, Limit limit) {
+        static Name of(Policy policy, Limit limit) {
             return new Name(
-                    charge.policy().name(),
+                    policy.name(),
                     limit.spec().identity(),
                     limit.spec().algorithm());
         }

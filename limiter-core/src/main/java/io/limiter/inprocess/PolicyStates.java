@@ -47,7 +47,7 @@ final class PolicyStates implements Backend.Decider {
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
         // Already known if the application makes an equal policy for each call.
-        findStates(new Charge(policy, PartitionKey.global(), 0));
+        findStates();
     }
 
     @Override
@@ -75,7 +75,7 @@ final class PolicyStates implements Backend.Decider {
     private Decision decideUnknown(Charge charge, Backend.Mode mode) {
         Decision decision = Transaction.decide(table, List.of(charge), time, mode);
         if (!areFound()) {
-            findStates(charge);
+            findStates();
         }
         return decision;
     }
@@ -92,13 +92,13 @@ final class PolicyStates implements Backend.Decider {
         return known != null;
     }
 
-    private void findStates(Charge charge) {
+    private void findStates() {
         if (limits.length > MOST_LIMITS || policy.penalty() != null) {
             return;
         }
         LimitStates[] found = new LimitStates[limits.length];
         for (int i = 0; i < found.length; i++) {
-            LimitStates one = limits[i].permits() == 0 ? null : table.limits.get(LimitStates.Name.of(charge, limits[i]));
+            LimitStates one = limits[i].permits() == 0 ? null : table.limits.get(LimitStates.Name.of(policy, limits[i]));
             if (one == null) {
                 return;
             }

@@ -55,7 +55,7 @@ final class Transaction {
         Check(Charge charge, Limit limit) {
             this.charge = charge;
             this.limit = limit;
-            this.name = LimitStates.Name.of(charge, limit);
+            this.name = LimitStates.Name.of(charge.policy(), limit);
         }
 
         boolean isAllowed() {

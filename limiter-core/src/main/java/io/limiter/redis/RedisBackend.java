@@ -33,7 +33,7 @@ import org.redisson.config.Config;
  * row, no calls are sent to a master until a probe in the background finds that it answers again. Charges in several slots
  * of a cluster need several scripts: a call may briefly be denied unnecessarily; it is never admitted wrongly.
  */
-public final class RedisBackend implements Backend.PerPolicy {
+public final class RedisBackend implements Backend {
     /** The longest that a decision waits for Redis by default. */
     public static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
 
@@ -122,7 +122,7 @@ public final class RedisBackend implements Backend.PerPolicy {
             return known;
         }
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            return Backend.PerPolicy.super.decideNow(charges, mode);
+            return Backend.super.decideNow(charges, mode);
         }
         connection.requireAsked(Call.deadline(charges, deadline));
         return askNow(charges, mode);

@@ -8,19 +8,19 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 
 /** The timer of waiting calls, on a time that a test sets. Tasks run in {@link #advance} and {@link #run}. */
-final class ManualTimer implements WaitTimer {
+final class ManualTimer extends WaitTimer {
     final ManualTime time = new ManualTime();
     private final List<Task> tasks = new ArrayList<>();
 
     private record Task(long atMicros, FutureTask<?> task) {}
 
     @Override
-    public long nowMicros() {
+    long nowMicros() {
         return time.nowMicros();
     }
 
     @Override
-    public synchronized Future<?> schedule(Runnable task, long micros) {
+    synchronized Future<?> schedule(Runnable task, long micros) {
         FutureTask<?> made = new FutureTask<>(task, null);
         tasks.add(new Task(nowMicros() + Math.max(0, micros), made));
         return made;

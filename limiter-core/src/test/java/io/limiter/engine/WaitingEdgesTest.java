@@ -2,6 +2,7 @@ package io.limiter.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
@@ -14,6 +15,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -259,5 +261,31 @@ class WaitingEdgesTest {
         limiter.close();
         assertFalse(denied.join().allowed());
         assertEquals(0, limiter.monitor().waiting());
+    }
+
+    @Test
+    void aCallWaitsForTheTurnOfTheCalendar() {
+        Policy aligned =
+                Policy.of("aligned", Limit.fixedWindow(2, Duration.ofMinutes(1)).withZone(ZoneOffset.UTC));
+        long toTurn = 60_000_000 - timer.time.nowMicros() % 60_000_000;
+        List<CompletableFuture<Decision>> calls = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            calls.add(ask(aligned, Duration.ofMinutes(1)));
+        }
+        timer.advance(toTurn - 1);
+        assertEquals(List.of(true, true, false, false, false), calls.stream().map(CompletableFuture::isDone).toList());
+        timer.advance(1);
+        assertEquals(List.of(true, true, true, true, false), calls.stream().map(CompletableFuture::isDone).toList());
+        assertTrue(calls.stream().limit(4).allMatch(call -> call.join().allowed()));
+    }
+
+    @Test
+    void aWaitIsAtMostADay() {
+        assertThrows(IllegalArgumentException.class, () -> ask(SLOW, Duration.ofMillis(-1)));
+        assertThrows(IllegalArgumentException.class, () -> ask(SLOW, Duration.ofHours(25)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> RateLimiters.builder(backend).maxWaiting(0));
+        assertEquals(0, backend.asked.size());
     }
 }

@@ -2,7 +2,6 @@ package io.limiter.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
@@ -17,7 +16,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -83,20 +81,6 @@ class WaitingTest {
         assertEquals(1 + 2 + 7, backend.asked.size());
         assertEquals(0, limiter.monitor().waiting());
         assertEquals(0, timer.size(), "nothing is left");
-    }
-
-    @Test
-    void aCallWaitsForTheTurnOfTheCalendar() {
-        Policy aligned =
-                Policy.of("aligned", Limit.fixedWindow(2, Duration.ofMinutes(1)).withZone(ZoneOffset.UTC));
-        long toTurn = 60_000_000 - timer.time.nowMicros() % 60_000_000;
-        for (int i = 0; i < 5; i++) {
-            ask("a" + i, aligned, Duration.ofMinutes(1));
-        }
-        timer.advance(toTurn - 1);
-        assertEquals(List.of("a0", "a1"), admitted);
-        timer.advance(1);
-        assertEquals(List.of("a0", "a1", "a2", "a3"), admitted);
     }
 
     /** Nobody gets past those that wait, neither by waiting nor by not waiting. */
@@ -353,15 +337,5 @@ class WaitingTest {
         assertEquals(4, counters.allowed("steady", Decision.Source.IN_PROCESS));
         assertEquals(0, counters.denied("steady", Decision.Source.IN_PROCESS));
         assertEquals(1, counters.denied("steady", Decision.Source.CACHED_DENIAL));
-    }
-
-    @Test
-    void aWaitIsAtMostADay() {
-        assertThrows(IllegalArgumentException.class, () -> ask("x", STEADY, Duration.ofMillis(-1)));
-        assertThrows(IllegalArgumentException.class, () -> ask("x", STEADY, Duration.ofHours(25)));
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> RateLimiters.builder(backend).maxWaiting(0));
-        assertEquals(0, backend.asked.size());
     }
 }

@@ -34,7 +34,7 @@ class OverflowTest {
     private final Policy policy = Policy.of("p", Limit.slidingList(2, Duration.ofMinutes(1)));
     private final Limit limit = policy.limits().get(0);
     private final Charge charge = new Charge(policy, KEY, 1);
-    private final LimitStates.Name name = LimitStates.Name.of(charge, limit);
+    private final LimitStates.Name name = LimitStates.Name.of(charge.policy(), limit);
 
     @Test
     void aKeyFindsWhatItUsedUntilThatIsFullAgain() {
@@ -67,7 +67,7 @@ class OverflowTest {
         Policy wide = Policy.of("p", Limit.fixedWindow(100, Duration.ofHours(1)));
         Charge other = new Charge(wide, KEY, 1);
         Limit hourly = wide.limits().get(0);
-        State denying = small.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW, DECIDED - 1);
+        State denying = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW, DECIDED - 1);
         long second = 1_000_000;
         assertEquals(
                 new LimitOutcome(other, hourly, false, 0, second, second, second, NOW + second),
@@ -76,7 +76,7 @@ class OverflowTest {
         assertFalse(late.allowed(), "it is kept nowhere, so what it granted would not count");
         assertEquals(1, late.retryAfterMicros());
         small.sweep(NOW + MINUTE);
-        State served = small.enter(LimitStates.Name.of(other, hourly), KEY, stamps, NOW + MINUTE, DECIDED);
+        State served = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW + MINUTE, DECIDED);
         assertEquals(
                 new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
                 outcome(served.decide(other, hourly, () -> NOW + MINUTE, true)));

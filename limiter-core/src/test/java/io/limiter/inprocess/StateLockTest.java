@@ -121,7 +121,7 @@ class StateLockTest {
         Capacity.Share share = new Capacity(10).new Share();
         State state = new FixedWindowState(charge.key(), new WallClock(TimeSource.system()));
         state.limit =
-                new LimitStates(LimitStates.Name.of(charge, limit), new Capacity.Shares("p", share, share, share));
+                new LimitStates(LimitStates.Name.of(charge.policy(), limit), new Capacity.Shares("p", share, share, share));
         int hash = state.limit.hash(charge.key());
         Partition partition = new Partition(slots, Partition.of(hash));
         partition.add(state);
@@ -138,6 +138,6 @@ class StateLockTest {
     }
 
     private static State find(StateTable table, Charge charge, Limit limit) {
-        return table.find(LimitStates.Name.of(charge, limit), charge.key());
+        return table.find(LimitStates.Name.of(charge.policy(), limit), charge.key());
     }
 }
