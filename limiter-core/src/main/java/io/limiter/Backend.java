@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.Access;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -60,7 +61,7 @@ public interface Backend extends AutoCloseable {
      * @throws BackendException when there is no decision within the backend's own deadline
      */
     default Decision decideNow(List<Charge> charges, Mode mode) {
-        return BackendException.join(decide(charges, mode).toCompletableFuture());
+        return BackendException.join(Access.LIBRARY, decide(charges, mode).toCompletableFuture());
     }
 
     /**

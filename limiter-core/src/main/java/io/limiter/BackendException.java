@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.Access;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -47,8 +48,9 @@ public class BackendException extends RuntimeException {
         return kind;
     }
 
-    /** The exception that callers get for a failure: the cause of those that a future adds, or RL-229. */
-    public static BackendException of(Throwable thrown) {
+    /** The exception that callers get for a failure: the cause of those that a future adds, or RL-229. For this library. */
+    public static BackendException of(Access library, Throwable thrown) {
+        Objects.requireNonNull(library, "library");
         Throwable cause = thrown;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)
                 && cause.getCause() != null) {
@@ -63,15 +65,16 @@ public class BackendException extends RuntimeException {
     }
 
     /**
-     * Waits for an answer, at most for the backend's deadline; an interrupt does not shorten that and is kept.
+     * Waits for an answer, at most for the backend's deadline; an interrupt does not shorten that and is kept. For this
+     * library.
      *
      * @throws BackendException if there is none
      */
-    public static <T> T join(CompletableFuture<T> answer) {
+    public static <T> T join(Access library, CompletableFuture<T> answer) {
         try {
             return answer.join();
         } catch (CompletionException e) {
-            throw of(e);
+            throw of(library, e);
         }
     }
 }

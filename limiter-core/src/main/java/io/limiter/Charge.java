@@ -100,11 +100,6 @@ public record Charge(
                 : PartitionKey.builder().addStandIn(text).build().canonical();
     }
 
-    /** The same charge to another policy of that name. */
-    public Charge under(Policy other) {
-        return other == policy ? this : new Charge(other, key, permits, requestId, member);
-    }
-
     private static void checkRequestId(Policy policy, String requestId) {
         if (requestId.isEmpty()) {
             throw new IllegalArgumentException("the request id of a charge to policy '" + policy.name()

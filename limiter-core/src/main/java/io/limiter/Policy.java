@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.Access;
 import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -143,8 +144,9 @@ public final class Policy {
         return limits.get(limits.size() - 1) instanceof Penalty penalty ? penalty : null;
     }
 
-    /** The same policy with each limit divided among that number of instances. */
-    public Policy share(long instances) {
+    /** The same policy with each limit divided among that number of instances. For this library. */
+    public Policy share(Access library, long instances) {
+        Objects.requireNonNull(library, "library");
         return instances == 1
                 ? this
                 : new Policy(

@@ -113,7 +113,7 @@ final class BackendRateLimiter extends RateLimiter {
             Thread.currentThread().interrupt();
             return answer.join();
         } catch (ExecutionException failed) {
-            throw BackendException.of(failed);
+            throw BackendException.of(Access.LIBRARY, failed);
         }
     }
 
@@ -169,7 +169,7 @@ final class BackendRateLimiter extends RateLimiter {
     /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
     private static List<Charge> withoutBlocks(List<Charge> charges) {
         return charges.stream()
-                .map(one -> one.under(one.policy().withPenalty(null)))
+                .map(one -> FailureAnswers.under(one.policy().withPenalty(null), one))
                 .toList();
     }
 
@@ -190,17 +190,17 @@ final class BackendRateLimiter extends RateLimiter {
         CompletableFuture<?>[] all = both.stream()
                 .map(one -> one.reset(policy, key).toCompletableFuture())
                 .toArray(CompletableFuture[]::new);
-        BackendException.join(CompletableFuture.allOf(all).thenRun(() -> waiting.wake(policy, key)));
+        BackendException.join(Access.LIBRARY, CompletableFuture.allOf(all).thenRun(() -> waiting.wake(policy, key)));
     }
 
     @Override
     public boolean refund(Decision decision) {
-        return BackendException.join(refunds.give(List.of(decision), charge -> true));
+        return BackendException.join(Access.LIBRARY, refunds.give(List.of(decision), charge -> true));
     }
 
     @Override
     public boolean confirm(Decision decision) {
-        return BackendException.join(refunds.confirm(decision));
+        return BackendException.join(Access.LIBRARY, refunds.confirm(decision));
     }
 
     @Override

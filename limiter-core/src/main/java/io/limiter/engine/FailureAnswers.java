@@ -77,9 +77,16 @@ final class FailureAnswers {
                 ? share(local, first.policy()).decider.decideNow(first.key(), first.permits(), mode)
                 : local.decideNow(
                         charges.stream()
-                                .map(charge -> charge.under(share(local, charge.policy()).part))
+                                .map(charge -> under(share(local, charge.policy()).part, charge))
                                 .toList(),
                         mode);
+    }
+
+    /** The same charge to another policy of that name. */
+    static Charge under(Policy other, Charge charge) {
+        return other == charge.policy()
+                ? charge
+                : new Charge(other, charge.key(), charge.permits(), charge.requestId(), charge.member());
     }
 
     private static FailureMode stricter(FailureMode one, FailureMode other) {
@@ -88,7 +95,7 @@ final class FailureAnswers {
 
     /** The mode that answers, which is counted and logged. */
     private FailureMode answering(FailureMode strictest, Throwable thrown) {
-        BackendException failure = BackendException.of(thrown);
+        BackendException failure = BackendException.of(Access.LIBRARY, thrown);
         counters.failed(failure.kind());
         boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
         // A client that overloads this JVM must not escape the limits that way.
@@ -102,7 +109,7 @@ final class FailureAnswers {
         int slot = System.identityHashCode(policy) & LAST_SHARED - 1;
         Share known = lastShared[slot];
         if (known == null || known.of != policy) {
-            Policy part = policy.share(instances);
+            Policy part = policy.share(Access.LIBRARY, instances);
             known = new Share(policy, part, local.decider(part));
             lastShared[slot] = known;
         }

@@ -72,7 +72,7 @@ final class Waiter {
         List<Charge> before = charges;
         charges = before.stream()
                 .map(charge -> charge.policy().name().equals(policy.name()) && charge.requestId() == null
-                        ? charge.under(policy)
+                        ? FailureAnswers.under(policy, charge)
                         : charge)
                 .toList();
         return !charges.equals(before);

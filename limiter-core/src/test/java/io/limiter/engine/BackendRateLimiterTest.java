@@ -34,6 +34,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
 
 /** What the limiter makes of a backend that can't answer. The backend is our own seam, so it may be a mock. */
 class BackendRateLimiterTest {
@@ -343,8 +344,6 @@ class BackendRateLimiterTest {
 
     /** A backend with only the stages: a waiting caller waits for those. */
     private static Backend backend() {
-        Backend mocked = mock(Backend.class);
-        when(mocked.decideNow(any(), any())).thenCallRealMethod();
-        return mocked;
+        return mock(Backend.class, Mockito.CALLS_REAL_METHODS);
     }
 }

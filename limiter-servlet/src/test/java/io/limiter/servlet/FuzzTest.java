@@ -9,7 +9,6 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.engine.RateLimiters;
 import io.limiter.http.internal.match.RawPaths;
 import io.limiter.http.internal.match.RequestPaths;
@@ -325,18 +324,5 @@ class FuzzTest {
                     .toList();
             return CompletableFuture.completedFuture(Decision.of(Decision.Source.IN_PROCESS, charges, outcomes));
         }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return CompletableFuture.completedFuture(false);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public void close() {}
     }
 }

@@ -246,8 +246,5 @@ class RejectionTest {
         public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
             return CompletableFuture.failedFuture(new BackendException("away"));
         }
-
-        @Override
-        public void close() {}
     }
 }
