@@ -1,7 +1,6 @@
 package io.limiter;
 
 import io.limiter.internal.LimitSpec;
-import java.time.Duration;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 

@@ -52,11 +52,7 @@ final class BackendRateLimiter extends RateLimiter {
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
         this.executor = made.executor;
         this.waiting = new WaitQueues(
-                made.timer,
-                made.maxWaiting,
-                executor,
-                asked -> ask(asked, Backend.Mode.TAKE),
-                this::complete);
+                made.timer, made.maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
         this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting);
         this.failures = new FailureAnswers(fallback, made.instances, monitor, made.timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting);

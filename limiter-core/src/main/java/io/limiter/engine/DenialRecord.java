@@ -3,9 +3,9 @@ package io.limiter.engine;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor;
 import io.limiter.LimiterMonitor.DeniedKey;
 import io.limiter.LimiterMonitor.RuleNames;
-import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
@@ -84,8 +84,8 @@ final class DenialRecord {
 
     void configure(int linesPerSecond, int mostKeys) {
         if (linesPerSecond < 0 || linesPerSecond > 1_000 || mostKeys < 0 || mostKeys > 10_000) {
-            throw new IllegalArgumentException(linesPerSecond + " lines and " + mostKeys
-                    + " keys; write 0 to 1 000 lines, and 0 to 10 000 keys");
+            throw new IllegalArgumentException(
+                    linesPerSecond + " lines and " + mostKeys + " keys; write 0 to 1 000 lines, and 0 to 10 000 keys");
         }
         lines = linesPerSecond == 0 ? null : new Throttle(time::nowMicros, 1_000_000 / linesPerSecond);
         lock.lock();

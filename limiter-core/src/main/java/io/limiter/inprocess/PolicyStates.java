@@ -98,7 +98,8 @@ final class PolicyStates implements Backend.Decider {
         }
         LimitStates[] found = new LimitStates[limits.length];
         for (int i = 0; i < found.length; i++) {
-            LimitStates one = limits[i].permits() == 0 ? null : table.limits.get(LimitStates.Name.of(policy, limits[i]));
+            LimitStates one =
+                    limits[i].permits() == 0 ? null : table.limits.get(LimitStates.Name.of(policy, limits[i]));
             if (one == null) {
                 return;
             }

@@ -274,9 +274,13 @@ class WaitingEdgesTest {
         }
         timer.advance(toTurn - 1);
         assertFalse(calls.remove(4).join().allowed(), "its turn is the one after the next");
-        assertEquals(List.of(true, true, false, false), calls.stream().map(CompletableFuture::isDone).toList());
+        assertEquals(
+                List.of(true, true, false, false),
+                calls.stream().map(CompletableFuture::isDone).toList());
         timer.advance(1);
-        assertEquals(List.of(true, true, true, true), calls.stream().map(CompletableFuture::isDone).toList());
+        assertEquals(
+                List.of(true, true, true, true),
+                calls.stream().map(CompletableFuture::isDone).toList());
         assertTrue(calls.stream().allMatch(call -> call.join().allowed()));
     }
 

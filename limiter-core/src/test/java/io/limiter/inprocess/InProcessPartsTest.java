@@ -230,9 +230,7 @@ class InProcessPartsTest extends BoundedBackend {
                 time.advance(Duration.ofMillis(10));
             }
             backend.table.reclaim(time.nowMicros());
-            assertTrue(
-                    backend.table.overflow.size() <= 500,
-                    backend.table.overflow.size() + " shared states");
+            assertTrue(backend.table.overflow.size() <= 500, backend.table.overflow.size() + " shared states");
         }
     }
 

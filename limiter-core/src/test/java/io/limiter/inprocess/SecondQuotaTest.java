@@ -67,8 +67,7 @@ class SecondQuotaTest extends BoundedBackend {
     @Test
     void aKnownKeyIsFoundWhileTheTableGrows() throws Exception {
         ExecutorService thread = Executors.newSingleThreadExecutor();
-        LimitStates.Name name =
-                LimitStates.Name.of(DAILY, DAILY.limits().get(0));
+        LimitStates.Name name = LimitStates.Name.of(DAILY, DAILY.limits().get(0));
         int known = 192;
         try {
             for (int round = 0; round < 3; round++) {

@@ -120,8 +120,8 @@ class StateLockTest {
         Limit limit = policy.limits().get(0);
         Capacity.Share share = new Capacity(10).new Share();
         State state = new FixedWindowState(charge.key(), new WallClock(TimeSource.system()));
-        state.limit =
-                new LimitStates(LimitStates.Name.of(charge.policy(), limit), new Capacity.Shares("p", share, share, share));
+        state.limit = new LimitStates(
+                LimitStates.Name.of(charge.policy(), limit), new Capacity.Shares("p", share, share, share));
         int hash = state.limit.hash(charge.key());
         Partition partition = new Partition(slots, Partition.of(hash));
         partition.add(state);
