@@ -31,7 +31,7 @@ abstract class State {
     private static final long SLEEP_NANOS = 50_000;
     private static final long DROPPED = Long.MIN_VALUE;
 
-    /** What a state says to a charge. */
+    /** The answer of a state to a charge. */
     enum Verdict {
         GRANTS,
         DENIES,
