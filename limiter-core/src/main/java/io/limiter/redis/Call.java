@@ -2,10 +2,12 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.Penalty;
+import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Algorithm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,12 +17,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One call: the operation on the states of one slot, its caller (a thread or a future), its deadline, and its result.
- * It waits in the queue of a {@link Sender}, is sent, and is done when its caller has an answer: that of Redis, or the
+ * It waits in the queue of a {@link MasterLink}, is sent, and is done when its caller has an answer: that of Redis, or the
  * reason why there is none. Thread-safe.
  */
 final class Call {
@@ -64,14 +67,13 @@ final class Call {
     /**
      * The operation on one state.
      *
+     * @param isCombinable whether it takes for nobody in particular, so that equal ones can be counted
      * @param denied for a block, how many denials of this key Redis has not counted
      */
-    record Part(String key, Charge charge, Limit limit, String mode, long denied) {}
+    record Part(String key, Charge charge, Limit limit, String mode, boolean isCombinable, long denied) {}
 
     final List<Part> parts;
     /** How long its caller waits in total. */
-    final Duration longest;
-
     final long longestMicros;
     /** Until when its caller waits. */
     final long dueMicros;
@@ -93,14 +95,13 @@ final class Call {
     /**
      * A call.
      *
-     * @param longest how long its caller waits in total
+     * @param longestMicros how long its caller waits in total
      * @param dueMicros its deadline: that long from now, or sooner for a later step of a decision
      * @param blocking whether the thread that makes it waits for it, and not a future
      */
-    Call(List<Part> parts, Duration longest, long nowMicros, long dueMicros, boolean blocking) {
+    Call(List<Part> parts, long longestMicros, long nowMicros, long dueMicros, boolean blocking) {
         this.parts = parts;
-        this.longest = longest;
-        this.longestMicros = longest.toNanos() / 1_000;
+        this.longestMicros = longestMicros;
         this.madeMicros = nowMicros;
         this.dueMicros = dueMicros;
         this.thread = blocking ? Thread.currentThread() : null;
@@ -110,7 +111,8 @@ final class Call {
     /** A call that begins now. */
     static Call now(List<Part> parts, Duration longest, boolean blocking) {
         long now = TimeSource.system().nowMicros();
-        return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
+        long longestMicros = longest.toNanos() / 1_000;
+        return new Call(parts, longestMicros, now, now + longestMicros, blocking);
     }
 
     /** The shortest deadline of the policies; one without a deadline has the default. */
@@ -132,11 +134,14 @@ final class Call {
         List<Part> parts = new ArrayList<>(charges.size());
         boolean takes = mode.equals(TAKE) || mode.equals(ASK);
         for (Charge charge : charges) {
-            boolean counts = takes && charge.permits() > 0 && charge.policy().penalty() != null;
-            for (Limit limit : charge.policy().limits()) {
-                String key = keys.of(charge.policy(), charge.key(), limit);
-                boolean here = counts && limit.spec().algorithm() == Algorithm.BLOCK;
-                parts.add(new Part(key, charge, limit, mode, here ? denied.applyAsLong(charge) : 0));
+            Policy policy = charge.policy();
+            boolean isPlain = mode.equals(TAKE) && charge.isPlain();
+            boolean counts = takes && charge.permits() > 0 && policy.penalty() != null;
+            for (Limit limit : policy.limits()) {
+                String key = keys.of(policy, charge.key(), limit);
+                boolean isCombinable = isPlain && limit.spec().algorithm().isCombinable();
+                long uncounted = counts && limit instanceof Penalty ? denied.applyAsLong(charge) : 0;
+                parts.add(new Part(key, charge, limit, mode, isCombinable, uncounted));
             }
         }
         return parts;
@@ -152,7 +157,7 @@ final class Call {
         for (LimitOutcome outcome : outcomes) {
             Charge charge = outcome.charge();
             String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros(), 0);
+            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros(), false, 0);
             List<Part> call = calls.stream()
                     // The script reads all states of a call before it writes one, so none can be there twice.
                     .filter(one -> (inOne || one.get(0).charge.equals(charge))
@@ -167,6 +172,13 @@ final class Call {
         return calls;
     }
 
+    /** The decision by Redis about charges, from the outcomes of all their limits. */
+    static Decision decision(List<Charge> charges, List<LimitOutcome> outcomes) {
+        return charges.size() == 1 && outcomes.size() == 1
+                ? Decision.of(Decision.Source.REDIS, outcomes.get(0))
+                : Decision.of(Decision.Source.REDIS, charges, outcomes);
+    }
+
     /** When it was sent or, before that, when it was made. */
     long sinceMicros() {
         State now = state.get();
@@ -176,10 +188,6 @@ final class Call {
     /** Whether a thread waits for it. */
     boolean isBlocking() {
         return thread != null;
-    }
-
-    boolean hasKey(String key) {
-        return parts.stream().anyMatch(part -> part.key().equals(key));
     }
 
     /** What the names of all keys in its slot of a cluster begin with: those that are equal up to the brace. */
@@ -199,9 +207,29 @@ final class Call {
         return replied;
     }
 
+    /** Whether half its time is over since it was made. */
+    boolean isHalfOver(long nowMicros) {
+        return nowMicros - madeMicros > longestMicros / 2;
+    }
+
     /** The future that waits for it. Fails with {@link BackendException}. */
     CompletableFuture<List<LimitOutcome>> future() {
         return Objects.requireNonNull(future, "a thread waits for this call");
+    }
+
+    /** What is made of its outcomes, for the future that waits for it. */
+    <T> CompletableFuture<T> answer(Function<List<LimitOutcome>, T> read) {
+        CompletableFuture<T> answered = new CompletableFuture<>();
+        // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is unreachable
+        // all fail.
+        future().whenComplete((outcomes, failure) -> {
+            if (failure != null) {
+                answered.completeExceptionally(failure);
+            } else {
+                answered.complete(read.apply(outcomes));
+            }
+        });
+        return answered;
     }
 
     /** Sets what is done with outcomes that come after its caller stopped waiting. Called before it is sent. */
@@ -229,14 +257,24 @@ final class Call {
         }
     }
 
-    /** What it was sent with. */
-    Carrier carrier() {
-        return Objects.requireNonNull(carrier, "not sent");
+    /** There was no answer in time. Returns true for the first call of what it was sent with: all of them are lost together. */
+    boolean claimSilence() {
+        Carrier with = carrier;
+        return with != null && with.claimSilence();
     }
 
-    /** Redis has replied, or will not reply. */
+    /** What it was sent with no longer delays others. */
+    void endCarrier() {
+        Carrier with = carrier;
+        if (with != null) {
+            with.end();
+        }
+    }
+
+    /** Redis has replied, or will not reply: so what carried it is of no use any more, which refers to other calls. */
     void noteReply() {
         replied = true;
+        carrier = null;
     }
 
     /** Hands the answer to the caller: the reply, or the exception instead. */
@@ -287,8 +325,8 @@ final class Call {
                     "a script replied with " + numbers.size() + " values instead of " + NUMBERS * parts.size());
         }
         List<LimitOutcome> outcomes = new ArrayList<>(parts.size());
-        int at = 0;
         for (Part part : parts) {
+            int at = NUMBERS * outcomes.size();
             outcomes.add(new LimitOutcome(
                     part.charge,
                     part.limit,
@@ -298,7 +336,6 @@ final class Call {
                     number(numbers, at + 3),
                     number(numbers, at + 4),
                     number(numbers, at + 5)));
-            at += NUMBERS;
         }
         return outcomes;
     }

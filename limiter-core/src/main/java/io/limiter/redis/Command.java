@@ -1,18 +1,16 @@
 package io.limiter.redis;
 
 import io.limiter.Charge;
-import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
 import io.limiter.internal.Terms;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,10 +18,11 @@ import org.jspecify.annotations.Nullable;
  * equal calls on one key, with no other on it in between, are one request with a count. A single limit uses the script
  * of its algorithm; both return the same six numbers for a limit.
  *
- * @param longest the longest wait of its callers
+ * @param longestMicros the longest wait of its callers
  * @param requests the calls of each request; none if it has no calls and is wanted in any case
  */
-record Command(Script script, List<Object> keys, List<Object> arguments, Duration longest, List<List<Call>> requests) {
+record Command(
+        Script script, List<Object> keys, List<Object> arguments, long longestMicros, List<List<Call>> requests) {
     /** Gets the reply, or the reason why there is none. */
     interface Receiver {
         void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
@@ -37,7 +36,11 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
     static Command of(List<Call> calls, @Nullable TimeSource time) {
         List<List<Call>> requests = calls.size() == 1 ? List.of(calls) : requests(calls);
         List<Object> keys = new ArrayList<>();
-        requests.forEach(request -> request.get(0).parts.forEach(part -> keys.add(part.key())));
+        for (List<Call> request : requests) {
+            for (Call.Part part : request.get(0).parts) {
+                keys.add(part.key());
+            }
+        }
         String now = time == null ? "" : Long.toString(time.nowMicros());
         List<Object> arguments = new ArrayList<>();
         Script script = script(calls);
@@ -47,19 +50,16 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         } else {
             Call.Part part = calls.get(0).parts.get(0);
             addNumbers(arguments, part, time);
-            boolean plain = isPlain(part);
-            if (time != null || !plain) {
-                arguments.addAll(List.of(now, id(part), mode(part)));
-            }
-            if (!plain) {
-                arguments.addAll(List.of(requestBesideMember(part), options(part, time)));
+            if (time != null || !isPlain(part)) {
+                arguments.add(now);
+                addWords(arguments, part, time);
             }
         }
-        Duration longest = calls.get(0).longest;
+        long longestMicros = 0;
         for (Call call : calls) {
-            longest = call.longest.compareTo(longest) > 0 ? call.longest : longest;
+            longestMicros = Math.max(longestMicros, call.longestMicros);
         }
-        return new Command(script, keys, arguments, longest, requests);
+        return new Command(script, keys, arguments, longestMicros, requests);
     }
 
     /**
@@ -77,11 +77,17 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
             micros += switch (part.limit().spec().algorithm()) {
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
-                case ALLOTMENT -> 20 + (before.stream().anyMatch(one -> one.hasKey(part.key())) ? 0 : 350);
+                case ALLOTMENT -> 20 + (isIn(before, part.key()) ? 0 : 350);
                 default -> 6;
             };
         }
         return micros;
+    }
+
+    private static boolean isIn(List<Call> calls, String key) {
+        return calls.stream()
+                .anyMatch(
+                        call -> call.parts.stream().anyMatch(part -> part.key().equals(key)));
     }
 
     /** Whether a caller still waits. */
@@ -148,11 +154,12 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
 
     private static boolean isAgain(List<Call> request, Call call, Map<String, List<Call>> latest) {
         Call first = request.get(0);
-        return haveOneForm(first, call)
-                && IntStream.range(0, call.parts.size()).allMatch(i -> {
-                    String key = call.parts.get(i).key();
-                    return key.equals(first.parts.get(i).key()) && latest.get(key) == request;
-                });
+        boolean again = haveOneForm(first, call);
+        for (int i = 0; again && i < call.parts.size(); i++) {
+            String key = call.parts.get(i).key();
+            again = key.equals(first.parts.get(i).key()) && latest.get(key) == request;
+        }
+        return again;
     }
 
     /** Whether they differ only in their keys. */
@@ -161,8 +168,8 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
         for (int i = 0; equal && i < one.parts.size(); i++) {
             Call.Part part = one.parts.get(i);
             Call.Part otherPart = other.parts.get(i);
-            equal = isCombinable(part)
-                    && isCombinable(otherPart)
+            equal = part.isCombinable()
+                    && otherPart.isCombinable()
                     && part.charge().permits() == otherPart.charge().permits()
                     && part.limit().equals(otherPart.limit());
         }
@@ -200,67 +207,55 @@ record Command(Script script, List<Object> keys, List<Object> arguments, Duratio
             arguments.add(part.limit().spec().algorithm().text());
             addNumbers(arguments, part, time);
             if (!plain) {
-                arguments.addAll(List.of(id(part), mode(part), requestBesideMember(part), options(part, time)));
+                addWords(arguments, part, time);
             }
         }
     }
 
     /** The script of one algorithm suffices for a single limit, except for {@link Call#SEE} and reset. */
     private static Script script(List<Call> calls) {
-        Call.Part first = calls.get(0).parts.get(0);
-        boolean alone = calls.size() == 1
-                && calls.get(0).parts.size() == 1
-                && !List.of(Call.SEE, Call.ASK, Call.RESET).contains(first.mode());
-        return alone ? Script.alone(first.limit().spec().algorithm()) : Script.BATCH;
+        List<Call.Part> parts = calls.get(0).parts;
+        String mode = parts.get(0).mode();
+        boolean isBatch = calls.size() > 1
+                || parts.size() > 1
+                || mode.equals(Call.SEE)
+                || mode.equals(Call.ASK)
+                || mode.equals(Call.RESET);
+        return isBatch ? Script.BATCH : Script.alone(parts.get(0).limit().spec().algorithm());
     }
 
     /** Whether its numbers are all that has to be sent. */
     private static boolean isPlain(Call.Part part) {
-        return isCombinable(part) && part.limit().spec().terms() == null;
-    }
-
-    private static boolean isCombinable(Call.Part part) {
-        return part.mode().equals(Call.TAKE)
-                && part.charge().isPlain()
-                && part.limit().spec().algorithm().isCombinable();
+        return part.isCombinable() && part.limit().spec().terms() == null;
     }
 
     private static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
-        Limit limit = part.limit();
-        long written = limit.spec().periodMicros();
-        long period =
-                limit.spec().terms() == null ? written : limit.spec().terms().periodMicros(written, unixMicros(time));
-        for (long number : new long[] {
-            part.charge().permits(), limit.permits(), period, limit.spec().burst()
-        }) {
+        LimitSpec spec = part.limit().spec();
+        Terms terms = spec.terms();
+        long period = terms == null ? spec.periodMicros() : terms.periodMicros(spec.periodMicros(), unixMicros(time));
+        for (long number : new long[] {part.charge().permits(), spec.permits(), period, spec.burst()}) {
             arguments.add(Long.toString(number));
         }
     }
 
-    /** What distinguishes calls to a state: members, or request ids. */
-    private static String id(Call.Part part) {
+    /** What distinguishes calls to a state (members, or request ids), the mode, the request id beside a member, and options. */
+    private static void addWords(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
         Charge charge = part.charge();
-        return part.limit().spec().algorithm().takesMembers() ? charge.memberText() : canonical(charge.requestId());
-    }
-
-    private static String requestBesideMember(Call.Part part) {
-        return part.limit().spec().algorithm().takesMembers()
-                ? canonical(part.charge().requestId())
-                : "";
-    }
-
-    private static String canonical(@Nullable String id) {
-        return id == null ? "" : PartitionKey.of(id).canonical();
-    }
-
-    private static String mode(Call.Part part) {
-        return part.mode().replace(Call.KEEP, Call.BACK);
+        boolean takesMembers = part.limit().spec().algorithm().takesMembers();
+        String request = charge.requestId() == null
+                ? ""
+                : PartitionKey.of(charge.requestId()).canonical();
+        arguments.add(takesMembers ? charge.memberText() : request);
+        arguments.add(part.mode().replace(Call.KEEP, Call.BACK));
+        arguments.add(takesMembers ? request : "");
+        arguments.add(options(part, time));
     }
 
     private static String options(Call.Part part, @Nullable TimeSource time) {
-        Terms terms = part.limit().spec().terms();
+        LimitSpec spec = part.limit().spec();
+        Terms terms = spec.terms();
         String options = terms == null ? "" : terms.options(unixMicros(time));
-        if (part.limit().spec().algorithm() == Algorithm.BLOCK) {
+        if (spec.algorithm() == Algorithm.BLOCK) {
             int others = part.charge().policy().limits().size() - 1;
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
         }

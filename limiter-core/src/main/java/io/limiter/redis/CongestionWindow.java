@@ -2,14 +2,12 @@ package io.limiter.redis;
 
 import io.limiter.TimeSource;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,12 +87,14 @@ final class CongestionWindow {
         waiting.addAll(more);
     }
 
-    /** Removes a call that was not sent and has no caller any more. */
-    void removeWaiting(Call call) {
+    /** Removes a call that waits. Returns false if it does not. */
+    boolean tryRemoveWaiting(Call call) {
         // Calls leave roughly in order, so it is near the front.
-        if (waiting.remove(call)) {
+        boolean removed = waiting.remove(call);
+        if (removed) {
             waitingCount.decrementAndGet();
         }
+        return removed;
     }
 
     /** Takes the next call that waits. */
@@ -110,57 +110,48 @@ final class CongestionWindow {
     /** A flight with this call alone, which does not wait; null if others wait, or it has to. */
     @Nullable
     Flight tryLoadAlone(Call call, long nowMicros) {
-        if (hasWaiting() || !tryTakePlace()) {
+        if (hasWaiting() || call.isHalfOver(nowMicros) || !tryTakePlace()) {
             return null;
         }
         Flight flight = tryBegin(nowMicros);
-        if (flight == null) {
+        if (flight == null || !flight.tryLoad(call, nowMicros)) {
             freePlace();
-        } else {
-            board(flight, call, nowMicros);
         }
         return flight;
     }
 
-    /** A flight with the next calls that wait; null if none can leave now. It is empty if all of them have expired. */
+    /**
+     * A flight with the next calls that wait; null if none can leave now. A call of which half the time is over is not sent:
+     * its answer would come too late, and so would all answers after it. The flight is empty if none is left.
+     *
+     * @param expired gets the calls that ended instead of being sent
+     */
     @Nullable
-    Flight tryLoad(TimeSource time) {
+    Flight tryLoad(TimeSource time, List<Call> expired) {
         Flight flight = hasWaiting() && calls.get() < size() ? tryBegin(time.nowMicros()) : null;
         if (flight == null) {
             return null;
         }
         long workMicros = 0;
         for (Call next = waiting.peek(); next != null; next = waiting.peek()) {
-            boolean fits =
-                    flight.calls.isEmpty() || workMicros + Command.workMicros(next, flight.calls) <= MOST_WORK_MICROS;
+            long work = Command.workMicros(next, flight.calls);
+            boolean fits = flight.calls.isEmpty() || workMicros + work <= MOST_WORK_MICROS;
             if (!fits || !tryTakePlace()) {
                 break;
             }
-            Call call = poll();
-            if (call == null) {
-                freePlace();
+            long nowMicros = time.nowMicros();
+            boolean isLate = next.isHalfOver(nowMicros);
+            boolean isNext = tryRemoveWaiting(next);
+            if (isNext && !isLate && flight.tryLoad(next, nowMicros)) {
+                workMicros += work;
             } else {
-                long work = Command.workMicros(call, flight.calls);
-                workMicros += board(flight, call, time.nowMicros()) ? work : 0;
+                freePlace();
+            }
+            if (isNext && isLate && next.tryEnd(Call.State.WAITING)) {
+                expired.add(next);
             }
         }
         return flight;
-    }
-
-    /**
-     * A call with a place is sent with this flight, unless its caller has stopped waiting, or half its time is over:
-     * its answer would come too late, and so would all answers after it. Then its place is free again.
-     */
-    private boolean board(Flight flight, Call call, long nowMicros) {
-        if (nowMicros - call.sinceMicros() > call.longestMicros / 2) {
-            if (call.tryEnd(Call.State.WAITING)) {
-                flight.expired.add(call);
-            }
-        } else if (call.trySend(nowMicros, flight)) {
-            return flight.calls.add(call);
-        }
-        freePlace();
-        return false;
     }
 
     /** Whether it can't get smaller: then a late answer is not caused by too many calls in flight. */
@@ -237,8 +228,6 @@ final class CongestionWindow {
     final class Flight implements Call.Carrier {
         /** What is sent with it. */
         final List<Call> calls = new ArrayList<>(2);
-        /** What ended instead of being sent with it. Its callers get their answer when nothing is being sent. */
-        final List<Call> expired = new ArrayList<>(0);
 
         private final int place;
         private final long sinceMicros;
@@ -250,11 +239,9 @@ final class CongestionWindow {
             this.sinceMicros = nowMicros;
         }
 
-        /** The calls of each command: those of one slot, or all. */
-        Collection<List<Call>> commands(boolean bySlot) {
-            return bySlot && calls.size() > 1
-                    ? calls.stream().collect(Collectors.groupingBy(Call::slot)).values()
-                    : List.of(calls);
+        /** Adds a call with a place, unless its caller has stopped waiting. */
+        private boolean tryLoad(Call call, long nowMicros) {
+            return call.trySend(nowMicros, this) && calls.add(call);
         }
 
         /** Adds commands to the flight. Called before they are sent. */

@@ -129,7 +129,7 @@ final class Connection implements AutoCloseable {
     }
 
     /** The same for several calls, grouped by master. */
-    void sendTogether(Collection<Call> calls) {
+    void send(Collection<Call> calls) {
         Map<MasterLink, List<Call>> byLink = new LinkedHashMap<>();
         for (Call call : calls) {
             try {
@@ -305,12 +305,12 @@ final class Connection implements AutoCloseable {
                 links.values().stream().map(link -> link.health).toList();
         all.forEach(MasterHealth::test);
         List<MasterHealth> silent =
-                all.stream().filter(one -> one.test.silence() != null).toList();
+                all.stream().filter(one -> one.silence != null).toList();
         if (silent.size() == all.size()) {
-            throw Objects.requireNonNull(silent.get(0).test.silence());
+            throw Objects.requireNonNull(silent.get(0).silence);
         }
         // Other masters answer the calls that need them; calls to these do not wait.
-        silent.forEach(MasterHealth::suspect);
+        silent.forEach(one -> one.noteSilences(MasterHealth.SILENCES));
     }
 
     /** Checks findings and masters again, which may have changed. */

@@ -3,6 +3,8 @@ package io.limiter.redis;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,53 +14,37 @@ import org.jspecify.annotations.Nullable;
  * A denial by Redis for one key of one policy: until it ends, every call of the same or a higher cost is denied.
  * Immutable except for the count of its answers.
  *
- * @param hash of the policy's name and the key
- * @param charge the denied call
- * @param epoch of its set in the {@link DenialCache} when the call was sent
- * @param sentMicros when the call was sent
+ * @param asked the denied call
  * @param untilMicros when the last of the denials ends
  * @param denied the limits that denied it
  * @param uncounted how many calls it has denied, if denials may block the key and did not find it blocked
  */
-record Denial(
-        int hash,
-        Charge charge,
-        int epoch,
-        long sentMicros,
-        long untilMicros,
-        LimitOutcome[] denied,
-        AtomicLong uncounted) {
+record Denial(DenialCache.Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong uncounted) {
 
     /**
      * The denials in Redis' answer to a charge, or null if none of them lasts.
      *
      * @param outcomes of this charge, and possibly of others
      * @param maxAgeMicros the longest that they are used
-     * @param uncounted that of the denial before this one
+     * @param before the count of the denial before this one, if there was one
      */
     static @Nullable Denial of(
-            int hash,
-            Charge charge,
-            int epoch,
-            long sentMicros,
-            List<LimitOutcome> outcomes,
-            long maxAgeMicros,
-            AtomicLong uncounted) {
+            DenialCache.Asked asked, List<LimitOutcome> outcomes, long maxAgeMicros, @Nullable AtomicLong before) {
         LimitOutcome[] denied = outcomes.stream()
                 .filter(outcome -> !outcome.allowed()
                         && outcome.limit().spec().algorithm().isDenialLasting()
-                        && outcome.charge().equals(charge))
+                        && outcome.charge().equals(asked.charge()))
                 .toArray(LimitOutcome[]::new);
         if (denied.length == 0) {
             return null;
         }
+        AtomicLong uncounted = before == null ? new AtomicLong() : before;
         if (denied[denied.length - 1].blocked()) {
             uncounted.set(0);
         }
         long longest =
                 Arrays.stream(denied).mapToLong(Denial::lastsMicros).max().orElseThrow();
-        long untilMicros = sentMicros + Math.min(maxAgeMicros, longest);
-        return new Denial(hash, charge, epoch, sentMicros, untilMicros, denied, uncounted);
+        return new Denial(asked, asked.sentMicros() + Math.min(maxAgeMicros, longest), denied, uncounted);
     }
 
     /**
@@ -72,50 +58,51 @@ record Denial(
         return outcome.nextMicros() > 0 ? outcome.nextMicros() : Long.MAX_VALUE;
     }
 
-    /** Whether it is for the charge's policy and key, which have the given hash. */
-    boolean isOf(int otherHash, Charge other) {
-        return hash == otherHash
-                && charge.key().equals(other.key())
-                && (charge.policy() == other.policy()
-                        || charge.policy().name().equals(other.policy().name()));
+    /** Whether it is for this policy and key, which have the given hash. */
+    boolean isOf(int hash, Policy policy, PartitionKey key) {
+        Charge charge = asked.charge();
+        return asked.hash() == hash
+                && charge.key().equals(key)
+                && (charge.policy() == policy || charge.policy().name().equals(policy.name()));
     }
 
     /**
      * The current outcomes for a call of this policy and key, which costs no less and so is denied without calling
      * Redis; none if nothing is known any more. Counts the call.
      */
-    LimitOutcome[] answers(Charge asked, long nowMicros) {
+    LimitOutcome[] answers(Charge again, long nowMicros) {
         LimitOutcome[] answers = new LimitOutcome[denied.length];
         int count = 0;
         for (LimitOutcome then : denied) {
-            LimitOutcome now = answer(then, asked, nowMicros);
+            LimitOutcome now = answer(then, again, nowMicros);
             if (now != null) {
                 answers[count++] = now;
             }
         }
         // Denials of a blocked key do not count, those after the block do.
-        if (count > 0 && asked.policy().penalty() != null && !answers[count - 1].blocked()) {
+        if (count > 0 && again.policy().penalty() != null && !answers[count - 1].blocked()) {
             uncounted.incrementAndGet();
         }
         return count == denied.length ? answers : Arrays.copyOf(answers, count);
     }
 
     /** The current outcome of one of the limits; null if that is no longer known, or never was. */
-    private @Nullable LimitOutcome answer(LimitOutcome then, Charge asked, long nowMicros) {
+    private @Nullable LimitOutcome answer(LimitOutcome then, Charge again, long nowMicros) {
         Limit limit = then.limit();
-        long elapsed = nowMicros - sentMicros;
+        long elapsed = nowMicros - asked.sentMicros();
         // A test's clock can step back.
         boolean isOver = elapsed < 0 || nowMicros >= untilMicros || elapsed >= lastsMicros(then);
         // A policy of that name with other numbers, or other limits, shares the state and decides differently.
         if (isOver
-                || asked.policy() != charge.policy() && !asked.policy().limits().contains(limit)) {
+                || again.policy() != asked.charge().policy()
+                        && !again.policy().limits().contains(limit)) {
             return null;
         }
         long retryAfter =
-                asked.permits() > limit.spec().capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
+                again.permits() > limit.spec().capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
         // After that time there is more quota, but it is unknown how much: enough for the call at the end of its wait.
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);
-        return new LimitOutcome(asked, limit, false, then.remaining(), retryAfter, next, reset, 0);
+        return new LimitOutcome(again, limit, false, then.remaining(), retryAfter, next, reset, 0);
     }
 }

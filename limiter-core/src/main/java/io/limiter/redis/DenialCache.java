@@ -5,6 +5,8 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,8 +46,6 @@ final class DenialCache {
     /** The longest use of a denial for policies that count denials. */
     private static final long UNCOUNTED_MICROS = 1_000_000;
 
-    private static final LimitOutcome[] NONE = {};
-
     private final TimeSource time;
     private final long maxAgeMicros;
     private final AtomicIntegerArray epochs = new AtomicIntegerArray(SETS);
@@ -65,23 +65,53 @@ final class DenialCache {
         this.places = new AtomicReferenceArray<>(maxAgeMicros == 0 ? 0 : SETS * PLACES);
     }
 
+    /** A charge that Redis is asked, as it was before its call was sent. */
+    record Asked(Charge charge, int hash, int epoch, long sentMicros) {}
+
+    /** What is the same in the hashes of all keys of a policy. */
+    static int hash(Policy policy) {
+        return policy.name().hashCode() * 0x85EBCA6B;
+    }
+
+    /** The hash of a policy's name, as {@link #hash(Policy)}, and a key. */
+    static int hash(int ofPolicy, PartitionKey key) {
+        int hash = ofPolicy ^ key.hashCode();
+        return hash ^ hash >>> 16;
+    }
+
+    private static int hash(Charge charge) {
+        return hash(hash(charge.policy()), charge.key());
+    }
+
     /** The denial of a call that is known to be denied; null if Redis has to decide. */
     @Nullable
     Decision find(List<Charge> charges) {
         if (charges.size() == 1) {
-            return find(charges.get(0));
+            Charge charge = charges.get(0);
+            Denial denial = latest(charge);
+            return denial == null ? null : decision(denial, charge);
         }
         List<LimitOutcome> outcomes = new ArrayList<>();
         if (charges.stream().allMatch(Charge::isPlain)) {
-            charges.forEach(charge -> Collections.addAll(outcomes, answers(charge)));
+            for (Charge charge : charges) {
+                Denial denial = latest(charge);
+                if (denial != null) {
+                    Collections.addAll(outcomes, denial.answers(charge, time.nowMicros()));
+                }
+            }
         }
         return outcomes.isEmpty() ? null : Decision.of(Decision.Source.CACHED_DENIAL, charges, outcomes);
     }
 
-    /** That of one charge. */
+    /** That of a charge without a request id and a member. */
     @Nullable
-    Decision find(Charge charge) {
-        LimitOutcome[] outcomes = answers(charge);
+    Decision find(Policy policy, PartitionKey key, long permits, int hash) {
+        Denial denial = latest(policy, key, permits, hash);
+        return denial == null ? null : decision(denial, new Charge(policy, key, permits));
+    }
+
+    private @Nullable Decision decision(Denial denial, Charge charge) {
+        LimitOutcome[] outcomes = denial.answers(charge, time.nowMicros());
         return switch (outcomes.length) {
             case 0 -> null;
             case 1 -> Decision.of(Decision.Source.CACHED_DENIAL, outcomes[0]);
@@ -89,81 +119,43 @@ final class DenialCache {
         };
     }
 
-    private LimitOutcome[] answers(Charge charge) {
-        Denial denial = latest(charge);
-        return denial == null ? NONE : denial.answers(charge, time.nowMicros());
-    }
-
-    /** Called before a call is sent. */
-    Asked asking(List<Charge> charges, Mode mode) {
-        // Looks are not recorded.
-        return new Asked(charges, new int[mode != Mode.LOOK && maxAgeMicros > 0 ? charges.size() : 0]);
-    }
-
-    /** A call that Redis is asked, with the hash of each charge and the epoch of its set before it is sent; none if its result is not recorded. */
-    final class Asked {
-        private final List<Charge> charges;
-        private final int[] hashes;
-        private final int[] epochsThen;
-        private final long sentMicros = time.nowMicros();
-
-        private Asked(List<Charge> charges, int[] hashes) {
-            this.charges = charges;
-            this.hashes = hashes;
-            this.epochsThen = new int[hashes.length];
-            for (int i = 0; i < hashes.length; i++) {
-                hashes[i] = hash(charges.get(i));
-                epochsThen[i] = epochs.get(set(hashes[i]));
-            }
-        }
-
-        /** Its result, once Redis has answered. */
-        CompletableFuture<Decision> decided(CompletableFuture<List<LimitOutcome>> answer) {
-            CompletableFuture<Decision> decision = new CompletableFuture<>();
-            // Not thenApply: that wraps a failure in an exception with a stack trace, and while Redis is unreachable
-            // all fail.
-            answer.whenComplete((outcomes, failure) -> {
-                if (failure != null) {
-                    decision.completeExceptionally(failure);
-                } else {
-                    decision.complete(decided(Decision.of(Decision.Source.REDIS, charges, outcomes)));
-                }
-            });
-            return decision;
-        }
-
-        /** Handles the result: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
-        Decision decided(Decision decision) {
-            for (int i = 0; i < hashes.length; i++) {
-                Charge charge = charges.get(i);
-                if (charge.permits() > 0 && charge.isPlain()) {
-                    boolean kept = !decision.allowed()
-                            && epochsThen[i] == epochs.get(set(hashes[i]))
-                            && charge.key().canonical().length() <= LONGEST_KEY;
-                    note(charge, hashes[i], epochsThen[i], sentMicros, kept ? decision.outcomes() : List.of());
-                }
-            }
-            return decision;
-        }
+    private @Nullable Denial latest(Charge charge) {
+        return charge.isPlain() ? latest(charge.policy(), charge.key(), charge.permits(), hash(charge)) : null;
     }
 
     /** The latest denial of such a call, which may have ended. */
-    private @Nullable Denial latest(Charge charge) {
-        if (maxAgeMicros == 0 || charge.permits() == 0 || !charge.isPlain()) {
+    private @Nullable Denial latest(Policy policy, PartitionKey key, long permits, int hash) {
+        if (maxAgeMicros == 0 || permits == 0) {
             return null;
         }
-        int hash = hash(charge);
         int set = set(hash);
         for (int place = set * PLACES; place < (set + 1) * PLACES; place++) {
             Denial denial = places.getAcquire(place);
             if (denial != null
-                    && denial.isOf(hash, charge)
-                    && denial.charge().permits() <= charge.permits()
-                    && denial.epoch() == epochs.get(set)) {
+                    && denial.isOf(hash, policy, key)
+                    && denial.asked().charge().permits() <= permits
+                    && denial.asked().epoch() == epochs.get(set)) {
                 return denial;
             }
         }
         return null;
+    }
+
+    /** The charges whose result is recorded. Called before a call is sent. */
+    List<Asked> asking(List<Charge> charges, Mode mode) {
+        return charges.size() == 1
+                ? asking(charges.get(0), hash(charges.get(0)), mode)
+                : charges.stream()
+                        .flatMap(charge -> asking(charge, hash(charge), mode).stream())
+                        .toList();
+    }
+
+    /** That charge, or none. */
+    List<Asked> asking(Charge charge, int hash, Mode mode) {
+        // Looks are not recorded.
+        return mode != Mode.LOOK && maxAgeMicros > 0 && charge.permits() > 0 && charge.isPlain()
+                ? List.of(new Asked(charge, hash, epochs.get(set(hash)), time.nowMicros()))
+                : List.of();
     }
 
     /**
@@ -178,57 +170,75 @@ final class DenialCache {
             int first = set(hash) * PLACES;
             for (int place = first; place < first + PLACES; place++) {
                 Denial denial = places.getAcquire(place);
-                if (denial != null && denial.isOf(hash, charge)) {
+                if (denial != null && denial.isOf(hash, charge.policy(), charge.key())) {
                     long taken = denial.uncounted().getAndSet(0);
-                    sum += time.nowMicros() - denial.sentMicros() < block.spec().periodMicros() ? taken : 0;
+                    sum += time.nowMicros() - denial.asked().sentMicros()
+                                    < block.spec().periodMicros()
+                            ? taken
+                            : 0;
                 }
             }
         }
         return sum;
     }
 
-    private void note(Charge charge, int hash, int epoch, long sentMicros, List<LimitOutcome> outcomes) {
-        if (charge.policy().penalty() == null) {
-            replace(charge, hash, epoch, sentMicros, outcomes);
-        } else {
-            // Two at once would lose uncounted denials.
-            synchronized (this) {
-                replace(charge, hash, epoch, sentMicros, outcomes);
+    /** Handles the result of a call: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
+    Decision decided(List<Asked> charges, Decision decision) {
+        for (Asked asked : charges) {
+            boolean kept = !decision.allowed()
+                    && asked.epoch == epochs.get(set(asked.hash))
+                    && asked.charge.key().canonical().length() <= LONGEST_KEY;
+            List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
+            Policy policy = asked.charge.policy();
+            if (policy.penalty() == null) {
+                replace(asked, policy, outcomes, maxAgeMicros);
+            } else {
+                // Two at once would lose uncounted denials.
+                synchronized (this) {
+                    replace(asked, policy, outcomes, Math.min(maxAgeMicros, UNCOUNTED_MICROS));
+                }
             }
         }
+        return decision;
     }
 
-    private void replace(Charge charge, int hash, int epoch, long sentMicros, List<LimitOutcome> outcomes) {
-        int set = set(hash);
-        int victim = set * PLACES;
-        AtomicLong uncounted = new AtomicLong();
+    private void replace(Asked asked, Policy policy, List<LimitOutcome> outcomes, long longestMicros) {
+        int first = set(asked.hash) * PLACES;
+        AtomicLong uncounted = null;
         boolean overtaken = false;
-        for (int place = victim; place < (set + 1) * PLACES; place++) {
+        for (int place = first; place < first + PLACES; place++) {
             Denial old = places.get(place);
-            if (old != null && old.isOf(hash, charge)) {
+            if (old != null && old.isOf(asked.hash, policy, asked.charge.key())) {
+                Asked before = old.asked();
                 // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
                 // knows.
-                overtaken |=
-                        old.sentMicros() > sentMicros && !old.charge().policy().equals(charge.policy());
+                overtaken |= before.sentMicros > asked.sentMicros
+                        && !before.charge.policy().equals(policy);
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();
             }
-            victim = endMicros(place, set) < endMicros(victim, set) ? place : victim;
         }
-        if (outcomes.isEmpty()) {
-            return;
-        }
-        long longest = charge.policy().penalty() == null ? maxAgeMicros : Math.min(maxAgeMicros, UNCOUNTED_MICROS);
-        Denial fresh = Denial.of(hash, charge, epoch, sentMicros, outcomes, longest, uncounted);
+        Denial fresh = outcomes.isEmpty() ? null : Denial.of(asked, outcomes, longestMicros, uncounted);
         if (fresh != null && !overtaken) {
-            places.setRelease(victim, fresh);
+            places.setRelease(endingFirst(first), fresh);
         }
     }
 
-    private long endMicros(int place, int set) {
+    /** The place of a set whose denial ends first. */
+    private int endingFirst(int first) {
+        int victim = first;
+        for (int place = first + 1; place < first + PLACES; place++) {
+            victim = endMicros(place) < endMicros(victim) ? place : victim;
+        }
+        return victim;
+    }
+
+    private long endMicros(int place) {
         Denial denial = places.get(place);
-        return denial == null || denial.epoch() != epochs.get(set) ? Long.MIN_VALUE : denial.untilMicros();
+        return denial == null || denial.asked().epoch() != epochs.get(place / PLACES)
+                ? Long.MIN_VALUE
+                : denial.untilMicros();
     }
 
     /**
@@ -263,10 +273,5 @@ final class DenialCache {
 
     private static int set(int hash) {
         return hash & SETS - 1;
-    }
-
-    private static int hash(Charge charge) {
-        int hash = charge.policy().name().hashCode() * 0x85EBCA6B ^ charge.key().hashCode();
-        return hash ^ hash >>> 16;
     }
 }

@@ -7,7 +7,6 @@ import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -58,11 +57,16 @@ final class MasterHealth {
     // Written under the lock.
     private boolean probing;
     private long suspectSinceMicros;
+    /** In a row. With {@value #SILENCES} the breaker is open. */
     private volatile int silences;
-    /** ANSWERS is closed, AWAY is open. */
-    private volatile State state = State.ANSWERS;
+    /** No probe had an answer either. */
+    private volatile boolean isAway;
     /** How long the answer of a master that is too slow took; the largest value if it did not answer. */
     private volatile long slowMicros = Long.MAX_VALUE;
+
+    /** The reason why the last test had no answer; null if it had one. Of the watch thread. */
+    @Nullable
+    BackendException silence;
 
     // Written by any thread.
     /** The error with which it refuses to decide, as far as is known. */
@@ -105,22 +109,24 @@ final class MasterHealth {
     }
 
     boolean isClosed() {
-        return state == State.ANSWERS;
+        return silences < SILENCES;
     }
 
     /** The state of the master, as far as is known. */
     State state() {
-        return isClosed() && refusal != null ? State.REFUSES : state;
+        if (isClosed()) {
+            return refusal == null ? State.ANSWERS : State.REFUSES;
+        }
+        return isAway ? State.AWAY : State.SUSPECT;
     }
 
     /** The reason why it decides no calls; null while it does. */
     @Nullable
     BackendException whyNotDeciding() {
-        return switch (state) {
-            case ANSWERS, REFUSES -> refusal;
-            case SUSPECT -> suspect;
-            case AWAY -> away;
-        };
+        if (isClosed()) {
+            return refusal;
+        }
+        return isAway ? away : suspect;
     }
 
     /**
@@ -129,40 +135,39 @@ final class MasterHealth {
      */
     @Nullable
     BackendException whyNotAsked(long waitMicros) {
-        return isClosed() || (state == State.SUSPECT && waitMicros / 2 > slowMicros) ? null : whyNotDeciding();
+        return isClosed() || waitMicros / 2 > slowMicros ? null : whyNotDeciding();
     }
 
-    /** An answer came: whether its caller still waited, and whether more calls were ready to be in flight. */
-    void noteAnswer(long tookMicros, boolean inTime, boolean full) {
-        long nowMicros = time.nowMicros();
+    /** An answer came: whether its caller still waited. */
+    void noteAnswer(long nowMicros, long tookMicros, boolean inTime) {
         lastAnswerMicros = nowMicros;
-        if (!inTime) {
-            return;
-        }
-        if (tookMicros <= deadlineMicros) {
-            lastInTimeMicros = nowMicros;
-            noteAnswer();
-        } else if (silences > 0) {
+        if (inTime) {
             // A call with a longer deadline may get its answer from a master that is too slow for others, but not
             // silent.
-            synchronized (this) {
-                silences = isClosed() ? 0 : silences;
+            boolean isPrompt = tookMicros <= deadlineMicros;
+            if (isPrompt) {
+                lastInTimeMicros = nowMicros;
             }
+            // Read first: every answer comes here, and nearly always there is nothing to change.
+            if (silences > 0) {
+                endSilence(isPrompt);
+            }
+            window.answered(nowMicros, tookMicros, window.waiting() > 0);
         }
-        window.answered(nowMicros, tookMicros, full);
     }
 
-    private void noteAnswer() {
-        // Read first: every answer comes here, and nearly always there is nothing to change.
-        if (isClosed() && silences == 0) {
-            return;
-        }
+    /** An answer ends the row of silences, and one within the default deadline closes the breaker. */
+    private void endSilence(boolean isPrompt) {
         synchronized (this) {
-            silences = 0;
-            if (isClosed()) {
+            if (!isClosed() && !isPrompt) {
                 return;
             }
-            state = State.ANSWERS;
+            boolean wasClosed = isClosed();
+            silences = 0;
+            isAway = false;
+            if (wasClosed) {
+                return;
+            }
         }
         window.reset();
         watch.execute(() -> {
@@ -182,39 +187,28 @@ final class MasterHealth {
         }
     }
 
-    /** A command had no answer in time. */
-    void noteSilence() {
-        boolean isNewlySuspect;
+    /**
+     * Commands had no answer in time, or a test had none, which counts as {@value #SILENCES} of them. After that many in a
+     * row, probes find out the reason.
+     *
+     * @param more how many
+     */
+    void noteSilences(int more) {
         // In one step: an answer between the last silence and the suspicion ends the row.
         synchronized (this) {
-            silences = Math.min(SILENCES, silences + 1);
-            isNewlySuspect = silences == SILENCES && trySuspect();
+            boolean wasClosed = isClosed();
+            silences = Math.min(SILENCES, silences + more);
+            if (isClosed() || !wasClosed) {
+                return;
+            }
+            suspectSinceMicros = time.nowMicros();
+            slowMicros = Long.MAX_VALUE;
+            if (!probing) {
+                probing = true;
+                transport.after(0, this::probe);
+            }
         }
-        if (isNewlySuspect) {
-            failWaiting.accept(suspect);
-        }
-    }
-
-    /** Several calls in a row, or a test, had no answer: probes find out the reason. */
-    void suspect() {
-        if (trySuspect()) {
-            failWaiting.accept(suspect);
-        }
-    }
-
-    private synchronized boolean trySuspect() {
-        if (!isClosed()) {
-            return false;
-        }
-        silences = SILENCES;
-        state = State.SUSPECT;
-        suspectSinceMicros = time.nowMicros();
-        slowMicros = Long.MAX_VALUE;
-        if (!probing) {
-            probing = true;
-            transport.after(0, this::probe);
-        }
-        return true;
+        failWaiting.accept(suspect);
     }
 
     /**
@@ -243,11 +237,11 @@ final class MasterHealth {
     /** Only calls that were sent and are lost count against the master, once for each command. */
     private void noteLate(Call call, boolean isSilence) {
         window.late(time.nowMicros());
-        if (isSilence && call.carrier().claimSilence()) {
+        if (isSilence && call.claimSilence()) {
             transport.latenessMicros(deadlineMicros).thenAccept(lateMicros -> {
                 // All arrived answers have been read by now. If that took long, the master was not slow.
                 if (!call.isReplied() && lateMicros <= STALL_MICROS) {
-                    noteSilence();
+                    noteSilences(1);
                 }
             });
         }
@@ -290,7 +284,7 @@ final class MasterHealth {
             result.run();
             transport.after(PROBE_PAUSE_MICROS, this::probe);
         });
-        transport.run(test.probe(Duration.of(patienceMicros, ChronoUnit.MICROS)), (reply, failure) -> {
+        transport.run(test.probe(patienceMicros), (reply, failure) -> {
             long tookMicros = time.nowMicros() - sentMicros;
             if (failure == null || RedisFailure.isAnswer(failure)) {
                 finding.complete(() -> noteProbeAnswer(tookMicros));
@@ -298,22 +292,18 @@ final class MasterHealth {
                 noAnswer.run();
             }
         });
-        transport.after(patienceMicros, () -> {
-            if (!finding.isDone()) {
-                noAnswer.run();
-            }
-        });
+        transport.after(patienceMicros, noAnswer);
     }
 
     /** It answered a probe, perhaps with an error. */
     void noteProbeAnswer(long tookMicros) {
         if (tookMicros <= deadlineMicros) {
-            noteAnswer();
+            endSilence(true);
             return;
         }
         synchronized (this) {
             slowMicros = tookMicros;
-            state = state == State.AWAY ? State.SUSPECT : state;
+            isAway = false;
         }
     }
 
@@ -327,23 +317,29 @@ final class MasterHealth {
         }
         slowMicros = Long.MAX_VALUE;
         // A connection that breaks and is restored is not an outage.
-        if (state == State.SUSPECT && time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS) {
-            state = State.AWAY;
+        if (!isClosed() && !isAway && time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS) {
+            isAway = true;
             watch.execute(() -> test.noteUnreachable(true));
         }
     }
 
     /** Tests the master, unless probes do. */
     void test() {
-        if (isClosed() && test.run()) {
-            refusal = test.refusal();
+        if (isClosed()) {
+            try {
+                refusal = test.run();
+                silence = null;
+            } catch (BackendException silent) {
+                silence = silent;
+                LOG.debug("{} does not answer its self-test", test.name, silent);
+            }
         }
     }
 
     /** Writes what was held back, and tests again if the findings may have changed. Called periodically. */
     void lookAgain(boolean secretsAreDue) {
         test.write();
-        if (test.silence() != null
+        if (silence != null
                 || !test.findings().isEmpty()
                 || (secretsAreDue && test.checksSecrets())
                 || whyNotDeciding() != null) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -17,6 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -101,7 +104,6 @@ final class MasterLink {
             window.addWaiting(accepted);
         } else {
             transmit(alone);
-            alone.expired.forEach(this::tellExpired);
         }
         // Even if it was sent: its flight may have ended already, and other calls may have begun to wait for that. Or
         // its place was taken for a moment, in which another call found none.
@@ -186,9 +188,8 @@ final class MasterLink {
         List<Call> expired = new ArrayList<>(0);
         int looked = 1;
         do {
-            for (Flight next = window.tryLoad(time); next != null; next = window.tryLoad(time)) {
+            for (Flight next = window.tryLoad(time, expired); next != null; next = window.tryLoad(time, expired)) {
                 transmit(next);
-                expired.addAll(next.expired);
             }
             looked = looks.addAndGet(-looked);
         } while (looked != 0);
@@ -207,11 +208,15 @@ final class MasterLink {
     private void transmit(Flight flight) {
         if (flight.calls.isEmpty()) {
             flight.end();
+        } else if (bySlot && flight.calls.size() > 1) {
+            Map<String, List<Call>> bySlots = flight.calls.stream().collect(Collectors.groupingBy(Call::slot));
+            transmit(flight, bySlots.values());
         } else {
-            transmit(flight, flight.commands(bySlot));
+            transmit(flight, List.of(flight.calls));
         }
     }
 
+    /** Sends the calls of each command. */
     private void transmit(Flight flight, Collection<List<Call>> commands) {
         flight.add(commands.size());
         for (List<Call> calls : commands) {
@@ -234,12 +239,9 @@ final class MasterLink {
             // command though it is not known as a cluster. Nothing ran, and each call on its own finds its keys.
             bySlot |= RedisFailure.hasCode(failure, "CROSSSLOT");
             calls.stream().filter(Call::isDone).forEach(Call::noteReply);
-            transmit(
-                    flight,
-                    calls.stream()
-                            .filter(call -> !call.isReplied())
-                            .map(List::of)
-                            .toList());
+            Stream<List<Call>> again =
+                    calls.stream().filter(call -> !call.isReplied()).map(List::of);
+            transmit(flight, again.toList());
             flight.land();
         } else {
             received(flight, calls, Collections.nCopies(calls.size(), failure));
@@ -276,28 +278,27 @@ final class MasterLink {
     }
 
     private Answered answered(Call call, Object replyOrFailure) {
-        call.noteReply();
+        long nowMicros = time.nowMicros();
         boolean inTime = call.tryEnd(Call.State.SENT);
+        long tookMicros = nowMicros - call.sinceMicros();
         if (inTime) {
             window.freePlace();
         }
-        long tookMicros = time.nowMicros() - call.sinceMicros();
         // The thread that ends it at its deadline may be late too, if this JVM is stalled.
         long lateMicros = tookMicros - call.longestMicros;
-        if (!(replyOrFailure instanceof Throwable failure)) {
-            health.noteAnswer(tookMicros, inTime && lateMicros <= 0, window.waiting() > 0);
-            return new Answered(call, replyOrFailure, inTime);
-        }
-        BackendException outcome = RedisFailure.of(failure);
-        if (RedisFailure.isAnswer(failure)) {
-            health.noteAnswer(tookMicros, inTime && lateMicros <= 0, window.waiting() > 0);
-            health.noteError(outcome);
+        Object answer = replyOrFailure instanceof Throwable lost ? RedisFailure.of(lost) : replyOrFailure;
+        if (!(replyOrFailure instanceof Throwable failure) || RedisFailure.isAnswer(failure)) {
+            health.noteAnswer(nowMicros, tookMicros, inTime && lateMicros <= 0);
+            if (answer instanceof BackendException error) {
+                health.noteError(error);
+            }
         } else if (inTime && lateMicros > MasterHealth.STALL_MICROS) {
-            outcome = RedisFailure.stalled(lateMicros);
-        } else if (inTime && call.carrier().claimSilence()) {
-            health.noteSilence();
+            answer = RedisFailure.stalled(lateMicros);
+        } else if (inTime && call.claimSilence()) {
+            health.noteSilences(1);
         }
-        return new Answered(call, outcome, inTime);
+        call.noteReply();
+        return new Answered(call, answer, inTime);
     }
 
     /**
@@ -307,10 +308,10 @@ final class MasterLink {
     private boolean expire(Call call) {
         boolean unsent = call.tryEnd(Call.State.WAITING);
         if (unsent) {
-            window.removeWaiting(call);
+            window.tryRemoveWaiting(call);
         } else if (call.tryEnd(Call.State.SENT)) {
             window.freePlace();
-            call.carrier().end();
+            call.endCarrier();
         } else {
             return false;
         }
@@ -318,7 +319,7 @@ final class MasterLink {
         call.deliver(
                 lateMicros > MasterHealth.STALL_MICROS
                         ? RedisFailure.stalled(lateMicros)
-                        : RedisFailure.late(health.noteMissed(call, unsent), call.longest.toMillis()));
+                        : RedisFailure.late(health.noteMissed(call, unsent), call.longestMicros / 1_000));
         sendWaiting();
         return true;
     }

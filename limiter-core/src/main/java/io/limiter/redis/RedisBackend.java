@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -89,63 +90,66 @@ public final class RedisBackend implements Backend {
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
         Decision known = mode == Mode.LOOK ? null : denials.find(charges);
-        if (known != null) {
-            return CompletableFuture.completedFuture(known);
-        }
-        DenialCache.Asked asked = denials.asking(charges, mode);
-        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            return new SlotsDecision(connection, keys, denials, charges, Call.deadline(charges, deadline))
-                    .decide(mode)
-                    .thenApply(asked::decided);
-        }
-        return asked.decided(connection.send(call(charges, mode, false)));
+        return known == null ? decision(charges, mode, connection::send) : CompletableFuture.completedFuture(known);
     }
 
     @Override
     public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
         List<Call> calls = new ArrayList<>();
-        List<CompletableFuture<Decision>> decisions = new ArrayList<>();
-        for (Charge charge : charges) {
-            DenialCache.Asked asked = denials.asking(List.of(charge), Mode.TAKE);
-            Call call = call(List.of(charge), Mode.TAKE, false);
-            calls.add(call);
-            decisions.add(asked.decided(call.future()));
-        }
-        connection.sendTogether(calls);
+        List<CompletableFuture<Decision>> decisions = charges.stream()
+                .map(charge -> decision(List.of(charge), Mode.TAKE, calls::add))
+                .toList();
+        connection.send(calls);
         return decisions;
+    }
+
+    /** The decision by Redis. */
+    private CompletableFuture<Decision> decision(List<Charge> charges, Mode mode, Consumer<Call> sender) {
+        List<DenialCache.Asked> asked = denials.asking(charges, mode);
+        Duration longest = Call.deadline(charges, deadline);
+        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
+            return new SlotsDecision(connection, keys, denials, charges, longest)
+                    .decide(mode)
+                    .thenApply(decision -> denials.decided(asked, decision));
+        }
+        Call call = call(charges, mode, longest, false);
+        sender.accept(call);
+        return call.answer(outcomes -> denials.decided(asked, Call.decision(charges, outcomes)));
     }
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        Decision known = mode == Mode.LOOK ? null : denials.find(charges);
-        if (known != null) {
-            return known;
-        }
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             return Backend.super.decideNow(charges, mode);
         }
-        connection.requireAsked(Call.deadline(charges, deadline));
-        return askNow(charges, mode);
+        Decision known = mode == Mode.LOOK ? null : denials.find(charges);
+        if (known == null) {
+            Duration longest = Call.deadline(charges, deadline);
+            connection.requireAsked(longest);
+            known = askNow(charges, mode, longest, denials.asking(charges, mode));
+        }
+        return known;
     }
 
     @Override
     public Decider decider(Policy policy) {
         Duration longest = Objects.requireNonNullElse(policy.deadline(), deadline);
+        int ofPolicy = DenialCache.hash(policy);
         return (key, permits, mode) -> {
-            Charge charge = new Charge(policy, key, permits);
-            Decision known = mode == Mode.LOOK ? null : denials.find(charge);
+            int hash = DenialCache.hash(ofPolicy, key);
+            Decision known = mode == Mode.LOOK ? null : denials.find(policy, key, permits, hash);
             if (known == null) {
                 connection.requireAsked(longest);
-                known = askNow(List.of(charge), mode);
+                Charge charge = new Charge(policy, key, permits);
+                known = askNow(List.of(charge), mode, longest, denials.asking(charge, hash, mode));
             }
             return known;
         };
     }
 
-    private Decision askNow(List<Charge> charges, Mode mode) {
-        DenialCache.Asked asked = denials.asking(charges, mode);
-        return asked.decided(
-                Decision.of(Decision.Source.REDIS, charges, connection.sendAndWait(call(charges, mode, true))));
+    private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<DenialCache.Asked> asked) {
+        List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, longest, true));
+        return denials.decided(asked, Call.decision(charges, outcomes));
     }
 
     @Override
@@ -161,21 +165,19 @@ public final class RedisBackend implements Backend {
     /** Sends the calls that end a decision: the outcomes of all states. */
     private CompletableFuture<List<LimitOutcome>> end(Decision decision, String how) {
         Duration longest = Call.deadline(decision.charges(), deadline);
-        List<CompletableFuture<List<LimitOutcome>>> answers =
+        List<CompletableFuture<List<LimitOutcome>>> all =
                 Call.ends(keys, decision.outcomes(), how, !connection.isCluster()).stream()
                         .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
                         .toList();
-        return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-                .thenApply(all -> answers.stream()
-                        .flatMap(answer -> answer.join().stream())
-                        .toList());
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(
+                        none -> all.stream().flatMap(one -> one.join().stream()).toList());
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        List<Charge> charges = List.of(new Charge(policy, key, 0));
-        List<Call.Part> parts = Call.parts(keys, charges, Call.RESET, charge -> 0);
-        Call reset = Call.now(parts, Call.deadline(charges, deadline), false);
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0);
+        Call reset = Call.now(parts, Objects.requireNonNullElse(policy.deadline(), deadline), false);
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
 
@@ -190,10 +192,9 @@ public final class RedisBackend implements Backend {
         denials.clear();
     }
 
-    private Call call(List<Charge> charges, Mode mode, boolean blocking) {
-        String asked = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
-        List<Call.Part> parts = Call.parts(keys, charges, asked, denials::takeUncounted);
-        return Call.now(parts, Call.deadline(charges, deadline), blocking);
+    private Call call(List<Charge> charges, Mode mode, Duration longest, boolean blocking) {
+        String how = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
+        return Call.now(Call.parts(keys, charges, how, denials::takeUncounted), longest, blocking);
     }
 
     /** Ends the backend, and its client if it made that. Calls in flight complete, at the latest at their deadline. */

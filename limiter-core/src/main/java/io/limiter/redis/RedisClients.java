@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -63,8 +64,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
     }
 
     static RedisClients single(String address) {
-        return new RedisClients("Redis at " + withoutPassword(address), null, true, () -> {
-            Config config = small();
+        return own("Redis at " + withoutPassword(address), config -> {
             Matcher database = DATABASE.matcher(address);
             setTimes(config.useSingleServer()
                     .setAddress(database.replaceFirst(""))
@@ -73,7 +73,6 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
                     .setConnectionMinimumIdleSize(1)
                     .setSubscriptionConnectionPoolSize(1)
                     .setSubscriptionConnectionMinimumIdleSize(0));
-            return config;
         });
     }
 
@@ -84,11 +83,9 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
                 "a cluster has one database; remove what follows the port");
         List<String> shown =
                 Arrays.stream(nodes).map(RedisClients::withoutPassword).toList();
-        return new RedisClients("the Redis Cluster at " + shown, null, true, () -> {
-            Config config = small();
-            setMastersOnly(config.useClusterServers().addNodeAddress(nodes));
-            return config;
-        });
+        return own(
+                "the Redis Cluster at " + shown,
+                config -> setMastersOnly(config.useClusterServers().addNodeAddress(nodes)));
     }
 
     static RedisClients sentinel(String master, List<String> addresses) {
@@ -97,14 +94,24 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
                 addresses,
                 "master '" + master + "' needs the address of at least one sentinel",
                 "sentinels have no databases; choose the master's in config(...) or yaml(...)");
-        return new RedisClients("the Redis master " + master, null, true, () -> {
-            Config config = small();
-            setMastersOnly(config.useSentinelServers()
-                    .setMasterName(master)
-                    .addSentinelAddress(sentinels)
-                    // One sentinel that answers is enough to start; a list of one is allowed.
-                    .setCheckSentinelsList(false));
-            return config;
+        // One sentinel that answers is enough to start; a list of one is allowed.
+        return own(
+                "the Redis master " + master,
+                config -> setMastersOnly(config.useSentinelServers()
+                        .setMasterName(master)
+                        .addSentinelAddress(sentinels)
+                        .setCheckSentinelsList(false)));
+    }
+
+    private static RedisClients own(String name, Consumer<Config> servers) {
+        return new RedisClients(name, null, true, () -> {
+            Config small = new Config()
+                    .setThreads(THREADS)
+                    .setNettyThreads(THREADS)
+                    .setCodec(StringCodec.INSTANCE)
+                    .setUseThreadClassLoader(false);
+            servers.accept(small);
+            return small;
         });
     }
 
@@ -165,13 +172,5 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         servers.setRetryAttempts(0);
         servers.setPingConnectionInterval(PING_MILLIS);
         servers.setReconnectionDelay(new ConstantDelay(RECONNECT_PAUSE));
-    }
-
-    private static Config small() {
-        return new Config()
-                .setThreads(THREADS)
-                .setNettyThreads(THREADS)
-                .setCodec(StringCodec.INSTANCE)
-                .setUseThreadClassLoader(false);
     }
 }

@@ -5,6 +5,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.KeyHash;
+import io.limiter.internal.LimitSpec;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -37,9 +38,10 @@ record RedisKeys(String prefix, @Nullable KeyHash hash) {
     }
 
     String of(Policy policy, PartitionKey key, Limit limit) {
-        boolean isLog = limit.spec().algorithm() == Algorithm.SLIDING_LIST
-                || limit.spec().algorithm() == Algorithm.SLIDING_ZSET;
-        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:"
-                + limit.spec().identity() + ":" + limit.spec().algorithm().text() + (isLog ? LOG_VERSION : VERSION);
+        LimitSpec spec = limit.spec();
+        Algorithm algorithm = spec.algorithm();
+        boolean isLog = algorithm == Algorithm.SLIDING_LIST || algorithm == Algorithm.SLIDING_ZSET;
+        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + spec.identity() + ":" + algorithm.text()
+                + (isLog ? LOG_VERSION : VERSION);
     }
 }

@@ -5,6 +5,7 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +60,7 @@ final class RedissonTransport implements Transport {
     private final ScheduledExecutorService timer;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
-    private final Map<Duration, RScript> handles = new ConcurrentHashMap<>();
+    private final Map<Long, RScript> handles = new ConcurrentHashMap<>();
 
     /**
      * @param own whether {@link #close} ends the client
@@ -168,41 +169,41 @@ final class RedissonTransport implements Transport {
      */
     @Override
     public void run(Command command, Command.Receiver receiver) {
-        run(handle(command.longest()), command, receiver, LOADS);
+        run(handle(command.longestMicros()), command, receiver, LOADS);
     }
 
     private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
-        Script script = command.script();
+        List<Object> keys = command.keys();
         Object[] arguments = command.arguments().toArray();
+        Script script = command.script();
         handle.<List<Object>>evalShaAsync(
-                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, command.keys(), arguments)
+                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, keys, arguments)
                 .whenComplete((reply, failure) -> {
                     boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
                     if (!isToBeLoaded || !command.isWanted()) {
                         receiver.accept(reply, failure);
                         return;
                     }
-                    handle.scriptLoadAsync((String) command.keys().get(0), script.text())
-                            .whenComplete((sha, notLoaded) -> {
-                                if (notLoaded == null && command.isWanted()) {
-                                    run(handle, command, receiver, loads - 1);
-                                } else {
-                                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
-                                }
-                            });
+                    handle.scriptLoadAsync((String) keys.get(0), script.text()).whenComplete((sha, notLoaded) -> {
+                        if (notLoaded == null && command.isWanted()) {
+                            run(handle, command, receiver, loads - 1);
+                        } else {
+                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                        }
+                    });
                 });
     }
 
-    private RScript handle(Duration longest) {
+    private RScript handle(long longestMicros) {
         if (handles.size() > MOST_HANDLES) {
             handles.clear();
         }
         return handles.computeIfAbsent(
-                longest,
-                deadline -> client.getScript(OptionalOptions.defaults()
+                longestMicros,
+                micros -> client.getScript(OptionalOptions.defaults()
                         .codec(StringCodec.INSTANCE)
                         .retryAttempts(0)
-                        .timeout(deadline.plus(LISTENS_LONGER))));
+                        .timeout(LISTENS_LONGER.plus(micros, ChronoUnit.MICROS))));
     }
 
     /**

@@ -17,7 +17,8 @@ import java.util.stream.Stream;
 /**
  * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class. That of an
  * algorithm ends with the lines of {@code call.lua}; the batch script is assembled from the algorithms' files, so that no
- * arithmetic is duplicated.
+ * arithmetic is duplicated. The allotment has two files: how the stock and the index of its holds are stored, and what is
+ * decided and written.
  */
 record Script(String name, String text, String sha) {
     private static final String BEGIN = "-- [algorithm]\n";
@@ -40,7 +41,7 @@ record Script(String name, String text, String sha) {
         StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
-            String text = resource(file);
+            String text = resource(file) + (algorithm == Algorithm.ALLOTMENT ? resource("allotment_decision") : "");
             ALONE.put(algorithm, of(file, text + call));
             batch.append("if name == '")
                     .append(algorithm.text())

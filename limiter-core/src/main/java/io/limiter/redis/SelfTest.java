@@ -47,6 +47,23 @@ final class SelfTest {
     /** Below 6.2. */
     private static final Pattern TOO_OLD = Pattern.compile("([0-5]|6\\.[01])(\\..*)?");
 
+    /** What is wrong with a master, with places for the details. */
+    private static final Map<String, String> TEXTS =
+            """
+            RL-203 it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster mode
+            RL-205 its maxmemory-policy is %s, so when its memory is full it drops what clients have used, and they get their \
+            quota anew; set noeviction or volatile-ttl
+            RL-206 it is version %s; the limiter is built for 6.2 or newer, so calls may fail
+            RL-207 it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster
+            RL-208 its clock is %s ms %s this machine's; limits still hold, but a fail-over to a server with another clock \
+            shifts the time; synchronize the clocks (NTP)
+            RL-210 the user may not run INFO, so version, role and memory policy were not checked; allow +info
+            RL-231 its masters can't be distinguished, because the client wraps Redisson's own class; while one of them is \
+            unreachable, each of its calls waits until the deadline
+            RL-235 other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of its \
+            own; use the same secret in all instances
+            """.lines().map(line -> line.split(" ", 2)).collect(Collectors.toMap(text -> text[0], text -> text[1]));
+
     /** How long the secret of an instance counts without being seen again: several checks by {@link Connection}. */
     private static final Duration SECRETS_COUNT = Duration.ofMinutes(3);
 
@@ -54,7 +71,7 @@ final class SelfTest {
     private static final int MOST_NAMES = 20_000;
 
     /** The deadline of a self-test, because the first use of everything takes longer than later ones. */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final long PATIENCE_MICROS = 2_000_000;
 
     final Transport transport;
     final Object master;
@@ -64,8 +81,6 @@ final class SelfTest {
     /** Texts by code, of the last test that had an answer. */
     private volatile Map<String, String> findings = Map.of();
 
-    private @Nullable BackendException refusal;
-    private @Nullable BackendException silence;
     private boolean unreachable;
     private boolean logged;
     private long outages;
@@ -79,35 +94,14 @@ final class SelfTest {
         this.outagesLogged = new Throttle(time::nowMicros, LOG_PAUSE_MICROS);
     }
 
-    /** The first error of a script that decides in the last test that had an answer; null if all of them ran. */
+    /**
+     * Runs each script once on the master, and looks at what it is. Its error replies are findings.
+     *
+     * @return the first error of a script that decides; null if all of them ran
+     * @throws BackendException if there is no answer
+     */
     @Nullable
-    BackendException refusal() {
-        return refusal;
-    }
-
-    /** The reason why the last test had no answer; null if it had one. */
-    @Nullable
-    BackendException silence() {
-        return silence;
-    }
-
-    /** Runs the test. Returns whether the master answered; its error replies are findings. */
-    boolean run() {
-        try {
-            refusal = runScripts();
-            silence = null;
-        } catch (BackendException silent) {
-            silence = silent;
-            LOG.debug("{} does not answer its self-test", name, silent);
-        } catch (InterruptedException closing) {
-            silence = RedisFailure.closed();
-            Thread.currentThread().interrupt();
-        }
-        return silence == null;
-    }
-
-    /** Runs each script once on the master, and looks at what it is. */
-    private @Nullable BackendException runScripts() throws InterruptedException {
+    BackendException run() {
         PartitionKey nobody = unusedKey();
         Map<String, String> found = new LinkedHashMap<>();
         BackendException first = null;
@@ -116,27 +110,20 @@ final class SelfTest {
         List<Policy> policies = Stream.concat(Arrays.stream(all).map(SelfTest::policy), Stream.of(policy(all)))
                 .toList();
         for (Policy policy : policies) {
-            Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE), found);
+            Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE_MICROS), found);
             first = first == null && answer instanceof BackendException error ? error : first;
         }
-        Command reset = command(policy(all), nobody, Call.RESET, PATIENCE);
+        Command reset = command(policy(all), nobody, Call.RESET, PATIENCE_MICROS);
         ask(reset, found);
-        Command describe = new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE, List.of());
+        Command describe = new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE_MICROS, List.of());
         if (ask(describe, found) instanceof List<?> reply && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, Clock.systemUTC(), transport.isCluster()));
         }
-        note(
-                found,
-                checksSecrets()
-                        && ask(secrets(), found) instanceof List<?> others
-                        && !List.of(0L).equals(others),
-                "RL-235 other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of"
-                        + " its own; use the same secret in all instances");
-        note(
-                found,
-                transport.isCluster() && !transport.areMastersDistinguishable(),
-                "RL-231 its masters can't be distinguished, because the client wraps Redisson's own class; while one of them is"
-                        + " unreachable, each of its calls waits until the deadline");
+        boolean isSecretOther = checksSecrets()
+                && ask(secrets(), found) instanceof List<?> others
+                && !List.of(0L).equals(others);
+        note(found, isSecretOther, "RL-235");
+        note(found, transport.isCluster() && !transport.areMastersDistinguishable(), "RL-231");
         setFindings(found);
         return first;
     }
@@ -205,12 +192,12 @@ final class SelfTest {
     private Command secrets() {
         String check = Objects.requireNonNull(keys.hash()).check();
         List<Object> arguments = List.of(check, Long.toString(SECRETS_COUNT.toMillis()));
-        return new Command(Script.KEY_SECRETS, List.of(keys.secrets()), arguments, PATIENCE, List.of());
+        return new Command(Script.KEY_SECRETS, List.of(keys.secrets()), arguments, PATIENCE_MICROS, List.of());
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */
-    Command probe(Duration patience) {
-        return command(policy(Algorithm.FIXED_WINDOW), unusedKey(), Call.LOOK, patience);
+    Command probe(long patienceMicros) {
+        return command(policy(Algorithm.FIXED_WINDOW), unusedKey(), Call.LOOK, patienceMicros);
     }
 
     /**
@@ -230,45 +217,22 @@ final class SelfTest {
         String version = info.getOrDefault("redis_version", "");
         String memoryPolicy = info.getOrDefault("maxmemory_policy", "noeviction");
         Map<String, String> found = new LinkedHashMap<>();
-        note(
-                found,
-                Math.abs(driftMicros) > MOST_DRIFT_MICROS,
-                "RL-208 its clock is " + Math.abs(driftMicros) / 1_000 + " ms "
-                        + (driftMicros > 0 ? "ahead of" : "behind")
-                        + " this machine's; limits still hold, but a fail-over to a server with another"
-                        + " clock shifts the time; synchronize the clocks (NTP)");
-        note(
-                found,
-                info.isEmpty(),
-                "RL-210 the user may not run INFO, so version, role and memory policy were not checked; allow +info");
-        note(
-                found,
-                TOO_OLD.matcher(version).matches(),
-                "RL-206 it is version " + version + "; the limiter is built for 6.2 or newer, so calls may fail");
-        note(
-                found,
-                "slave".equals(info.get("role")),
-                "RL-203 it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster"
-                        + " mode");
-        note(
-                found,
-                "1".equals(info.get("cluster_enabled")) && !addressedAsCluster,
-                "RL-207 it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster");
-        note(
-                found,
-                !"0".equals(info.getOrDefault("maxmemory", "0"))
-                        && !memoryPolicy.equals("noeviction")
-                        && !memoryPolicy.equals("volatile-ttl"),
-                "RL-205 its maxmemory-policy is " + memoryPolicy
-                        + ", so when its memory is full it drops what clients have used, and they get their quota"
-                        + " anew; set noeviction or volatile-ttl");
+        boolean isAhead = driftMicros > 0;
+        long driftMillis = Math.abs(driftMicros) / 1_000;
+        note(found, Math.abs(driftMicros) > MOST_DRIFT_MICROS, "RL-208", driftMillis, isAhead ? "ahead of" : "behind");
+        note(found, info.isEmpty(), "RL-210");
+        note(found, TOO_OLD.matcher(version).matches(), "RL-206", version);
+        note(found, "slave".equals(info.get("role")), "RL-203");
+        note(found, "1".equals(info.get("cluster_enabled")) && !addressedAsCluster, "RL-207");
+        boolean mayDrop = !"0".equals(info.getOrDefault("maxmemory", "0"))
+                && !List.of("noeviction", "volatile-ttl").contains(memoryPolicy);
+        note(found, mayDrop, "RL-205", memoryPolicy);
         return found;
     }
 
-    private static void note(Map<String, String> found, boolean applies, String message) {
+    private static void note(Map<String, String> found, boolean applies, String code, Object... details) {
         if (applies) {
-            String[] codeAndText = message.split(" ", 2);
-            found.putIfAbsent(codeAndText[0], codeAndText[1]);
+            found.putIfAbsent(code, String.format(Objects.requireNonNull(TEXTS.get(code)), details));
         }
     }
 
@@ -277,7 +241,7 @@ final class SelfTest {
     }
 
     /** The answer of the master: a reply, or an error, which is a finding. */
-    private Object ask(Command command, Map<String, String> found) throws InterruptedException {
+    private Object ask(Command command, Map<String, String> found) {
         CompletableFuture<Object> answer = new CompletableFuture<>();
         transport.run(
                 command,
@@ -285,9 +249,12 @@ final class SelfTest {
                         answer.complete(failure == null ? command.replies(reply).get(0) : failure));
         Object reply;
         try {
-            reply = answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            reply = answer.get(PATIENCE_MICROS, TimeUnit.MICROSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw RedisFailure.of(e);
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+            throw RedisFailure.closed();
         }
         if (!(reply instanceof Throwable error)) {
             return reply;
@@ -296,7 +263,9 @@ final class SelfTest {
         if (!RedisFailure.isAnswer(error)) {
             throw failure;
         }
-        note(found, true, failure.getMessage() + " (script " + command.script().name() + ")");
+        String[] codeAndText = String.valueOf(failure.getMessage()).split(" ", 2);
+        found.putIfAbsent(
+                codeAndText[0], codeAndText[1] + " (script " + command.script().name() + ")");
         return failure;
     }
 
@@ -311,9 +280,9 @@ final class SelfTest {
                 .orElseGet(() -> PartitionKey.of("0"));
     }
 
-    private Command command(Policy policy, PartitionKey nobody, String mode, Duration patience) {
+    private Command command(Policy policy, PartitionKey nobody, String mode, long patienceMicros) {
         List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode, charge -> 0);
-        return Command.of(List.of(new Call(parts, patience, 0, 0, true)), null);
+        return Command.of(List.of(new Call(parts, patienceMicros, 0, 0, true)), null);
     }
 
     private static Policy policy(Algorithm... algorithms) {

@@ -169,10 +169,10 @@ record SlotsDecision(
 
     private Call call(Charge charge, String mode) {
         List<Call.Part> parts = Call.parts(keys, List.of(charge), mode, denials::takeUncounted);
-        return new Call(parts, longest, TIME.nowMicros(), dueMicros, false);
+        return new Call(parts, longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
     }
 
     private Decision decision(List<LimitOutcome> outcomes) {
-        return Decision.of(Decision.Source.REDIS, charges, outcomes);
+        return Call.decision(charges, outcomes);
     }
 }

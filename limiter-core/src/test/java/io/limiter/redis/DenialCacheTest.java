@@ -50,7 +50,7 @@ class DenialCacheTest {
 
     private Charge denied(Policy policy, PartitionKey key, long permits, long retryAfter) {
         Charge charge = new Charge(policy, key, permits);
-        cache.asking(List.of(charge), Mode.TAKE).decided(denial(charge, retryAfter));
+        cache.decided(cache.asking(List.of(charge), Mode.TAKE), denial(charge, retryAfter));
         return charge;
     }
 
@@ -147,7 +147,7 @@ class DenialCacheTest {
     void aCallWithARequestIdNeitherFindsADenialNorLeavesOne() {
         Policy policy = Policy.of("p", Limit.slidingZset(5, Duration.ofSeconds(10)));
         Charge asked = new Charge(policy, KEY, 1, "id");
-        cache.asking(List.of(asked), Mode.TAKE).decided(denial(asked, SECOND));
+        cache.decided(cache.asking(List.of(asked), Mode.TAKE), denial(asked, SECOND));
         assertNull(find(policy, KEY, 1));
         denied(policy, KEY, 1, SECOND);
         assertNull(cache.find(List.of(asked)));
@@ -157,7 +157,7 @@ class DenialCacheTest {
     @Test
     void aLookLeavesNoDenial() {
         Charge charge = new Charge(policy("p", 5), KEY, 1);
-        cache.asking(List.of(charge), Mode.LOOK).decided(denial(charge, SECOND));
+        cache.decided(cache.asking(List.of(charge), Mode.LOOK), denial(charge, SECOND));
         assertNull(cache.find(List.of(charge)));
     }
 
@@ -166,14 +166,14 @@ class DenialCacheTest {
         Policy policy = policy("p", 5);
         Charge charge = new Charge(policy, KEY, 1);
         CompletableFuture<List<LimitOutcome>> reply = new CompletableFuture<>();
-        DenialCache.Asked before = cache.asking(List.of(charge), Mode.TAKE);
+        List<DenialCache.Asked> before = cache.asking(List.of(charge), Mode.TAKE);
         CompletableFuture<?> refund = cache.clearing(resetOf(charge), call -> reply);
-        DenialCache.Asked meanwhile = cache.asking(List.of(charge), Mode.TAKE);
+        List<DenialCache.Asked> meanwhile = cache.asking(List.of(charge), Mode.TAKE);
         reply.complete(List.of());
         assertTrue(refund.isDone());
-        before.decided(denial(charge, SECOND));
+        cache.decided(before, denial(charge, SECOND));
         assertNull(find(policy, KEY, 1));
-        meanwhile.decided(denial(charge, SECOND));
+        cache.decided(meanwhile, denial(charge, SECOND));
         assertNull(find(policy, KEY, 1));
         denied(policy, KEY, 1, SECOND);
         known(find(policy, KEY, 1));
@@ -224,18 +224,18 @@ class DenialCacheTest {
         Charge charge = new Charge(few, KEY, 1);
         LimitOutcome granted = new LimitOutcome(charge, few.limits().get(0), true, 1, 0, 1, 1, 1);
         Decision admission = Decision.of(Decision.Source.REDIS, List.of(charge), List.of(granted));
-        cache.asking(List.of(charge), Mode.TAKE).decided(admission);
+        cache.decided(cache.asking(List.of(charge), Mode.TAKE), admission);
         assertNull(find(many, KEY, 1), "its numbers are true no more");
     }
 
     @Test
     void itIsClearedAsAWhole() {
         Policy policy = policy("p", 5);
-        DenialCache.Asked before = cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
+        List<DenialCache.Asked> before = cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
         denied(policy, KEY, 1, SECOND);
         cache.clear();
         assertNull(find(policy, KEY, 1));
-        before.decided(denial(new Charge(policy, KEY, 1), SECOND));
+        cache.decided(before, denial(new Charge(policy, KEY, 1), SECOND));
         assertNull(find(policy, KEY, 1));
     }
 
@@ -272,8 +272,9 @@ class DenialCacheTest {
         Charge tooMuch = new Charge(policy, KEY, 9);
         Limit limit = policy.limits().get(0);
         LimitOutcome never = new LimitOutcome(tooMuch, limit, false, 2, LimitOutcome.NEVER, 300_000, 700_000, 0);
-        cache.asking(List.of(tooMuch), Mode.TAKE)
-                .decided(Decision.of(Decision.Source.REDIS, List.of(tooMuch), List.of(never)));
+        cache.decided(
+                cache.asking(List.of(tooMuch), Mode.TAKE),
+                Decision.of(Decision.Source.REDIS, List.of(tooMuch), List.of(never)));
         time.advance(Duration.ofMillis(299));
         Decision known = known(find(policy, KEY, 9));
         assertEquals(LimitOutcome.NEVER, known.retryAfterMicros());
@@ -307,7 +308,7 @@ class DenialCacheTest {
                 List.of(
                         new LimitOutcome(charge, policy.limits().get(0), false, 0, 100_000, 100_000, SECOND, 0),
                         new LimitOutcome(charge, policy.limits().get(1), false, 0, 600_000, 600_000, SECOND, 0)));
-        cache.asking(List.of(charge), Mode.TAKE).decided(denial);
+        cache.decided(cache.asking(List.of(charge), Mode.TAKE), denial);
         assertEquals(2, known(find(policy, KEY, 1)).outcomes().size());
         time.advance(Duration.ofMillis(100));
         Decision known = known(find(policy, KEY, 1));
@@ -319,13 +320,13 @@ class DenialCacheTest {
     void withoutAnAgeItKnowsNothingAndAReplayHasNone() {
         for (DenialCache none : List.of(new DenialCache(null, Duration.ZERO), new DenialCache(time, null))) {
             Charge charge = new Charge(policy("p", 5), KEY, 1);
-            none.asking(List.of(charge), Mode.TAKE).decided(denial(charge, SECOND));
+            none.decided(none.asking(List.of(charge), Mode.TAKE), denial(charge, SECOND));
             assertNull(none.find(List.of(charge)));
             none.clear();
         }
         DenialCache byDefault = new DenialCache(null, null);
         Charge charge = new Charge(policy("p", 5), KEY, 1);
-        byDefault.asking(List.of(charge), Mode.TAKE).decided(denial(charge, 60 * SECOND));
+        byDefault.decided(byDefault.asking(List.of(charge), Mode.TAKE), denial(charge, 60 * SECOND));
         known(byDefault.find(List.of(charge)));
     }
 }

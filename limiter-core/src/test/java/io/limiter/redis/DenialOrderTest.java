@@ -30,7 +30,7 @@ class DenialOrderTest {
     private final ManualTime time = new ManualTime();
     private final DenialCache cache = new DenialCache(time, Duration.ofSeconds(1));
 
-    private DenialCache.Asked send(Policy policy) {
+    private List<DenialCache.Asked> send(Policy policy) {
         return cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
     }
 
@@ -53,22 +53,22 @@ class DenialOrderTest {
     /** A call under the shorter period may have cut the window, so what was answered before that may no longer be so. */
     @Test
     void anOlderDenialByAnotherPolicyOfTheNameThatArrivesLaterIsNotUsed() {
-        DenialCache.Asked older = send(LONG);
+        List<DenialCache.Asked> older = send(LONG);
         time.advance(Duration.ofMillis(1));
-        send(SHORT).decided(denial(SHORT, 300_000));
-        older.decided(denial(LONG, 8 * SECOND));
+        cache.decided(send(SHORT), denial(SHORT, 300_000));
+        cache.decided(older, denial(LONG, 8 * SECOND));
         assertNull(find(LONG, KEY, 1));
         assertNull(find(SHORT, KEY, 1));
-        send(LONG).decided(denial(LONG, 8 * SECOND));
+        cache.decided(send(LONG), denial(LONG, 8 * SECOND));
         assertNotNull(find(LONG, KEY, 1), "Redis was asked again");
     }
 
     @Test
     void underOnePolicyTheOrderDoesNotMatter() {
-        DenialCache.Asked older = send(LONG);
+        List<DenialCache.Asked> older = send(LONG);
         time.advance(Duration.ofMillis(1));
-        send(LONG).decided(denial(LONG, 300_000));
-        older.decided(denial(LONG, 301_000));
+        cache.decided(send(LONG), denial(LONG, 300_000));
+        cache.decided(older, denial(LONG, 301_000));
         assertNotNull(find(LONG, KEY, 1));
         time.advance(Duration.ofMillis(300));
         assertNull(find(LONG, KEY, 1));
@@ -76,9 +76,9 @@ class DenialOrderTest {
 
     @Test
     void aLaterDenialByAnotherPolicyOfTheNameIsUsed() {
-        send(SHORT).decided(denial(SHORT, 300_000));
+        cache.decided(send(SHORT), denial(SHORT, 300_000));
         time.advance(Duration.ofMillis(1));
-        send(LONG).decided(denial(LONG, 299_000));
+        cache.decided(send(LONG), denial(LONG, 299_000));
         assertNotNull(find(LONG, KEY, 1));
     }
 
@@ -89,13 +89,13 @@ class DenialOrderTest {
                 "blocking",
                 Limit.fixedWindow(1, Duration.ofHours(1)),
                 Limit.block(20, Duration.ofHours(1), Duration.ofMinutes(1), Duration.ofHours(1)));
-        DenialCache.Asked first = send(policy);
-        DenialCache.Asked twentieth = send(policy);
-        first.decided(denial(policy, 3_600 * SECOND));
+        List<DenialCache.Asked> first = send(policy);
+        List<DenialCache.Asked> twentieth = send(policy);
+        cache.decided(first, denial(policy, 3_600 * SECOND));
         for (int i = 0; i < 5; i++) {
             assertNotNull(find(policy, KEY, 1));
         }
-        twentieth.decided(denial(policy, 3_600 * SECOND, 60 * SECOND));
+        cache.decided(twentieth, denial(policy, 3_600 * SECOND, 60 * SECOND));
         assertNotNull(find(policy, KEY, 1));
         assertEquals(0, cache.takeUncounted(new Charge(policy, KEY, 1)));
     }

@@ -8,7 +8,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -84,7 +83,7 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> run(List<Call.Part> parts) {
-        Call call = new Call(parts, Duration.ofSeconds(1), 0, 0, true);
+        Call call = new Call(parts, 1_000_000, 0, 0, true);
         Command command = Command.of(List.of(call), time);
         List<String> names = command.keys().stream().map(String::valueOf).toList();
         List<String> arguments =

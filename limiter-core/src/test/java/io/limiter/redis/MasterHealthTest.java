@@ -42,15 +42,15 @@ class MasterHealthTest {
 
     @Test
     void threeSilencesInARowMakeSuspect() {
-        health.noteSilence();
-        health.noteSilence();
+        health.noteSilences(1);
+        health.noteSilences(1);
         answer();
-        health.noteSilence();
-        health.noteSilence();
+        health.noteSilences(1);
+        health.noteSilences(1);
         assertTrue(health.isClosed());
-        health.noteSilence();
+        health.noteSilences(1);
         assertEquals(State.SUSPECT, health.state());
-        health.noteSilence();
+        health.noteSilences(1);
         assertEquals(1, failures.size(), "reported once");
     }
 
@@ -58,7 +58,7 @@ class MasterHealthTest {
     void onlyAProbeSaysThatAMasterIsAway() {
         try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO)) {
             for (int i = 0; i < 10; i++) {
-                health.noteSilence();
+                health.noteSilences(1);
             }
             assertEquals(State.SUSPECT, health.state());
             health.noteProbeLost(0);
@@ -73,7 +73,7 @@ class MasterHealthTest {
 
     @Test
     void aLateAnswerIsNoOutageAndNoRecovery() {
-        health.suspect();
+        health.noteSilences(MasterHealth.SILENCES);
         time.advance(Duration.ofSeconds(1));
         health.noteProbeLost(0);
         assertEquals(State.AWAY, health.state());
@@ -89,14 +89,14 @@ class MasterHealthTest {
 
     @Test
     void afterAnAnswerItTakesThreeSilencesAgain() {
-        health.suspect();
+        health.noteSilences(MasterHealth.SILENCES);
         time.advance(Duration.ofSeconds(1));
         health.noteProbeLost(0);
         answer();
-        health.noteSilence();
-        health.noteSilence();
+        health.noteSilences(1);
+        health.noteSilences(1);
         assertTrue(health.isClosed());
-        health.noteSilence();
+        health.noteSilences(1);
         assertFalse(health.isClosed());
     }
 }

@@ -107,7 +107,8 @@ abstract class MasterLinkFixture {
     private static Call call(Limit limit, long permits, long now, Duration longest, boolean blocking) {
         Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of("k"), permits);
         List<Call.Part> parts = Call.parts(new RedisKeys("p", null), List.of(charge), Call.TAKE, none -> 0);
-        return new Call(parts, longest, now, now + longest.toNanos() / 1_000, blocking);
+        long longestMicros = longest.toNanos() / 1_000;
+        return new Call(parts, longestMicros, now, now + longestMicros, blocking);
     }
 
     private void transport(Command command, Command.Receiver then) {

@@ -32,7 +32,7 @@ class MasterLinkPlacesTest extends MasterLinkFixture {
 
     /** The master was suspect and answers again, so the window has its first size. */
     private void recover() {
-        health.suspect();
+        health.noteSilences(MasterHealth.SILENCES);
         health.noteProbeAnswer(1_000);
     }
 

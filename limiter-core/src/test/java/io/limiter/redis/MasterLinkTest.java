@@ -90,18 +90,18 @@ class MasterLinkTest extends MasterLinkFixture {
 
     @Test
     void oneProbesAtATimeAndNobodyIsForgotten() {
-        health.suspect();
+        health.noteSilences(MasterHealth.SILENCES);
         assertEquals(1, later.size());
         health.noteProbeAnswer(1_000);
         // Suspect again before who probes has seen that it was well.
-        health.suspect();
+        health.noteSilences(MasterHealth.SILENCES);
         assertEquals(1, later.size(), "the first still probes");
         runLater();
         assertEquals(1, probes);
         health.noteProbeAnswer(1_000);
         later.clear();
         time.advance(Duration.ofSeconds(1));
-        health.suspect();
+        health.noteSilences(MasterHealth.SILENCES);
         assertEquals(0, later.size(), "the first waits for its answer");
     }
 

@@ -18,7 +18,6 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
@@ -31,7 +30,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -39,9 +37,8 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
-/** The Redis path on real servers: expiry, flushed scripts, servers that pause, stop and recover. */
+/** The Redis path on a server that answers: keys, scripts, users, clients, threads, and the end. */
 class RedisBackendTest {
     private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
     private static final Policy MANY =
@@ -131,108 +128,6 @@ class RedisBackendTest {
                     980,
                     limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
                             .remaining());
-        }
-    }
-
-    @Test
-    void aPausedServerCountsNoCallTwiceAndNobodyWaitsBeyondTheDeadline() throws Exception {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        int calls = 200;
-        try (RateLimiter limiter = RateLimiters.on(Backends.connected(
-                RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofMillis(250))))) {
-            long pid = RedisServers.pid(port);
-            RedisServers.signal("STOP", pid);
-            List<CompletableFuture<Decision>> answers = new ArrayList<>();
-            long start = System.nanoTime();
-            for (int i = 0; i < calls; i++) {
-                answers.add(limiter.acquireAsync(PermitRequest.of(MANY, KEY, 1)).toCompletableFuture());
-            }
-            for (CompletableFuture<Decision> answer : answers) {
-                assertEquals(
-                        Decision.Source.FAILED_CLOSED,
-                        answer.get(10, TimeUnit.SECONDS).source());
-            }
-            long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-            // The deadline is 250 ms; the rest is for machines whose processors are taken.
-            assertTrue(waited < 2_000, "the last of them waited " + waited + " ms");
-            Await.until(Duration.ofSeconds(10), "2.5 s are over", () -> System.nanoTime() - start > 2_500_000_000L);
-            RedisServers.signal("CONT", pid);
-            Await.until(
-                    Duration.ofSeconds(30),
-                    "Redis decides again",
-                    () -> limiter.tryAcquire(MANY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
-            Decision state = limiter.tryAcquire(PermitRequest.of(MANY, KEY, 0).withLook());
-            assertEquals(Decision.Source.REDIS, state.source());
-            long counted = 1_000_000 - state.remaining();
-            assertTrue(counted <= calls, counted + " counted of " + calls + " calls sent");
-        } finally {
-            RedisServers.stop(server);
-        }
-    }
-
-    @Test
-    void theShortestDeadlineOfThePoliciesCounts() throws Exception {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        long pid = RedisServers.pid(port);
-        try (RedisBackend backend = Backends.connected(
-                RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofSeconds(20)))) {
-            RedisServers.signal("STOP", pid);
-            Policy quick = Policy.of("quick", Limit.fixedWindow(9, Duration.ofHours(1)))
-                    .withDeadline(Duration.ofMillis(10));
-            for (List<Charge> charges : List.of(
-                    List.of(new Charge(quick, KEY, 1)), List.of(new Charge(MANY, KEY, 1), new Charge(quick, KEY, 1)))) {
-                long start = System.nanoTime();
-                ExecutionException failure = assertThrows(
-                        ExecutionException.class,
-                        () -> backend.decide(charges, Backend.Mode.TAKE)
-                                .toCompletableFuture()
-                                .get(15, TimeUnit.SECONDS));
-                assertTrue(String.valueOf(failure.getMessage()).contains("within 10 ms"), failure.getMessage());
-                assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10), "it waited for the longer one");
-            }
-        } finally {
-            RedisServers.signal("CONT", pid);
-            RedisServers.stop(server);
-        }
-    }
-
-    @Test
-    void itStartsWithoutRedisAndHealsWhenRedisComes() {
-        int port = RedisServers.freePort();
-        RedisBackend backend = RedisBackend.builder()
-                .address("redis://127.0.0.1:" + port)
-                .deadline(Duration.ofSeconds(5))
-                .build();
-        Policy vote = Policy.of("vote", Limit.slidingList(4, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiters.builder(backend)
-                .fallback(InProcessBackend.create())
-                .instances(2)
-                .build()) {
-            assertFalse(backend.awaitConnected(Duration.ofMillis(100)));
-            assertEquals(
-                    Decision.Source.FAILED_CLOSED,
-                    limiter.tryAcquire(MANY, KEY, 1).source());
-            assertEquals(
-                    Decision.Source.FAILED_OPEN,
-                    limiter.tryAcquire(MANY.withFailureMode(FailureMode.ALLOW), KEY, 1)
-                            .source());
-            int passed = 0;
-            for (int i = 0; i < 10; i++) {
-                Decision decision = limiter.tryAcquire(vote, KEY, 1);
-                assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
-                passed += decision.allowed() ? 1 : 0;
-            }
-            assertEquals(2, passed, "half of the limit, because two instances share it");
-            RedisServer server = RedisServers.start(port);
-            try {
-                assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
-                assertEquals(
-                        Decision.Source.REDIS, limiter.tryAcquire(vote, KEY, 1).source());
-            } finally {
-                RedisServers.stop(server);
-            }
         }
     }
 
