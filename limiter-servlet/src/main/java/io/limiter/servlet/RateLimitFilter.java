@@ -159,15 +159,20 @@ public final class RateLimitFilter implements Filter {
 
         /** Uses only those of the configured rules that are decided before authentication; if there are none, it admits everything. */
         public Builder rulesBeforeAuthentication() {
-            return configuredRules(RuleDefinition::isBeforeAuthentication);
+            return only(RuleDefinition::isBeforeAuthentication);
         }
 
         /** Uses only those that are decided after authentication, for a filter behind it; if there are none, it admits everything. */
         public Builder rulesAfterAuthentication() {
-            return configuredRules(rule -> !rule.isBeforeAuthentication());
+            return only(rule -> !rule.isBeforeAuthentication());
         }
 
-        Builder configuredRules(Predicate<? super RuleDefinition> which) {
+        /** Uses only those whose names the predicate accepts; if there are none, it admits everything. The last choice of rules counts. */
+        public Builder configuredRules(Predicate<? super String> names) {
+            return only(rule -> names.test(rule.name()));
+        }
+
+        private Builder only(Predicate<? super RuleDefinition> which) {
             this.which = which;
             return this;
         }

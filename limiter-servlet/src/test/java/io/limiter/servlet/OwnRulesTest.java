@@ -153,7 +153,7 @@ class OwnRulesTest {
         Limiter limiter = Limiter.of(
                 WebServer.config("limiter.rules.none.path = /*\nlimiter.rules.none.limits = 0/1h\n"), rateLimiter);
         RateLimitFilter filter = RateLimitFilter.builder(limiter)
-                .configuredRules(rule -> false)
+                .configuredRules(name -> false)
                 .rule(BY_PLAN)
                 .rejectionHandler((rejection, request, response) -> response.setStatus(418))
                 .build();

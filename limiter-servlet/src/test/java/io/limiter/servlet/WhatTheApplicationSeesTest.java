@@ -8,7 +8,6 @@ import io.limiter.ManualTime;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.config.RuleDefinition.Position;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -151,12 +150,10 @@ class WhatTheApplicationSeesTest {
                 WebServer.config(rules),
                 RateLimiters.on(
                         InProcessBackend.builder().timeSource(new ManualTime()).build()))) {
-            Filter before = RateLimitFilter.builder(limiter)
-                    .configuredRules(rule -> rule.position() == Position.BEFORE_AUTHENTICATION)
-                    .build();
-            Filter after = RateLimitFilter.builder(limiter)
-                    .configuredRules(rule -> rule.position() == Position.AFTER_AUTHENTICATION)
-                    .build();
+            Filter before =
+                    RateLimitFilter.builder(limiter).rulesBeforeAuthentication().build();
+            Filter after =
+                    RateLimitFilter.builder(limiter).rulesAfterAuthentication().build();
             try (ServletSite.Running site = container.start(
                     directory, List.of(before, AUTHENTICATION, after), Map.of("/", Answer.text("ok")))) {
                 // What is refused before costs nothing after.
@@ -188,12 +185,10 @@ class WhatTheApplicationSeesTest {
                 WebServer.config(rules),
                 RateLimiters.on(
                         InProcessBackend.builder().timeSource(new ManualTime()).build()))) {
-            Filter before = RateLimitFilter.builder(limiter)
-                    .configuredRules(rule -> rule.position() == Position.BEFORE_AUTHENTICATION)
-                    .build();
-            Filter after = RateLimitFilter.builder(limiter)
-                    .configuredRules(rule -> rule.position() == Position.AFTER_AUTHENTICATION)
-                    .build();
+            Filter before =
+                    RateLimitFilter.builder(limiter).rulesBeforeAuthentication().build();
+            Filter after =
+                    RateLimitFilter.builder(limiter).rulesAfterAuthentication().build();
             try (ServletSite.Running site = container.start(
                     directory, List.of(before, AUTHENTICATION, after), Map.of("/", Answer.text("ok")))) {
                 assertEquals(401, site.status("/"));

@@ -26,7 +26,4 @@ public final class UnreachableBackend implements Backend {
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         return CompletableFuture.failedFuture(new BackendException("RL-220 unreachable"));
     }
-
-    @Override
-    public void close() {}
 }

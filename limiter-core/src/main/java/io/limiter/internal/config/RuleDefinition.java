@@ -69,6 +69,11 @@ public record RuleDefinition(
                 && key.stream().allMatch(part -> part.kind().canBeAnothers());
     }
 
+    /** Whether it is decided before authentication. */
+    public boolean isBeforeAuthentication() {
+        return position == Position.BEFORE_AUTHENTICATION;
+    }
+
     /** The policy that it charges; with plans that of the default plan. */
     public Policy policy() {
         return charging.policy();

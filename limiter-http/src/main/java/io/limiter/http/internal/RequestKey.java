@@ -126,7 +126,8 @@ public final class RequestKey {
             parts.add(
                     part.kind() == KeyPart.Kind.IP
                             ? KeyForm.ADDRESS
-                            : KeyForm.part(label(part), part.isFolded(), part.kind().isSecret()));
+                            : KeyForm.part(
+                                    label(part), part.isFolded(), part.kind().isSecret()));
         }
         return KeyForm.of(parts);
     }

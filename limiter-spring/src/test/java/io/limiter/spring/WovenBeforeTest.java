@@ -1,4 +1,4 @@
-package io.limiter.spring.weaving;
+package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.aop.RateLimiting;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
