@@ -8,7 +8,6 @@ import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.RedisMode;
 import io.limiter.internal.config.ReloadSettings;
-import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.redis.RedisBackend;
@@ -47,11 +46,9 @@ final class BackendStart {
 
     /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
     static void warnOfKeysThatCanBeGuessed(Settings settings) {
-        List<String> rules = settings.rules().stream()
-                .filter(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
-                        .anyMatch(part -> part.kind().isSecret()))
-                .map(RuleDefinition::name)
-                .toList();
+        List<String> rules =
+                settings.rulesThat(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
+                        .anyMatch(part -> part.kind().isSecret()));
         if (settings.redis().keySecret() == null && !rules.isEmpty()) {
             LOG.warn(
                     "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"

@@ -57,20 +57,18 @@ import org.slf4j.Logger;
  * </filter-mapping>
  * }</pre>
  *
- * <p>A mapping without dispatchers is for REQUEST only. The filter can't detect that it misses a FORWARD or an ASYNC dispatch.
+ * <p>A mapping without dispatchers is for REQUEST only; the filter can't detect that it misses a FORWARD or an ASYNC dispatch.
  * The init-param {@code config} names a file of the web application ({@code /WEB-INF/limiter.properties}), of its class path ({@code
- * classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}). Without it the filter looks for the first two.
+ * classpath:limiter.properties}) or of the machine ({@code file:/etc/limiter.properties}); without it the filter looks for the first two.
  * Init-params that begin with {@code limiter.} override the file, environment variables override both. A mistake in the configuration
- * fails startup of the application; one message lists all mistakes.
+ * fails startup of the application; one message lists all mistakes. After {@link Limiter#replace} the next request uses the new rules.
  *
- * <p>A rule matches every path that the request line could mean; a rule for GET also matches HEAD; a CORS preflight is
- * not limited unless a rule lists OPTIONS. A request is charged once by a rule, and once for a policy and a key, however often the
- * container dispatches it: a FORWARD or ASYNC dispatch is charged only by rules that have not charged the request
- * before; an INCLUDE, a FORWARD inside it, or an ERROR dispatch is not charged. The same holds across all filters of
- * one rate limiter: each decides independently, and permits that the first one has taken stay spent if the second one
- * denies. Filters of two rate limiters count separately. The address of a client is the peer of its TCP connection;
- * headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts.
- * The {@linkplain #builder(Limiter) builder} takes rules in code. After {@link Limiter#replace} the next request uses the new rules.
+ * <p>A rule matches every path that the request line could mean; a rule for GET also matches HEAD; a CORS preflight is not limited
+ * unless a rule lists OPTIONS. A rule charges a request once, and so do all rules of one policy and key, however often the container
+ * dispatches it: a FORWARD or ASYNC dispatch is charged only by rules that have not charged the request before; an INCLUDE, a FORWARD
+ * inside it, or an ERROR dispatch is not charged. The same holds across all filters of one rate limiter: each decides independently,
+ * and permits that the first one has taken stay spent if the second one denies. The address of a client is the peer of its TCP
+ * connection; headers that claim another one are read only from proxies that {@code limiter.client-ip} trusts.
  *
  * <p>A request that was charged gets its quota in response fields before the application sees it ({@code limiter.http.headers}). A denied
  * one is answered with 429 (RFC 6585), {@code Retry-After} (RFC 9110) and a problem document (RFC 9457), or plain text or HTML if its
@@ -225,16 +223,13 @@ public final class RateLimitFilter implements Filter {
                 return;
             }
             if (owned != null) {
-                throw new ServletException("RL-110 filter '" + name
-                        + "': this instance is already in service under another name; register the class, or an"
-                        + " instance for each name");
+                throw new ServletException("RL-110 filter '" + name + "': this instance is already in service under"
+                        + " another name; register the class, or an instance for each name");
             }
             Limiter limiter = new ConfigText(filterConfig, loader).start();
             owned = limiter;
             begin(limiter, filterConfig.getServletContext());
-            List<String> rules = limiter.config().settings().rules().stream()
-                    .map(RuleDefinition::name)
-                    .toList();
+            List<String> rules = limiter.config().settings().rulesThat(rule -> true);
             LOG.info("filter '{}' limits by {} rules: {}", name, rules.size(), rules);
         } catch (IllegalArgumentException | IllegalStateException wrong) {
             // Not logged here, and not the cause: the container logs the exception and its causes.

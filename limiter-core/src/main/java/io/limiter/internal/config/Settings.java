@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -123,6 +124,11 @@ public record Settings(
     /** Whether and how it is read again. */
     public ReloadSettings reload() {
         return operation.reload();
+    }
+
+    /** The names of those rules that the predicate accepts. */
+    public List<String> rulesThat(Predicate<RuleDefinition> predicate) {
+        return rules().stream().filter(predicate).map(RuleDefinition::name).toList();
     }
 
     /** The names of the rules that have a policy of that name, and only count, or do not. */

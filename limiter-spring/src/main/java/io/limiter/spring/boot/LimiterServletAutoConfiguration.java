@@ -130,10 +130,7 @@ public class LimiterServletAutoConfiguration {
         }
 
         private static Object refuseRulesTooEarly(LimiterConfig config, int order, int security) {
-            List<String> rules = config.settings().rules().stream()
-                    .filter(rule -> !rule.isBeforeAuthentication())
-                    .map(RuleDefinition::name)
-                    .toList();
+            List<String> rules = config.settings().rulesThat(rule -> !rule.isBeforeAuthentication());
             if (!rules.isEmpty()) {
                 throw new IllegalStateException("RL-146 " + KnownKeys.USER_FILTER_ORDER + " = " + order
                         + " is before Spring Security (" + security + "), where no user is known, and the rules "
@@ -144,10 +141,7 @@ public class LimiterServletAutoConfiguration {
         }
 
         private static List<String> usersThatAreNotKnownYet(LimiterConfig config) {
-            List<String> early = config.settings().rules().stream()
-                    .filter(RuleDefinition::isBeforeAuthentication)
-                    .map(RuleDefinition::name)
-                    .toList();
+            List<String> early = config.settings().rulesThat(RuleDefinition::isBeforeAuthentication);
             return !config.settings().callers().exempt().needUser() || early.isEmpty()
                     ? List.of()
                     : List.of(
