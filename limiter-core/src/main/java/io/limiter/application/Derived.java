@@ -71,7 +71,7 @@ public final class Derived<T> implements AutoCloseable {
         return this;
     }
 
-    /** Tells the listeners that the value was replaced. */
+    /** Calls the listeners after the value was replaced. */
     void tell() {
         for (Consumer<? super T> listener : List.copyOf(listeners)) {
             try {

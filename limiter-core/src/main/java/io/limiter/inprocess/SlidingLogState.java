@@ -61,7 +61,7 @@ final class SlidingLogState extends State {
     LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
         int expired = expired(limit, now);
-        long live = size - expired;
+        long live = (long) size - expired;
         long repeated = repeatedStamp(charge, limit, permits, now);
         long stamp = repeated == NONE ? now : repeated;
         // Once a call is written, a timestamp later than now becomes now.

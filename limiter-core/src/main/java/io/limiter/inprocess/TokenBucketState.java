@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TokenBucketState extends State {
     /** The limit under which it was written, so that its parts and rate need not be computed again. */
-    private @Nullable LimitSpec limit;
+    private @Nullable LimitSpec written;
 
     /** The parts of a permit under that limit. */
     private long parts = 1;
@@ -76,10 +76,10 @@ final class TokenBucketState extends State {
     }
 
     private void keep(LimitSpec asked, long level, long start, long until) {
-        if (asked != limit) {
+        if (asked != written) {
             rate = rateOf(asked);
             parts = partsOf(asked);
-            limit = asked;
+            written = asked;
         }
         credit = level;
         from = start;
@@ -120,7 +120,7 @@ final class TokenBucketState extends State {
 
     /** Whether it was written under this limit; nearly always the same object. */
     private boolean isInForce(LimitSpec asked) {
-        return asked == limit || asked.equals(limit);
+        return asked == written || asked.equals(written);
     }
 
     private long partsOf(LimitSpec asked) {

@@ -218,7 +218,7 @@ public record LimitSpec(
      * @throws IllegalArgumentException if it is finer
      */
     public static long micros(Duration period) {
-        if (period.getNano() % 1_000 != 0) {
+        if (period.toNanosPart() % 1_000 != 0) {
             throw new IllegalArgumentException("a period of " + period + " is finer than a microsecond; round it");
         }
         return TimeUnit.MICROSECONDS.convert(period);

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -343,6 +344,6 @@ final class Connection implements AutoCloseable {
                     thread.setContextClassLoader(Connection.class.getClassLoader());
                     return thread;
                 },
-                new ScheduledThreadPoolExecutor.DiscardPolicy());
+                new ThreadPoolExecutor.DiscardPolicy());
     }
 }

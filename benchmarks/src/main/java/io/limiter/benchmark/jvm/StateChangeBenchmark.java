@@ -173,6 +173,7 @@ public class StateChangeBenchmark {
         }
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // It measures what the library does.
     private static int pause(int turns) {
         if (turns < 32) {
             Thread.onSpinWait();

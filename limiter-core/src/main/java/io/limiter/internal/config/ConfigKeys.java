@@ -1,6 +1,5 @@
 package io.limiter.internal.config;
 
-import io.limiter.internal.config.ConfigKey.Type;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -65,7 +64,7 @@ public final class ConfigKeys {
         String flags = type.group("flags");
         return new ConfigKey(
                 nameAndUsual[0],
-                Type.valueOf(type.group("type").toUpperCase(Locale.ROOT)),
+                ConfigKey.Type.valueOf(type.group("type").toUpperCase(Locale.ROOT)),
                 type.group("least") == null ? List.of() : List.of(type.group("least"), type.group("most")),
                 nameAndUsual.length < 2 ? null : nameAndUsual[1],
                 flags == null ? Set.of() : Set.of(flags.split(", ")),

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param value that it must have; null for any
  */
 public record RequestCondition(String name, @Nullable String value) {
-    /** Nothing, {@code =x}, {@code ^x}, quotes, {@code a|b}, {@code a*} (but not {@code *&#47;*}), {@code x&y=z}: no request would have it. */
+    /** Nothing, {@code =x}, {@code ^x}, quotes, {@code a|b}, {@code a*} (but not <code>*&#47;*</code>), {@code x&y=z}: no request would have it. */
     private static final Pattern UNFIT =
             Pattern.compile("|[=^\"'].*|.*\\|.*|.*\\.\\*.*|(?!\\*/\\*$).*\\*|.*&[^&=]+=.*");
 

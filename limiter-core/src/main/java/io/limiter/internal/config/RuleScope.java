@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  *
  * @param paths the paths that it matches, at least one: exact ({@code /login}), everything below ({@code /api/*}, which
  *     also matches {@code /api}), with variables that match one segment ({@code /users/{id}}), with any number of segments
- *     between two others ({@code /api/**&#47;export})
+ *     between two others (<code>/api/**&#47;export</code>)
  * @param methods the HTTP methods that it matches, in upper case; one that is not registered has the prefix {@code ext:};
  *     empty for all. A method that no client sends would limit nothing, so a slip such as {@code ALL} or {@code GET|POST} is
  *     refused

@@ -292,28 +292,28 @@ final class PlanLookup {
         }
 
         private synchronized boolean begins() {
-            for (Map.Entry<String, Deque<Runnable>> one : waiting.entrySet()) {
-                String client = one.getKey();
-                if (running.tryTake(client)) {
-                    Deque<Runnable> tasks = one.getValue();
-                    Runnable task = tasks.remove();
-                    waiting.remove(client);
-                    if (!tasks.isEmpty()) {
-                        waiting.put(client, tasks);
-                    }
-                    try {
-                        threads.execute(() -> run(client, task));
-                    } catch (OutOfMemoryError noThread) {
-                        // It waits for the end of another one, or for the next one that comes.
-                        running.free(client);
-                        tasks.addFirst(task);
-                        waiting.put(client, tasks);
-                        return false;
-                    }
-                    return true;
-                }
+            String client = waiting.keySet().stream()
+                    .filter(running::tryTake)
+                    .findFirst()
+                    .orElse(null);
+            if (client == null) {
+                return false;
             }
-            return false;
+            Deque<Runnable> tasks = waiting.remove(client);
+            Runnable task = tasks.remove();
+            if (!tasks.isEmpty()) {
+                waiting.put(client, tasks);
+            }
+            try {
+                threads.execute(() -> run(client, task));
+                return true;
+            } catch (OutOfMemoryError noThread) {
+                // It waits for the end of another one, or for the next one that comes.
+                running.free(client);
+                tasks.addFirst(task);
+                waiting.put(client, tasks);
+                return false;
+            }
         }
 
         private void run(String client, Runnable task) {

@@ -97,7 +97,7 @@ public final class ServletHttpRequest implements Request {
         List<String> all = new ArrayList<>();
         all.add(first);
         lines.asIterator().forEachRemaining(all::add);
-        return all;
+        return Collections.unmodifiableList(all);
     }
 
     @Override
