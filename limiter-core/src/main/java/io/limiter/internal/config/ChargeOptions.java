@@ -69,7 +69,7 @@ public record ChargeOptions(
     /** Whether the user must be known, for the plan or the member. */
     boolean needsUser() {
         return plans != null && plans.source() == RulePlans.Source.USER
-                || member.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER);
+                || member.stream().anyMatch(part -> part.kind().needsUser());
     }
 
     /** All policies that it may charge. */

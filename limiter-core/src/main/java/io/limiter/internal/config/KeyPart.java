@@ -1,10 +1,13 @@
 package io.limiter.internal.config;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,29 +26,43 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
             "(?i)(X-)?Forwarded(-For)?|(X-Real|X-Client|True-Client|CF-Connecting|Fastly-Client|X-Cluster-Client)-IP");
     private static final Pattern FOLD = Pattern.compile("(.*\\S)\\s+fold");
 
-    /** Where a part comes from. */
+    /** What is true of a kind. */
+    private enum Trait {
+        NEEDS_USER,
+        SECRET,
+        ANOTHERS,
+        INVENTED,
+        FOLDABLE
+    }
+
+    /** Where a part comes from; with an example in configuration text. */
     public enum Kind {
-        /** The client's address: {@code ip}. */
-        IP,
-        /** The authenticated user: {@code user}. */
-        USER,
-        /** The session that the client has: {@code session}. */
-        SESSION,
-        /** A request header: {@code header:X-Api-Key}. */
-        HEADER,
-        /** A cookie: {@code cookie:name}. */
-        COOKIE,
-        /** A variable of the rule's path: {@code path:name} for {@code /users/{name}}. */
-        PATH,
-        /** A parameter of the query, never of a form: {@code query:name}. */
-        QUERY,
-        /** The token of {@code Authorization: Bearer}: {@code bearer}. */
-        BEARER,
-        /**
-         * A {@link io.limiter.rule.KeyResolver} of the application that makes the whole key: {@code
-         * class:com.example.ByTenant}.
-         */
-        CLASS;
+        /** The client's address. */
+        IP("ip"),
+        /** The authenticated user. */
+        USER("user", Trait.NEEDS_USER, Trait.FOLDABLE),
+        /** The session that the client has. */
+        SESSION("session", Trait.SECRET, Trait.INVENTED),
+        /** The token of {@code Authorization: Bearer}. */
+        BEARER("bearer", Trait.SECRET),
+        /** A request header. */
+        HEADER("header:X-Api-Key", Trait.SECRET, Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        /** A cookie. */
+        COOKIE("cookie:name", Trait.SECRET, Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        /** A parameter of the query, never of a form. */
+        QUERY("query:name", Trait.SECRET, Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        /** A variable of the rule's path, such as {@code /users/{name}}. */
+        PATH("path:name", Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        /** A {@link io.limiter.rule.KeyResolver} of the application that makes the whole key. What it reads is unknown. */
+        CLASS("class:com.example.ByTenant", Trait.ANOTHERS, Trait.INVENTED);
+
+        private final String example;
+        private final Set<Trait> traits;
+
+        Kind(String example, Trait... traits) {
+            this.example = example;
+            this.traits = Set.of(traits);
+        }
 
         /** The kind in configuration text. */
         public String text() {
@@ -54,30 +71,32 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
 
         /** Whether a name follows. */
         public boolean isNamed() {
-            return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
+            return example.contains(":");
         }
 
-        /**
-         * Whether a client sends this text where credentials are sent too: headers, cookies, sessions, bearer tokens, queries. It
-         * is stored as a hash.
-         */
+        /** Whether it is unknown before authentication. */
+        boolean needsUser() {
+            return traits.contains(Trait.NEEDS_USER);
+        }
+
+        /** Whether a client sends this text where credentials are sent too. It is stored as a hash. */
         public boolean isSecret() {
-            return this == HEADER || this == COOKIE || this == SESSION || this == BEARER || this == QUERY;
+            return traits.contains(Trait.SECRET);
         }
 
-        /** Whether a client can send the value of another client. Unknown for a class, so true. */
+        /** Whether a client can send the value of another client. */
         boolean canBeAnothers() {
-            return this == HEADER || this == COOKIE || this == PATH || this == QUERY || this == CLASS;
+            return traits.contains(Trait.ANOTHERS);
         }
 
         /** Whether it is a name that has several spellings. */
         boolean canBeFolded() {
-            return this == USER || this == HEADER || this == COOKIE || this == PATH || this == QUERY;
+            return traits.contains(Trait.FOLDABLE);
         }
 
         /** Whether one client can be many: it writes another one each time, or begins another session. */
         boolean canBeInvented() {
-            return this == SESSION || canBeAnothers();
+            return traits.contains(Trait.INVENTED);
         }
 
         private boolean canBeNamed(String name) {
@@ -146,9 +165,9 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
                 return new KeyPart(kind, colon < 0 ? null : text.substring(colon + 1));
             }
         }
-        throw new IllegalArgumentException(
-                "'" + text + "' is not a key; write ip, user, session, bearer,"
-                        + " header:X-Api-Key, cookie:name, query:name, path:name, class:com.example.ByTenant or global, joined by ' + ' with spaces");
+        throw new IllegalArgumentException("'" + text + "' is not a key; write "
+                + Arrays.stream(Kind.values()).map(kind -> kind.example).collect(Collectors.joining(", "))
+                + " or global, joined by ' + ' with spaces");
     }
 
     private static String text(Kind kind, @Nullable String name) {

@@ -53,7 +53,7 @@ public record RuleDefinition(
         static Position of(List<KeyPart> key, RuleScope scope, ChargeOptions charging) {
             return scope.exempt().needUser()
                             || charging.needsUser()
-                            || key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER)
+                            || key.stream().anyMatch(part -> part.kind().needsUser())
                     ? AFTER_AUTHENTICATION
                     : BEFORE_AUTHENTICATION;
         }

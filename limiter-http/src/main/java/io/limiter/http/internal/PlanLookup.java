@@ -292,14 +292,16 @@ final class PlanLookup {
         }
 
         private synchronized boolean begins() {
-            String client = waiting.keySet().stream()
-                    .filter(running::tryTake)
+            Map.Entry<String, Deque<Runnable>> next = waiting.entrySet().stream()
+                    .filter(one -> running.tryTake(one.getKey()))
                     .findFirst()
                     .orElse(null);
-            if (client == null) {
+            if (next == null) {
                 return false;
             }
-            Deque<Runnable> tasks = waiting.remove(client);
+            String client = next.getKey();
+            Deque<Runnable> tasks = next.getValue();
+            waiting.remove(client);
             Runnable task = tasks.remove();
             if (!tasks.isEmpty()) {
                 waiting.put(client, tasks);
