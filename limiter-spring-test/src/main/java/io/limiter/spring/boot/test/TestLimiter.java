@@ -1,18 +1,21 @@
 package io.limiter.spring.boot.test;
 
 import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.Settings.Storage;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -40,7 +43,46 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
     private volatile long start;
 
     /** A limiter that replaces another one, and its backend. */
-    private record Replaced(Limiter limiter, HotSwappableTargetSource backend) {}
+    private record Replaced(Limiter limiter, Renewed backend) {}
+
+    /** A backend that another one can replace. Nothing is prepared for a policy, which would be kept and still ask the one before. */
+    private static final class Renewed implements Backend {
+        private volatile Backend now;
+
+        Renewed(Backend now) {
+            this.now = now;
+        }
+
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            return now.decide(charges, mode);
+        }
+
+        @Override
+        public CompletionStage<Boolean> refund(Decision decision) {
+            return now.refund(decision);
+        }
+
+        @Override
+        public CompletionStage<Boolean> confirm(Decision decision) {
+            return now.confirm(decision);
+        }
+
+        @Override
+        public void announce(Policy policy) {
+            now.announce(policy);
+        }
+
+        @Override
+        public void retract(Policy policy) {
+            now.retract(policy);
+        }
+
+        @Override
+        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+            return now.reset(policy, key);
+        }
+    }
 
     /**
      * The time is looked up when there is a limiter: dependencies of a post processor would be created before all other
@@ -84,8 +126,8 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
         if (all.isEmpty()) {
             start = times.getObject().nowMicros();
         }
-        HotSwappableTargetSource backend = new HotSwappableTargetSource(fresh(limiter));
-        Limiter replaced = Limiter.of(limiter.config(), RateLimiters.on(ProxyFactory.getProxy(Backend.class, backend)));
+        Renewed backend = new Renewed(fresh(limiter));
+        Limiter replaced = Limiter.of(limiter.config(), RateLimiters.on(backend));
         all.add(new Replaced(replaced, backend));
         return replaced;
     }
@@ -95,7 +137,7 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
         if (!all.isEmpty()) {
             times.getObject().setMicros(start);
         }
-        all.forEach(one -> one.backend().swap(fresh(one.limiter())));
+        all.forEach(one -> one.backend().now = fresh(one.limiter()));
     }
 
     private Backend fresh(Limiter limiter) {
