@@ -83,7 +83,9 @@ public final class Ours implements AutoCloseable {
     /** The lines of configuration for a Redis at this address. A busy machine may need long to connect. */
     public static String[] onRedis(String address, String deadline) {
         return new String[] {
-            "limiter.redis.address = " + address,
+            address.contains(",")
+                    ? "limiter.redis.mode = cluster\nlimiter.redis.address = " + address
+                    : "limiter.redis.address = " + address,
             "limiter.redis.deadline = " + deadline,
             "limiter.redis.startup-wait = " + STARTUP_WAIT.toSeconds() + "s"
         };

@@ -34,6 +34,15 @@ record Command(
      * @param time where the time is read; null for the server's
      */
     static Command of(List<Call> calls, @Nullable TimeSource time) {
+        return of(calls, time, false);
+    }
+
+    /**
+     * The same for keys of several slots of one master.
+     *
+     * @param spread whether the server is told only where the command is to go, not all keys
+     */
+    static Command of(List<Call> calls, @Nullable TimeSource time, boolean spread) {
         List<List<Call>> requests = calls.size() == 1 ? List.of(calls) : requests(calls);
         List<Object> keys = new ArrayList<>();
         for (List<Call> request : requests) {
@@ -46,7 +55,7 @@ record Command(
         Script script = script(calls);
         if (script == Script.BATCH) {
             arguments.add(now);
-            addRequests(arguments, requests, time);
+            addRequests(arguments, requests, spread ? keys : List.of(), time);
         } else {
             Call.Part part = calls.get(0).parts.get(0);
             addNumbers(arguments, part, time);
@@ -59,7 +68,7 @@ record Command(
         for (Call call : calls) {
             longestMicros = Math.max(longestMicros, call.longestMicros);
         }
-        return new Command(script, keys, arguments, longestMicros, requests);
+        return new Command(script, spread ? keys.subList(0, 1) : keys, arguments, longestMicros, requests);
     }
 
     /**
@@ -90,6 +99,11 @@ record Command(
                         call -> call.parts.stream().anyMatch(part -> part.key().equals(key)));
     }
 
+    /** Whether it has one call, or none of a caller. */
+    boolean isAlone() {
+        return requests.size() <= 1 && calls().size() <= 1;
+    }
+
     /** Whether a caller still waits. */
     boolean isWanted() {
         return requests.isEmpty() || calls().stream().anyMatch(call -> !call.isDone());
@@ -104,7 +118,7 @@ record Command(
 
     /** The parts of the reply, in the order of the calls: the numbers of each, or the error that prevented its decision. */
     List<Object> replies(@Nullable List<Object> reply) {
-        if (reply != null && requests.size() <= 1 && calls().size() <= 1) {
+        if (reply != null && isAlone()) {
             return List.of(reply);
         }
         if (reply == null || reply.size() != requests.size()) {
@@ -126,9 +140,9 @@ record Command(
         if (!(request instanceof List<?> list)) {
             return RedisFailure.misread("the batch script's reply is not that of its requests");
         }
-        if (list.size() == 1 && list.get(0) instanceof String error) {
+        if (list.size() <= 2 && list.get(0) instanceof String error) {
             // The batch script replies the error of a request as its text.
-            return RedisFailure.replied(error);
+            return RedisFailure.replied(error, list.size() == 1);
         }
         int from = Math.min(time, list.size() / size - 1) * size;
         return from < 0 || list.size() % size != 0 ? list : list.subList(from, from + size);
@@ -176,10 +190,15 @@ record Command(
         return equal;
     }
 
-    private static void addRequests(List<Object> arguments, List<List<Call>> requests, @Nullable TimeSource time) {
+    private static void addRequests(
+            List<Object> arguments, List<List<Call>> requests, List<Object> names, @Nullable TimeSource time) {
         List<Call> forms = new ArrayList<>();
         List<Object> pairs = new ArrayList<>();
         int count = arguments.size();
+        if (!names.isEmpty()) {
+            arguments.add(Integer.toString(names.size()));
+            arguments.addAll(names);
+        }
         for (List<Call> request : requests) {
             Call call = request.get(0);
             int form = 0;
@@ -193,7 +212,7 @@ record Command(
             pairs.add(Integer.toString(form + 1));
             pairs.add(Integer.toString(request.size()));
         }
-        arguments.add(count, Integer.toString(forms.size()));
+        arguments.add(count, Integer.toString(names.isEmpty() ? forms.size() : -forms.size()));
         if (forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1)) {
             arguments.addAll(pairs);
         }

@@ -19,7 +19,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -47,7 +46,7 @@ final class MasterLink {
     private final Transport transport;
     private final TimeSource time;
     private final @Nullable TimeSource decisionTime;
-    /** Whether the keys of a command must share a slot. */
+    /** Whether the server has refused a command with keys of several slots. */
     private volatile boolean bySlot;
 
     /** How many times the sending thread must check the queue. */
@@ -80,7 +79,6 @@ final class MasterLink {
         this.transport = test.transport;
         this.time = time;
         this.decisionTime = decisionTime;
-        this.bySlot = transport.isCluster();
     }
 
     /** Whether no call is on its way or waits. */
@@ -208,7 +206,7 @@ final class MasterLink {
     private void transmit(Flight flight) {
         if (flight.calls.isEmpty()) {
             flight.end();
-        } else if (bySlot && flight.calls.size() > 1) {
+        } else if (flight.calls.size() > 1 && (bySlot || (transport.isCluster() && !health.test.mixesSlots))) {
             Map<String, List<Call>> bySlots = flight.calls.stream().collect(Collectors.groupingBy(Call::slot));
             transmit(flight, bySlots.values());
         } else {
@@ -221,8 +219,8 @@ final class MasterLink {
         flight.add(commands.size());
         for (List<Call> calls : commands) {
             try {
-                Command command = Command.of(calls, decisionTime);
-                transport.run(command, (reply, failure) -> received(flight, command, reply, failure));
+                Command command = Command.of(calls, decisionTime, calls.size() > 1 && transport.isCluster());
+                transport.run(health.test.master, command, (reply, failure) -> received(flight, command, reply, failure));
             } catch (Throwable e) {
                 // Errors too: the places in flight must be freed.
                 received(flight, calls, Collections.nCopies(calls.size(), e));
@@ -232,20 +230,42 @@ final class MasterLink {
 
     private void received(Flight flight, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
         List<Call> calls = command.calls();
-        if (failure == null) {
-            received(flight, calls, command.replies(reply));
-        } else if (calls.size() > 1 && RedisFailure.hasCode(failure, "TRYAGAIN", "CROSSSLOT")) {
-            // The slot is on the move, some keys here and some there, or this is a server that wants one slot in each
-            // command though it is not known as a cluster. Nothing ran, and each call on its own finds its keys.
-            bySlot |= RedisFailure.hasCode(failure, "CROSSSLOT");
-            calls.stream().filter(Call::isDone).forEach(Call::noteReply);
-            Stream<List<Call>> again =
-                    calls.stream().filter(call -> !call.isReplied()).map(List::of);
-            transmit(flight, again.toList());
-            flight.land();
+        List<Object> replies = failure == null ? command.replies(reply) : Collections.nCopies(calls.size(), failure);
+        if (calls.size() > 1 && replies.stream().anyMatch(RedisFailure::isElsewhere)) {
+            askAgain(flight, calls, replies);
         } else {
-            received(flight, calls, Collections.nCopies(calls.size(), failure));
+            received(flight, calls, replies);
         }
+    }
+
+    /**
+     * A slot is on the move, or this is a server that wants one slot in each command. Of the calls with such a reply nothing
+     * ran, and each on its own finds its keys.
+     */
+    private void askAgain(Flight flight, List<Call> calls, List<Object> replies) {
+        if (!bySlot && replies.stream().anyMatch(RedisFailure::wantsOneSlot)) {
+            bySlot = true;
+            LOG.warn(
+                    "RL-238 {} refuses commands with keys of several slots; from now on calls leave in a command for each slot,"
+                            + " which costs it more",
+                    health.test.name);
+        }
+        List<Call> answered = new ArrayList<>();
+        List<Object> theirs = new ArrayList<>();
+        List<List<Call>> again = new ArrayList<>();
+        for (int i = 0; i < calls.size(); i++) {
+            Call call = calls.get(i);
+            if (!RedisFailure.isElsewhere(replies.get(i))) {
+                answered.add(call);
+                theirs.add(replies.get(i));
+            } else if (call.isDone()) {
+                call.noteReply();
+            } else {
+                again.add(List.of(call));
+            }
+        }
+        transmit(flight, again);
+        received(flight, answered, theirs);
     }
 
     /**

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
+import org.redisson.client.RedisRedirectException;
 import org.redisson.client.RedisTimeoutException;
 
 /** Describes a failure of Redis in text that is safe to log: without keys and arguments, which contain client data. */
@@ -23,6 +24,9 @@ final class RedisFailure {
      * At the beginning of Redis' reply, or after the place in the script where one of its commands failed: never in the
      * keys that may follow.
      */
+    /** What Redis 6.2 to 8 and Valkey say of a key in a script that they do not have, do not serve, or want in another command. */
+    private static final Pattern ABOUT_SLOTS = Pattern.compile("[Ss]cript attempted to access");
+
     private static final Pattern CODE = Pattern.compile(
             "^(?:ERR Error running script[^@]*|ERR (?=@?user_script))?(?:@?user_script: ?\\d+: )*-?([A-Z]{2,})\\b");
 
@@ -158,9 +162,35 @@ final class RedisFailure {
                 null);
     }
 
-    /** The error whose text is part of a reply. */
-    static Throwable replied(String error) {
-        return new RedisException(code(error).isEmpty() ? "ERR " + error : error);
+    /**
+     * The error of one request, whose text is part of a reply.
+     *
+     * @param nothingRan whether no limit of the request was charged
+     */
+    static Throwable replied(String error, boolean nothingRan) {
+        String text = code(error).isEmpty() ? "ERR " + error : error;
+        return nothingRan && ABOUT_SLOTS.matcher(error).find() ? new Elsewhere(text) : new RedisException(text);
+    }
+
+    /** A script that may use keys of several slots met one that this server does not have now. */
+    private static final class Elsewhere extends RedisException {
+        private static final long serialVersionUID = 1L;
+
+        Elsewhere(String text) {
+            super(text);
+        }
+    }
+
+    /** Whether this is the reply to a call of which nothing ran, because of where its keys are: alone it finds them. */
+    static boolean isElsewhere(Object reply) {
+        return reply instanceof Elsewhere
+                || (reply instanceof Throwable failure && hasCode(failure, "TRYAGAIN", "CROSSSLOT", "MOVED"));
+    }
+
+    /** Whether a server replied that it wants keys of one slot in each command. */
+    static boolean wantsOneSlot(Object reply) {
+        return (reply instanceof Elsewhere other && String.valueOf(other.getMessage()).contains("same slot"))
+                || (reply instanceof Throwable failure && hasCode(failure, "CROSSSLOT"));
     }
 
     static BackendException closed() {
@@ -200,8 +230,10 @@ final class RedisFailure {
                 || cause instanceof RedisTimeoutException) {
             return "";
         }
-        // Redisson takes the code from the message of this one.
-        return cause instanceof RedisOutOfMemoryException ? "OOM" : code(String.valueOf(cause.getMessage()));
+        // Redisson takes the codes from the messages of these.
+        return cause instanceof RedisOutOfMemoryException
+                ? "OOM"
+                : cause instanceof RedisRedirectException ? "MOVED" : code(String.valueOf(cause.getMessage()));
     }
 
     private static Known known(String code, String words) {

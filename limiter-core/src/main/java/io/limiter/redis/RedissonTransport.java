@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
@@ -25,6 +26,7 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
 import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
+import org.slf4j.Logger;
 
 /**
  * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The
@@ -32,6 +34,7 @@ import org.redisson.connection.ServiceManager;
  * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
  */
 final class RedissonTransport implements Transport {
+    private static final Logger LOG = DiagnosticLog.of(RedissonTransport.class);
     private static final TimeSource TIME = TimeSource.system();
     /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";
@@ -60,7 +63,12 @@ final class RedissonTransport implements Transport {
     private final ScheduledExecutorService timer;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
+    /** Whether its low-level client is as it is known here. */
+    private volatile boolean direct = true;
+
     private final Map<Long, RScript> handles = new ConcurrentHashMap<>();
+    /** One for each master that the client knows. */
+    private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
 
     /**
      * @param own whether {@link #close} ends the client
@@ -108,7 +116,7 @@ final class RedissonTransport implements Transport {
     @Override
     public Object master(String key) {
         try {
-            return connections == null ? ALL : master(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
+            return connections == null ? ALL : pipeline(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
         } catch (RuntimeException e) {
             throw RedisFailure.of(e);
         }
@@ -119,9 +127,17 @@ final class RedissonTransport implements Transport {
         List<Object> all = connections == null
                 ? List.of()
                 : connections.getEntrySet().stream()
-                        .map(RedissonTransport::master)
+                        .map(this::pipeline)
                         .distinct()
                         .toList();
+        // Those of former masters.
+        pipelines.values().removeIf(one -> {
+            boolean isFormer = !all.contains(one);
+            if (isFormer) {
+                one.close();
+            }
+            return isFormer;
+        });
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
@@ -158,19 +174,37 @@ final class RedissonTransport implements Transport {
 
     @Override
     public String name(Object master) {
-        InetSocketAddress address = master instanceof RedisClient client ? client.getAddr() : null;
+        InetSocketAddress address = master instanceof Pipeline one ? one.client.getAddr() : null;
         return address == null ? "Redis" : "Redis at " + address.getHostString() + ":" + address.getPort();
     }
 
+    @Override
+    public void run(Object master, Command command, Command.Receiver receiver) {
+        if (!(master instanceof Pipeline pipeline) || !direct) {
+            run(handle(command.longestMicros()), command, receiver, LOADS);
+            return;
+        }
+        try {
+            pipeline.run(command, (reply, failure) -> {
+                // The server does not have the key any more, so nothing ran. Redisson knows how to follow it.
+                if (failure != null && command.isAlone() && RedisFailure.hasCode(failure, "MOVED")) {
+                    run(handle(command.longestMicros()), command, receiver, LOADS);
+                } else {
+                    receiver.accept(reply, failure);
+                }
+            });
+        } catch (LinkageError changed) {
+            direct = false;
+            LOG.warn("RL-214 this version of Redisson has another low-level client, so commands take its slower way", changed);
+            run(handle(command.longestMicros()), command, receiver, LOADS);
+        }
+    }
+
     /**
-     * Runs a command on the master that has its first key. Where Redis does not know the script, which proves that
+     * Runs a command by Redisson's public API, on the master that has its first key. Where Redis does not know the script, which proves that
      * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
-    @Override
-    public void run(Command command, Command.Receiver receiver) {
-        run(handle(command.longestMicros()), command, receiver, LOADS);
-    }
 
     private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
         List<Object> keys = command.keys();
@@ -213,6 +247,7 @@ final class RedissonTransport implements Transport {
      */
     @Override
     public void close() {
+        pipelines.values().forEach(Pipeline::close);
         if (!own) {
             return;
         }
@@ -229,9 +264,13 @@ final class RedissonTransport implements Transport {
         }
     }
 
-    private static Object master(@Nullable MasterSlaveEntry entry) {
+    private Object pipeline(@Nullable MasterSlaveEntry entry) {
         RedisClient client = entry == null ? null : entry.getClient();
-        return client == null ? ALL : client;
+        if (client == null) {
+            return ALL;
+        }
+        Pipeline known = pipelines.get(client);
+        return known != null ? known : pipelines.computeIfAbsent(client, Pipeline::new);
     }
 
     private static @Nullable ConnectionManager connections(RedissonClient client) {

@@ -60,6 +60,7 @@ final class SelfTest {
             RL-210 the user may not run INFO, so version, role and memory policy were not checked; allow +info
             RL-231 its masters can't be distinguished, because the client wraps Redisson's own class; while one of them is \
             unreachable, each of its calls waits until the deadline
+            RL-239 a script may not use keys of several of its slots, so calls leave in a command for each slot, which costs it more
             RL-235 other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of its \
             own; use the same secret in all instances
             """.lines().map(line -> line.split(" ", 2)).collect(Collectors.toMap(text -> text[0], text -> text[1]));
@@ -78,6 +79,8 @@ final class SelfTest {
     final String name;
     private final RedisKeys keys;
     private final Throttle outagesLogged;
+    /** Whether this node of a cluster lets a script use keys of several of its slots. */
+    volatile boolean mixesSlots;
     /** Texts by code, of the last test that had an answer. */
     private volatile Map<String, String> findings = Map.of();
 
@@ -113,6 +116,8 @@ final class SelfTest {
             Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE_MICROS), found);
             first = first == null && answer instanceof BackendException error ? error : first;
         }
+        mixesSlots = transport.isCluster() && mixesSlots();
+        note(found, transport.isCluster() && !mixesSlots, "RL-239");
         Command reset = command(policy(all), nobody, Call.RESET, PATIENCE_MICROS);
         ask(reset, found);
         Command describe = new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE_MICROS, List.of());
@@ -240,22 +245,26 @@ final class SelfTest {
         return value instanceof Long number ? number : 0;
     }
 
-    /** The answer of the master: a reply, or an error, which is a finding. */
-    private Object ask(Command command, Map<String, String> found) {
-        CompletableFuture<Object> answer = new CompletableFuture<>();
+    /** The answers of the master: replies, or errors. */
+    private List<Object> replies(Command command) {
+        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
         transport.run(
+                master,
                 command,
-                (reply, failure) ->
-                        answer.complete(failure == null ? command.replies(reply).get(0) : failure));
-        Object reply;
+                (reply, failure) -> answer.complete(failure == null ? command.replies(reply) : List.of(failure)));
         try {
-            reply = answer.get(PATIENCE_MICROS, TimeUnit.MICROSECONDS);
+            return answer.get(PATIENCE_MICROS, TimeUnit.MICROSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw RedisFailure.of(e);
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
             throw RedisFailure.closed();
         }
+    }
+
+    /** The answer of the master: a reply, or an error, which is a finding. */
+    private Object ask(Command command, Map<String, String> found) {
+        Object reply = replies(command).get(0);
         if (!(reply instanceof Throwable error)) {
             return reply;
         }
@@ -271,18 +280,36 @@ final class SelfTest {
 
     /** An unused key that is on the master. */
     private PartitionKey unusedKey() {
+        return unusedKeys().findFirst().orElseGet(() -> PartitionKey.of("0"));
+    }
+
+    private Stream<PartitionKey> unusedKeys() {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
         return IntStream.range(0, MOST_NAMES)
                 .mapToObj(i -> PartitionKey.of(Integer.toString(i)))
                 .filter(key ->
-                        transport.master(keys.of(policy, key, policy.limits().get(0))) == master)
-                .findFirst()
-                .orElseGet(() -> PartitionKey.of("0"));
+                        transport.master(keys.of(policy, key, policy.limits().get(0))) == master);
+    }
+
+    /** Looks at two keys, which are in two slots except by a chance of one in thousands, and then it is asked again later. */
+    private boolean mixesSlots() {
+        List<Call> calls = unusedKeys()
+                .limit(2)
+                .map(key -> call(policy(Algorithm.FIXED_WINDOW), key, Call.LOOK, PATIENCE_MICROS))
+                .toList();
+        if (calls.size() < 2) {
+            return false;
+        }
+        return replies(Command.of(calls, null, true)).stream().noneMatch(Throwable.class::isInstance);
     }
 
     private Command command(Policy policy, PartitionKey nobody, String mode, long patienceMicros) {
+        return Command.of(List.of(call(policy, nobody, mode, patienceMicros)), null);
+    }
+
+    private Call call(Policy policy, PartitionKey nobody, String mode, long patienceMicros) {
         List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode, charge -> 0);
-        return Command.of(List.of(new Call(parts, patienceMicros, 0, 0, true)), null);
+        return new Call(parts, patienceMicros, 0, 0, true);
     }
 
     private static Policy policy(Algorithm... algorithms) {

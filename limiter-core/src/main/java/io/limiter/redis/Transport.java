@@ -31,8 +31,11 @@ interface Transport extends AutoCloseable {
     /** Whether the masters can be distinguished. If not, all of them count as one. */
     boolean areMastersDistinguishable();
 
-    /** Sends a command to the master that has its first key; the receiver may be called on any thread. */
-    void run(Command command, Command.Receiver receiver);
+    /**
+     * Sends a command to a master; the receiver may be called on any thread. A command of one call follows its key to the master that
+     * has it now; one of several fails with {@code MOVED} or {@code ASK}.
+     */
+    void run(Object master, Command command, Command.Receiver receiver);
 
     /** Runs a task that never blocks after some time; no tasks after the connection is closed. */
     void after(long micros, Runnable task);

@@ -3,9 +3,10 @@
 -- (whether ARGV has a time) and the function algorithm, which returns the functions of an algorithm by its name. They are the
 -- parts of the algorithm files between their [algorithm] marks.
 --
--- KEYS     the limits' states, request by request
+-- KEYS     the limits' states, request by request. Keys of several slots of a cluster can't be declared: then it is the first one,
+--          which finds the server, and all of them are in ARGV
 -- ARGV     1 now_us ('' = server TIME)
---          2 number of forms, then the forms. A form is the number of its limits, then 5 values for each limit: algorithm (as
+--          2 number of forms; below 0 if names of keys follow: how many, then the names. Then the forms. A form is the number of its limits, then 5 values for each limit: algorithm (as
 --          in Algorithm.text()), permits, limit, period_us and burst as in the algorithm files. If the number is negative,
 --          each limit has 9 values: also ARGV 6 to 9 of the algorithm files.
 --          The mode of a form is that of its first limit. Three modes exist only here: 'see' returns whether the request is
@@ -17,7 +18,7 @@
 --          there is one form and each request is asked once
 -- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
 --          until it was denied, because each later time is the same. If an error kept a request from a decision: {text} with
---          that error, for this request only. For one request that is asked once: its integers, or the error
+--          that error, for this request only; {text, 1} if one of its limits had been charged before. For one request that is asked once: its integers, or the error
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local now = number(ARGV[1])
@@ -26,6 +27,8 @@ if not now then
   now = time[1] * 1000000 + time[2]
 end
 local made = {}
+local names, skip, forms_at, changed = KEYS, 0, 3, false
+if number(ARGV[2]) < 0 then names, skip, forms_at = ARGV, 3, 4 + number(ARGV[3]) end
 
 local function functions_of(name)
   local functions = made[name]
@@ -43,7 +46,7 @@ local function decide(at, last, width, mode, key, reply, base, denied)
   local functions = functions_of(ARGV[at])
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
   local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
-  local name, id, request, options = KEYS[key], '', '', ''
+  local name, id, request, options = names[skip + key], '', '', ''
   if width == 9 then
     id, request, options = ARGV[at + 5], ARGV[at + 7], ARGV[at + 8]
     local of = denied > 0 and (mode == '' or mode == 'ask') and number(string.match(options, 'of=(%d+)') or 0)
@@ -77,6 +80,7 @@ local function decide(at, last, width, mode, key, reply, base, denied)
     elseif mode == '' or mode == 'ask' then
       a, b, c, d, e, f = settle(name, now, n, limit, period, burst, id, a, b, c, d, e, f, request, options)
     end
+    changed = changed or mode ~= 'look' and mode ~= 'see'
   end
   local retry, remaining, next_us, reset, used = -1, 0, 0, 0, now
   if a then
@@ -105,7 +109,9 @@ local function ask(at, key, times)
   return reply
 end
 
-if #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 9 or 5) == #ARGV then return ask(3, 1, 1) end
+if skip == 0 and #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 9 or 5) == #ARGV then
+  return ask(3, 1, 1)
+end
 
 -- What most requests are: a take of one limit, without an id. Its state is read once and written once, however often it is asked.
 local function take(one, name, times)
@@ -136,8 +142,8 @@ local function take(one, name, times)
   return reply
 end
 
-local forms, at = {}, 3
-for i = 1, number(ARGV[2]) do
+local forms, at = {}, forms_at
+for i = 1, math.abs(number(ARGV[2])) do
   local count = number(ARGV[at])
   local form = {at = at, count = math.abs(count)}
   local bare = count == 1 or count == -1 and ARGV[at + 6] .. ARGV[at + 7] .. ARGV[at + 8] == ''
@@ -151,15 +157,16 @@ local replies, key = {}, 1
 local function request(form, times)
   local ok, reply
   if form.one then
-    ok, reply = pcall(take, form.one, KEYS[key], times)
+    ok, reply = pcall(take, form.one, names[skip + key], times)
   else
     ok, reply = pcall(ask, form.at, key, times)
   end
   key = key + form.count
-  replies[#replies + 1] = ok and reply or {type(reply) == 'table' and reply.err or tostring(reply)}
+  replies[#replies + 1] = ok and reply or {type(reply) == 'table' and reply.err or tostring(reply), changed and 1 or nil}
+  changed = false
 end
 if at > #ARGV then
-  while KEYS[key] do request(forms[1], 1) end
+  for i = 1, (skip == 0 and #KEYS or number(ARGV[3])) / forms[1].count do request(forms[1], 1) end
 end
 for i = at, #ARGV, 2 do
   request(forms[number(ARGV[i])], number(ARGV[i + 1]))

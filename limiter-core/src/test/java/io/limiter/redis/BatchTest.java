@@ -64,7 +64,7 @@ class BatchTest {
     private boolean isReplyLost;
     private final Transport heldTransport = new FakeTransport() {
         @Override
-        public void run(Command command, Command.Receiver receiver) {
+        public void run(Object master, Command command, Command.Receiver receiver) {
             transport(command, receiver);
         }
 
@@ -114,7 +114,7 @@ class BatchTest {
         sent.add(command);
         held.add(() -> {
             CompletableFuture<Void> replied = new CompletableFuture<>();
-            direct.run(command, (reply, failure) -> {
+            direct.run(direct.master(""), command, (reply, failure) -> {
                 if (!isReplyLost) {
                     receiver.accept(reply, failure);
                 }
@@ -195,6 +195,7 @@ class BatchTest {
             CompletableFuture<List<Object>> reply = new CompletableFuture<>();
             Command command = Command.of(List.of(call), time);
             direct.run(
+                    direct.master(""),
                     command,
                     (replied, failure) ->
                             reply.complete(failure == null ? command.replies(replied) : List.of(failure)));

@@ -51,7 +51,8 @@ class ConnectionTest {
             int threads = redissonThreads();
             awaitAttempts(2 * ATTEMPTS);
             assertEquals(1, clientsMade(), clients.toString());
-            assertEquals(threads, redissonThreads(), "no thread for each attempt");
+            // A pool may start its next thread at any time.
+            assertTrue(redissonThreads() < threads + ATTEMPTS, "no thread for each attempt");
             List<String> told = attempts.of(Level.WARN, "RL-201");
             String refused = "RL-201 ConnectException: .*(127.0.0.1|localhost).*:" + port + ";.*";
             // The first use of everything may take longer than a connection may, which is another reason, logged once

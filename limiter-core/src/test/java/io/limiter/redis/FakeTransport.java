@@ -39,7 +39,7 @@ abstract class FakeTransport implements Transport {
     }
 
     @Override
-    public void run(Command command, Command.Receiver receiver) {}
+    public void run(Object master, Command command, Command.Receiver receiver) {}
 
     @Override
     public void after(long micros, Runnable task) {}

@@ -41,7 +41,7 @@ abstract class MasterLinkFixture {
     final List<Later> later = new ArrayList<>();
     private final Transport transport = new FakeTransport() {
         @Override
-        public void run(Command command, Command.Receiver receiver) {
+        public void run(Object master, Command command, Command.Receiver receiver) {
             transport(command, receiver);
         }
 

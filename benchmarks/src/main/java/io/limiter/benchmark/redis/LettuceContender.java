@@ -1,9 +1,14 @@
 package io.limiter.benchmark.redis;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.IntegerListOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -15,27 +20,55 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
-/** One command on one shared connection of Lettuce: no deadline, no failure mode, nothing else. */
+/** One command on one shared connection of Lettuce, or one for each master: no deadline, no failure mode, nothing else. */
 final class LettuceContender implements Contender {
     /** Calls for a key by its number. */
     private interface Call {
         RedisFuture<? extends List<?>> start(int key);
     }
 
-    private final RedisClient client;
-    private final StatefulRedisConnection<String, String> connection;
+    private final Wire wire;
     private final Call call;
     private final Function<List<?>, Object> allowed;
 
+    /**
+     * A connection, or those to the masters of a cluster.
+     *
+     * @param load loads a script on all of them
+     */
+    private record Wire(
+            AbstractRedisClient client,
+            RedisClusterAsyncCommands<String, String> async,
+            Function<String, String> load,
+            Function<String, Object> command) {
+        static Wire to(String address) {
+            if (!address.contains(",")) {
+                RedisClient client = RedisClient.create(address);
+                StatefulRedisConnection<String, String> connection = client.connect();
+                return new Wire(
+                        client,
+                        connection.async(),
+                        connection.sync()::scriptLoad,
+                        name -> connection.sync().commandInfo(name).get(0));
+            }
+            RedisClusterClient client = RedisClusterClient.create(
+                    Stream.of(address.split(",")).map(RedisURI::create).toList());
+            StatefulRedisClusterConnection<String, String> connection = client.connect();
+            return new Wire(
+                    client,
+                    connection.async(),
+                    connection.sync()::scriptLoad,
+                    name -> connection.sync().commandInfo(name).get(0));
+        }
+    }
+
     /** @param allowed the place in the reply that is 1 for an allowed call */
     private LettuceContender(
-            String address,
-            Function<StatefulRedisConnection<String, String>, Call> call,
-            Function<List<?>, Object> allowed) {
-        this.client = RedisClient.create(address);
-        this.connection = client.connect();
-        this.call = call.apply(connection);
+            String address, Function<Wire, Call> call, Function<List<?>, Object> allowed) {
+        this.wire = Wire.to(address);
+        this.call = call.apply(wire);
         this.allowed = allowed;
     }
 
@@ -93,10 +126,9 @@ final class LettuceContender implements Contender {
             String script, Task task, List<String> states, Function<List<?>, Object> allowed, String... arguments) {
         return new LettuceContender(
                 task.address(),
-                connection -> {
-                    String sha = connection.sync().scriptLoad(script);
-                    return key -> connection
-                            .async()
+                wire -> {
+                    String sha = wire.load().apply(script);
+                    return key -> wire.async()
                             .<List<Object>>evalsha(
                                     sha,
                                     ScriptOutputType.MULTI,
@@ -123,12 +155,11 @@ final class LettuceContender implements Contender {
         };
         return new LettuceContender(
                 task.address(),
-                connection -> {
-                    if (connection.sync().commandInfo(increx.name()).get(0) == null) {
+                wire -> {
+                    if (wire.command().apply(increx.name()) == null) {
                         throw new UnavailableException("this server has no command INCREX");
                     }
-                    return key -> connection
-                            .async()
+                    return key -> wire.async()
                             .dispatch(
                                     increx,
                                     new IntegerListOutput<>(StringCodec.UTF8),
@@ -165,7 +196,6 @@ final class LettuceContender implements Contender {
 
     @Override
     public void close() {
-        connection.close();
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        wire.client().shutdown(Duration.ZERO, Duration.ofSeconds(1));
     }
 }

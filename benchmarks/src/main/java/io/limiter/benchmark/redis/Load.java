@@ -24,7 +24,8 @@ public final class Load {
         "rounds", "5",
         "seconds", "2",
         "deadline", "1s",
-        "delay", "0"
+        "delay", "0",
+        "masters", "1"
     };
 
     private static final String[] FIGURES = {
@@ -67,7 +68,7 @@ public final class Load {
     /** Takes pairs such as {@code --callers 64}; see {@code benchmarks/README.md}. */
     public static void run(String[] args, PrintStream out) throws IOException, InterruptedException {
         Options options = new Options(args, DEFAULTS);
-        try (Server server = new Server()) {
+        try (Server server = new Server(options.whole("masters"))) {
             if (options.number("delay") == 0) {
                 new Load(options, server, server.address(), out).run();
                 return;
