@@ -57,7 +57,7 @@ class IpAddressTest {
     }
 
     @Test
-    void onlyMappedAddressesAreUnmappedAndOnlyTranslatedOnesTranslatedBack() {
+    void mappedAndTranslatedAddressesAreUnwrapped() {
         assertEquals(of("192.0.2.1"), of("::FFFF:C000:0201").unmapped());
         assertEquals(of("192.0.2.1"), of("64:ff9b::192.0.2.1").untranslated());
         for (String other : List.of(

@@ -80,7 +80,7 @@ class ReplaceTest {
     }
 
     @Test
-    void policiesThatAreNewAreAnnouncedAndThoseThatAreGoneAreRetracted() {
+    void policiesAreAnnouncedAndRetracted() {
         List<String> told = new ArrayList<>();
         Backend backend = new AskedBackend(InProcessBackend.create()) {
             @Override
@@ -172,7 +172,7 @@ class ReplaceTest {
     }
 
     @Test
-    void aConfigurationThatIsRefusedLogsNothingAndOneInForceEachFindingOnce() {
+    void findingsAreLoggedOnceAndNotOnRefusal() {
         String[] shadow = {"rules.r.path", "/*", "rules.r.limits", "1/1h", "rules.r.shadow", "true"};
         try (Limiter limiter = Limiter.start(config("policies.a.limits", "1/1h"));
                 LogLines log = new LogLines("io.limiter", Level.INFO)) {
@@ -222,7 +222,7 @@ class ReplaceTest {
     }
 
     @Test
-    void policiesThatNothingUsesAreLoggedOnceAndNotWhereNothingIsLimited() {
+    void unusedPoliciesAreLoggedOnce() {
         try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
             Limiter.start(config("policies.rare.limits", "1/1h", "enabled", "false"))
                     .close();

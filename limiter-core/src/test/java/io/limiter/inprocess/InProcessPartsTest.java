@@ -97,7 +97,7 @@ class InProcessPartsTest extends BoundedBackend {
 
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
-    void aFloodUnderOnePolicyTakesNothingFromTheGuaranteedPartOfAnother(Algorithm algorithm) {
+    void aFloodLeavesGuaranteedPartsOfOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 200_000);
         Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 2, 86_400_000_000L, 2)));
         Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
@@ -161,7 +161,7 @@ class InProcessPartsTest extends BoundedBackend {
     }
 
     @Test
-    void policiesThatAreMadeAtRunTimeShareOnePartAndNeverGetMoreThanTheirLimit() {
+    void policiesMadeAtRunTimeShareOnePart() {
         InProcessBackend backend = backend(100, 1_000);
         Policy announced = Policy.of("announced", Limit.fixedWindow(1, Duration.ofDays(1)));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
@@ -191,7 +191,7 @@ class InProcessPartsTest extends BoundedBackend {
     /** Plain code announces nothing. Its policies share one part, but no flood under one locks out another. */
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
-    void aFloodUnderAPolicyThatNobodyAnnouncedDeniesHardlyANewcomerOfAnother(Algorithm algorithm) {
+    void aFloodOfUnannouncedPoliciesSparesOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(10_000, 1_000_000);
         Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
         Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 5, 300_000_000L, 5)));

@@ -26,7 +26,7 @@ class AwayCostTest {
 
     @ParameterizedTest(name = "{0} limits, {1} instances")
     @CsvSource({"1, 1", "1, 4", "2, 1", "2, 4", "3, 4"})
-    void aCallWhileRedisIsAwayAllocatesAtMostTwiceWhatOneInThisJvmDoes(int limits, int instances) {
+    void aCallDuringAnOutageAllocatesLittle(int limits, int instances) {
         Limit[] all = new Limit[limits];
         for (int i = 0; i < limits; i++) {
             all[i] = Limit.fixedWindow(4_000_000, Duration.ofDays(i + 1));

@@ -261,7 +261,7 @@ class CachedDenialTest {
     }
 
     @Test
-    void whileRedisIsAwayDenialsAreUsedUntilMaxAgeThenTheFailureModeAnswers() {
+    void rememberedDenialsExpireDuringAnOutage() {
         int port = RedisServers.freePort();
         RedisServer server = RedisServers.start(port);
         RateLimiter limiter = node("redis://127.0.0.1:" + port);

@@ -47,7 +47,7 @@ class CongestionWindowTest {
     }
 
     @Test
-    void itDoesNotGrowUnusedOrOnAnswersThatQueuedAndShrinksWhenTheyQueuedLong() {
+    void theWindowGrowsAndShrinksByQueueing() {
         int before = window.size();
         window.answered(0, 100, false);
         for (int i = 0; i < 1_000; i++) {

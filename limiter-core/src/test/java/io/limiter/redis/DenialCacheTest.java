@@ -180,7 +180,7 @@ class DenialCacheTest {
     }
 
     @Test
-    void whatWasKnownBeforeARefundIsNotUsedWhenItsCallerHasItsAnswerWhateverThatIs() {
+    void aRefundForgetsEarlierDenials() {
         Policy policy = policy("p", 5);
         for (boolean fails : new boolean[] {false, true}) {
             Charge charge = denied(policy, KEY, 1, SECOND);
@@ -214,7 +214,7 @@ class DenialCacheTest {
     }
 
     @Test
-    void anAdmissionOrAnotherDenialOfTheKeyEndsADenialWhosePolicyHasOtherNumbers() {
+    void aNewerAnswerReplacesADenialOfAnotherPolicy() {
         Policy few = policy("p", 2);
         Policy many = policy("p", 9);
         denied(few, KEY, 1, SECOND);

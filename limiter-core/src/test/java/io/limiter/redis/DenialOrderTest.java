@@ -52,7 +52,7 @@ class DenialOrderTest {
 
     /** A call under the shorter period may have cut the window, so what was answered before that may no longer be so. */
     @Test
-    void anOlderDenialByAnotherPolicyOfTheNameThatArrivesLaterIsNotUsed() {
+    void aLateDenialOfAnEarlierPolicyIsNotUsed() {
         List<DenialCache.Asked> older = send(LONG);
         time.advance(Duration.ofMillis(1));
         cache.decided(send(SHORT), denial(SHORT, 300_000));

@@ -21,7 +21,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
     private static final Duration HALF = Duration.ofMillis(25);
 
     @Test
-    void whoFindsNothingOnItsWayIsSentAtOnceAndWhoComesMeanwhileJoinsTheNext() {
+    void callsAreSentAtOnceOrJoinTheNextCommand() {
         List<Asker> askers = askers(40);
         assertEquals(2, sent.size(), "one on its way, and one that lands meanwhile");
         assertEquals(1, calls(0));

@@ -49,7 +49,7 @@ class OutageLogTest {
     }
 
     @Test
-    void anOutageThatLastsIsLoggedInTheEndAlthoughOneWasLoggedJustBefore() {
+    void aLongOutageIsLoggedAfterAShortOne() {
         away.noteUnreachable(true);
         away.noteUnreachable(false);
         away.noteUnreachable(true);

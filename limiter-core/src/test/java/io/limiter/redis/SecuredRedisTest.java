@@ -71,7 +71,7 @@ class SecuredRedisTest {
     }
 
     @Test
-    void theUserOfTheDocumentationMayDoEverythingThatTheLimiterDoesAndNothingElse() throws IOException {
+    void theDocumentedUserMayDoWhatTheLimiterDoes() throws IOException {
         asUser(RedisServers.singlePort(), documented("limiter"), () -> {
             try (LogLines log = new LogLines("io.limiter.redis", Level.INFO)) {
                 allAlgorithmsWork(

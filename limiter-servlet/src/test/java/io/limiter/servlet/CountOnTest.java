@@ -205,7 +205,7 @@ class CountOnTest extends CountOnApp {
 
     @ParameterizedTest
     @EnumSource
-    void ofManyWrongPasswordsAtOnceAsManyReachTheApplicationAsTheLimitSays(Container.Kind kind) {
+    void concurrentWrongPasswordsReachTheApplicationUpToTheLimit(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /answer"));
         List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 300)
                 .mapToObj(i -> WebServer.CLIENT.sendAsync(

@@ -171,7 +171,7 @@ class NginxTest {
     }
 
     @Test
-    void whoBreaksTheGrammarOfAHeaderThatIsAppendedToIsWithOthersWhoDo() throws IOException {
+    void malformedForwardedHeadersShareOneClient() throws IOException {
         Setup setup = Setup.APPENDED_FORWARDED;
         int tomcat = startTomcat(setup.config);
         int port = RedisServers.freePort();

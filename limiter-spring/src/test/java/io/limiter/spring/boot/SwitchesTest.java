@@ -123,7 +123,7 @@ class SwitchesTest {
     static class Annotated {}
 
     @Test
-    void theAnnotationBesideSpringBootLimitsOnceAndItsFileIsToldToBeUnread() throws IOException {
+    void theAnnotationBesideSpringBootLimitsOnce() throws IOException {
         ApplicationContextRunner runner = new ApplicationContextRunner()
                 .withConfiguration(OURS)
                 .withUserConfiguration(Annotated.class)

@@ -108,7 +108,7 @@ class AsyncTest {
 
     @ParameterizedTest
     @EnumSource(Style.class)
-    void sixtyFourCallersComeBackWhileRedisIsSilentAndExactlySoManyPass(Style style) throws Exception {
+    void callersReturnWhileRedisIsSilent(Style style) throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort());
                 Limited<Service> limited = onRedis(wire)) {
             Service service = limited.object();

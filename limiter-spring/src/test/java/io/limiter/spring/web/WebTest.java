@@ -318,7 +318,7 @@ class WebTest {
     }
 
     @Test
-    void anAnnotatedControllerIsChargedForWhatIsAskedAndNotForWhatGoesWithIt() throws Exception {
+    void anAnnotatedControllerIsChargedOncePerRequest() throws Exception {
         try (Site site = Site.start(folder, inThisJvm, VOTE, Whole.class)) {
             for (int i = 0; i < 3; i++) {
                 assertEquals(200, site.call("GET", "/whole").statusCode());

@@ -183,7 +183,7 @@ class ProxyWarningsTest {
     }
 
     @Test
-    void aNetworkWithHostBitsAndTrustInEverybodyAreFoundWithoutARequest() {
+    void mistakesInTrustedProxiesAreFoundAtStartup() {
         assertEquals(
                 List.of(
                         "RL-305 the trusted network 10.0.0.1/8 has bits behind its prefix, so it is 10.0.0.0/8; write that,"

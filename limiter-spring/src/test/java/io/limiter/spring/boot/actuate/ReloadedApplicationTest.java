@@ -137,7 +137,7 @@ class ReloadedApplicationTest {
     }
 
     @Test
-    void aRefreshOfTheEnvironmentTakesItsOtherSourcesTooAndKeepsTheFileThatIsInForce() throws IOException {
+    void aRefreshTakesOtherSourcesAndKeepsTheFile() throws IOException {
         try (BootSite site = start(YAML.formatted("1h", 1), "--spring.profiles.active=big")) {
             write(YAML.formatted("1h", 4));
             site.context()
@@ -159,7 +159,7 @@ class ReloadedApplicationTest {
 
     /** As Kubernetes mounts a ConfigMap. */
     @Test
-    void propertiesOfAnAdditionalLocationBehindALinkAndADocumentOfAProfile() throws IOException {
+    void additionalLocationsAndProfileDocumentsAreReloaded() throws IOException {
         Path mount = Files.createDirectory(folder.resolve("mount"));
         version(mount, 1);
         Files.createSymbolicLink(mount.resolve("..data"), Path.of("..1"));

@@ -36,7 +36,7 @@ class NoticesTest {
     }
 
     @Test
-    void personalNoticesAreDeliveredFirstAndEachKindInTheOrderOfPublishing() {
+    void personalNoticesComeFirstEachKindInOrder() {
         for (int i = 1; i <= 11; i++) {
             notices.publish(null, "global " + i, "");
         }

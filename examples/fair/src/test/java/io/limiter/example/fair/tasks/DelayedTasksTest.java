@@ -110,7 +110,7 @@ class DelayedTasksTest {
     }
 
     @Test
-    void aLeaseThatEndsGivesTheTaskToAnotherWorkerAndTheFirstOneIsRefused() {
+    void aLeaseThatEndsMovesTheTaskToAnotherWorker() {
         DelayedTasks slow = new DelayedTasks(redisson, Duration.ofMillis(200));
         tasks.schedule(Map.of("remind", ""), NOW);
         List<Task> first = slow.claim(1);
