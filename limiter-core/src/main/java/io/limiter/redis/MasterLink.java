@@ -220,7 +220,8 @@ final class MasterLink {
         for (List<Call> calls : commands) {
             try {
                 Command command = Command.of(calls, decisionTime, calls.size() > 1 && transport.isCluster());
-                transport.run(health.test.master, command, (reply, failure) -> received(flight, command, reply, failure));
+                transport.run(
+                        health.test.master, command, (reply, failure) -> received(flight, command, reply, failure));
             } catch (Throwable e) {
                 // Errors too: the places in flight must be freed.
                 received(flight, calls, Collections.nCopies(calls.size(), e));

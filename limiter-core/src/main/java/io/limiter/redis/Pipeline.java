@@ -48,7 +48,8 @@ final class Pipeline {
     }
 
     private void run(Command command, Command.Receiver receiver, int loads) {
-        List<Object> words = new ArrayList<>(2 + command.keys().size() + command.arguments().size());
+        List<Object> words =
+                new ArrayList<>(2 + command.keys().size() + command.arguments().size());
         words.add(command.script().sha());
         words.add(Integer.toString(command.keys().size()));
         words.addAll(command.keys());
@@ -58,13 +59,14 @@ final class Pipeline {
                 receiver.accept(reply, failure);
                 return;
             }
-            this.<String>send(RedisCommands.SCRIPT_LOAD, new Object[] {command.script().text()}, (sha, notLoaded) -> {
-                if (notLoaded == null && command.isWanted()) {
-                    run(command, receiver, loads - 1);
-                } else {
-                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
-                }
-            });
+            this.<String>send(
+                    RedisCommands.SCRIPT_LOAD, new Object[] {command.script().text()}, (sha, notLoaded) -> {
+                        if (notLoaded == null && command.isWanted()) {
+                            run(command, receiver, loads - 1);
+                        } else {
+                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                        }
+                    });
         });
     }
 
@@ -84,7 +86,10 @@ final class Pipeline {
     }
 
     private static <T> void write(
-            RedisConnection to, RedisCommand<?> name, Object[] words, BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
+            RedisConnection to,
+            RedisCommand<?> name,
+            Object[] words,
+            BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         answer.whenComplete(receiver);
         to.send(new CommandData<>(answer, StringCodec.INSTANCE, name, words)).addListener(written -> {
@@ -128,7 +133,8 @@ final class Pipeline {
 
     /** Redisson fails the commands of a closed channel that were not written; the others would wait for their deadline. */
     private static void failAll(Channel channel) {
-        Queue<QueueCommandHolder> waiting = channel.attr(CommandsQueue.COMMANDS_QUEUE).get();
+        Queue<QueueCommandHolder> waiting =
+                channel.attr(CommandsQueue.COMMANDS_QUEUE).get();
         for (QueueCommandHolder one = waiting.poll(); one != null; one = waiting.poll()) {
             one.getCommand().tryFailure(new RedisConnectionException("the connection was closed before the reply"));
         }

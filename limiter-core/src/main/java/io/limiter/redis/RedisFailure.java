@@ -189,7 +189,8 @@ final class RedisFailure {
 
     /** Whether a server replied that it wants keys of one slot in each command. */
     static boolean wantsOneSlot(Object reply) {
-        return (reply instanceof Elsewhere other && String.valueOf(other.getMessage()).contains("same slot"))
+        return (reply instanceof Elsewhere other
+                        && String.valueOf(other.getMessage()).contains("same slot"))
                 || (reply instanceof Throwable failure && hasCode(failure, "CROSSSLOT"));
     }
 

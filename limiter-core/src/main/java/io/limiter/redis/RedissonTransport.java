@@ -22,6 +22,7 @@ import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisClient;
+import org.redisson.client.RedisMovedException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
 import org.redisson.connection.MasterSlaveEntry;
@@ -67,6 +68,8 @@ final class RedissonTransport implements Transport {
     private volatile boolean direct = true;
 
     private final Map<Long, RScript> handles = new ConcurrentHashMap<>();
+    /** Masters of slots that have moved, as servers said since Redisson last asked for all of them. */
+    private final Map<Integer, MasterSlaveEntry> moved = new ConcurrentHashMap<>();
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
 
@@ -116,7 +119,7 @@ final class RedissonTransport implements Transport {
     @Override
     public Object master(String key) {
         try {
-            return connections == null ? ALL : pipeline(connections.getEntry(cluster ? connections.calcSlot(key) : 0));
+            return connections == null ? ALL : pipeline(entry(connections, key));
         } catch (RuntimeException e) {
             throw RedisFailure.of(e);
         }
@@ -130,6 +133,7 @@ final class RedissonTransport implements Transport {
                         .map(this::pipeline)
                         .distinct()
                         .toList();
+        moved.clear();
         // Those of former masters.
         pipelines.values().removeIf(one -> {
             boolean isFormer = !all.contains(one);
@@ -186,6 +190,9 @@ final class RedissonTransport implements Transport {
         }
         try {
             pipeline.run(command, (reply, failure) -> {
+                if (failure instanceof RedisMovedException to) {
+                    noteMove(to);
+                }
                 // The server does not have the key any more, so nothing ran. Redisson knows how to follow it.
                 if (failure != null && command.isAlone() && RedisFailure.hasCode(failure, "MOVED")) {
                     run(handle(command.longestMicros()), command, receiver, LOADS);
@@ -195,7 +202,9 @@ final class RedissonTransport implements Transport {
             });
         } catch (LinkageError changed) {
             direct = false;
-            LOG.warn("RL-214 this version of Redisson has another low-level client, so commands take its slower way", changed);
+            LOG.warn(
+                    "RL-214 this version of Redisson has another low-level client, so commands take its slower way",
+                    changed);
             run(handle(command.longestMicros()), command, receiver, LOADS);
         }
     }
@@ -205,7 +214,6 @@ final class RedissonTransport implements Transport {
      * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
      * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
      */
-
     private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
         List<Object> keys = command.keys();
         Object[] arguments = command.arguments().toArray();
@@ -261,6 +269,20 @@ final class RedissonTransport implements Transport {
             } catch (IllegalStateException neverStarted) {
                 // Nothing to wait for.
             }
+        }
+    }
+
+    private @Nullable MasterSlaveEntry entry(ConnectionManager all, String key) {
+        int slot = cluster ? all.calcSlot(key) : 0;
+        MasterSlaveEntry now = moved.isEmpty() ? null : moved.get(slot);
+        return now == null ? all.getEntry(slot) : now;
+    }
+
+    /** So that only the first call to a slot that has moved costs a second question. */
+    private void noteMove(RedisMovedException to) {
+        MasterSlaveEntry now = connections == null ? null : connections.getEntry(to.getUrl());
+        if (cluster && now != null) {
+            moved.put(to.getSlot(), now);
         }
     }
 

@@ -62,7 +62,15 @@ class BatchTest {
 
     private final RedisKeys keys = new RedisKeys("batch", null);
     private boolean isReplyLost;
+    /** Whether the names of keys are arguments, as in a cluster. Each server understands such a command. */
+    private boolean isSpread;
+
     private final Transport heldTransport = new FakeTransport() {
+        @Override
+        public boolean isCluster() {
+            return isSpread;
+        }
+
         @Override
         public void run(Object master, Command command, Command.Receiver receiver) {
             transport(command, receiver);
@@ -139,6 +147,8 @@ class BatchTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
     void eachGetsTheAnswerThatItWouldHaveGotAlone(int seed) {
+        isSpread = seed % 2 == 0;
+        link.health.test.mixesSlots = isSpread;
         SplittableRandom random = new SplittableRandom(seed);
         List<Policy> policies = new ArrayList<>();
         for (Algorithm algorithm : AnyAlgorithm.limits()) {

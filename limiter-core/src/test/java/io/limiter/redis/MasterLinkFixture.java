@@ -39,7 +39,15 @@ abstract class MasterLinkFixture {
     CompletableFuture<Long> lateness = CompletableFuture.completedFuture(0L);
 
     final List<Later> later = new ArrayList<>();
+    /** Whether it is a master of a cluster. */
+    boolean isCluster;
+
     private final Transport transport = new FakeTransport() {
+        @Override
+        public boolean isCluster() {
+            return isCluster;
+        }
+
         @Override
         public void run(Object master, Command command, Command.Receiver receiver) {
             transport(command, receiver);
@@ -104,8 +112,17 @@ abstract class MasterLinkFixture {
         return call(Limit.slidingList(permits, Duration.ofSeconds(10)), permits, time.nowMicros(), DEADLINE, false);
     }
 
+    /** A call for another key. */
+    Call callOf(String key) {
+        return call(key, Limit.fixedWindow(3, Duration.ofSeconds(10)), 1, time.nowMicros(), DEADLINE, false);
+    }
+
     private static Call call(Limit limit, long permits, long now, Duration longest, boolean blocking) {
-        Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of("k"), permits);
+        return call("k", limit, permits, now, longest, blocking);
+    }
+
+    private static Call call(String key, Limit limit, long permits, long now, Duration longest, boolean blocking) {
+        Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of(key), permits);
         List<Call.Part> parts = Call.parts(new RedisKeys("p", null), List.of(charge), Call.TAKE, none -> 0);
         long longestMicros = longest.toNanos() / 1_000;
         return new Call(parts, longestMicros, now, now + longestMicros, blocking);

@@ -65,8 +65,7 @@ final class LettuceContender implements Contender {
     }
 
     /** @param allowed the place in the reply that is 1 for an allowed call */
-    private LettuceContender(
-            String address, Function<Wire, Call> call, Function<List<?>, Object> allowed) {
+    private LettuceContender(String address, Function<Wire, Call> call, Function<List<?>, Object> allowed) {
         this.wire = Wire.to(address);
         this.call = call.apply(wire);
         this.allowed = allowed;

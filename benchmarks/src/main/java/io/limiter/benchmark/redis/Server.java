@@ -104,8 +104,9 @@ public final class Server implements AutoCloseable {
                             .toArray());
             nodes.get(i).clusterMeet("127.0.0.1", ports.get(0));
         }
-        while (!nodes.stream().allMatch(node -> node.clusterInfo().contains("cluster_state:ok")
-                && node.clusterInfo().contains("cluster_known_nodes:" + count))) {
+        while (!nodes.stream()
+                .allMatch(node -> node.clusterInfo().contains("cluster_state:ok")
+                        && node.clusterInfo().contains("cluster_known_nodes:" + count))) {
             LockSupport.parkNanos(50_000_000);
         }
     }
