@@ -265,7 +265,9 @@ public final class LimitText {
     }
 
     private static Limit stock(long permits, Map<String, String> options) {
-        Problems.refuseIf(options.containsKey(BURST), "a stock has no burst; write 'each', or leave the burst out");
+        for (String word : List.of(BURST, REPEAT, ALIGNED)) {
+            Problems.refuseIf(options.containsKey(word), "a stock has no '" + word + "'; leave it out, or write 'each'");
+        }
         String closes = options.get(CLOSES);
         if (closes == null) {
             throw new IllegalArgumentException("RL-171 the stock has no closing time; write 'closes " + TIME
