@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -18,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -192,23 +192,23 @@ final class MasterLink {
             looked = looks.addAndGet(-looked);
         } while (looked != 0);
         // Not while this thread sends: the caller's code may take long, or make another call.
-        expired.forEach(this::tellExpired);
+        expired.forEach(call -> deliverLate(call, () -> RedisFailure.overloaded("a call was not sent in time")));
     }
 
-    private void tellExpired(Call call) {
+    private void deliverLate(Call call, Supplier<BackendException> reason) {
         long lateMicros = time.nowMicros() - call.dueMicros;
-        call.deliver(
-                lateMicros > MasterHealth.STALL_MICROS
-                        ? RedisFailure.stalled(lateMicros)
-                        : RedisFailure.overloaded("a call was not sent in time"));
+        call.deliver(lateMicros > MasterHealth.STALL_MICROS ? RedisFailure.stalled(lateMicros) : reason.get());
     }
 
     private void transmit(Flight flight) {
         if (flight.calls.isEmpty()) {
             flight.end();
         } else if (flight.calls.size() > 1 && (bySlot || (transport.isCluster() && !health.test.mixesSlots))) {
-            Map<String, List<Call>> bySlots = flight.calls.stream().collect(Collectors.groupingBy(Call::slot));
-            transmit(flight, bySlots.values());
+            transmit(
+                    flight,
+                    flight.calls.stream()
+                            .collect(Collectors.groupingBy(Call::slot))
+                            .values());
         } else {
             transmit(flight, List.of(flight.calls));
         }
@@ -231,56 +231,39 @@ final class MasterLink {
 
     private void received(Flight flight, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
         List<Call> calls = command.calls();
-        List<Object> replies = failure == null ? command.replies(reply) : Collections.nCopies(calls.size(), failure);
-        if (calls.size() > 1 && replies.stream().anyMatch(RedisFailure::isElsewhere)) {
-            askAgain(flight, calls, replies);
-        } else {
-            received(flight, calls, replies);
-        }
+        received(flight, calls, failure == null ? command.replies(reply) : Collections.nCopies(calls.size(), failure));
     }
 
     /**
-     * A slot is on the move, or this is a server that wants one slot in each command. Of the calls with such a reply nothing
-     * ran, and each on its own finds its keys.
+     * Calls that were sent have their replies, or will not get them. Those whose keys are elsewhere, because a slot moves or the
+     * server wants one slot in each command, are sent again alone: nothing ran of them. The next flight leaves before any caller is
+     * woken; threads are woken before stages run, which may take long.
      */
-    private void askAgain(Flight flight, List<Call> calls, List<Object> replies) {
-        if (!bySlot && replies.stream().anyMatch(RedisFailure::wantsOneSlot)) {
-            bySlot = true;
-            LOG.warn(
-                    "RL-238 {} refuses commands with keys of several slots; from now on calls leave in a command for each slot,"
-                            + " which costs it more",
-                    health.test.name);
-        }
-        List<Call> answered = new ArrayList<>();
-        List<Object> theirs = new ArrayList<>();
-        List<List<Call>> again = new ArrayList<>();
+    private void received(Flight flight, List<Call> calls, List<Object> replies) {
+        List<Answered> answers = new ArrayList<>(calls.size());
+        List<List<Call>> again = new ArrayList<>(0);
+        int threads = 0;
         for (int i = 0; i < calls.size(); i++) {
             Call call = calls.get(i);
-            if (!RedisFailure.isElsewhere(replies.get(i))) {
-                answered.add(call);
-                theirs.add(replies.get(i));
-            } else if (call.isDone()) {
+            Object reply = replies.get(i);
+            if (calls.size() == 1 || !RedisFailure.isElsewhere(reply)) {
+                answers.add(call.isBlocking() ? threads++ : answers.size(), answered(call, reply));
+                continue;
+            }
+            if (!bySlot && RedisFailure.wantsOneSlot(reply)) {
+                bySlot = true;
+                LOG.warn(
+                        "RL-238 {} refuses a command with keys of several slots; from now on each slot has its own",
+                        health.test.name);
+            }
+            if (call.isDone()) {
                 call.noteReply();
             } else {
                 again.add(List.of(call));
             }
         }
         transmit(flight, again);
-        received(flight, answered, theirs);
-    }
-
-    /**
-     * Calls that were sent have their replies, or will not get them. The next flight leaves before any caller is woken;
-     * threads are woken before stages run, which may take long.
-     */
-    private void received(Flight flight, List<Call> calls, List<Object> replies) {
         flight.land();
-        List<Answered> answers = new ArrayList<>(calls.size());
-        int threads = 0;
-        for (int i = 0; i < calls.size(); i++) {
-            Call call = calls.get(i);
-            answers.add(call.isBlocking() ? threads++ : i, answered(call, replies.get(i)));
-        }
         sendWaiting();
         answers.forEach(MasterLink::deliver);
     }
@@ -336,11 +319,7 @@ final class MasterLink {
         } else {
             return false;
         }
-        long lateMicros = time.nowMicros() - call.dueMicros;
-        call.deliver(
-                lateMicros > MasterHealth.STALL_MICROS
-                        ? RedisFailure.stalled(lateMicros)
-                        : RedisFailure.late(health.noteMissed(call, unsent), call.longestMicros / 1_000));
+        deliverLate(call, () -> RedisFailure.late(health.noteMissed(call, unsent), call.longestMicros / 1_000));
         sendWaiting();
         return true;
     }
