@@ -266,7 +266,8 @@ public final class LimitText {
 
     private static Limit stock(long permits, Map<String, String> options) {
         for (String word : List.of(BURST, REPEAT, ALIGNED)) {
-            Problems.refuseIf(options.containsKey(word), "a stock has no '" + word + "'; leave it out, or write 'each'");
+            Problems.refuseIf(
+                    options.containsKey(word), "a stock has no '" + word + "'; leave it out, or write 'each'");
         }
         String closes = options.get(CLOSES);
         if (closes == null) {
