@@ -34,18 +34,20 @@ class WaitingOnRedisTest {
     private static final int KEYS = 10;
     private static final int EACH = Repeats.of(8, 100);
     private static final int WAITING = KEYS * EACH;
+    /** Of which one client, or one key, has a tenth. */
+    private static final int MOST_WAITING = 20_000;
     /** Long enough for all requests to arrive within it. */
     private static final String WINDOW = Repeats.of(8, 15) + "s";
     /** The first request of a key takes the whole window; those that wait get the next one. */
     private static final String RULES = """
-            limiter.wait.max-waiting = 20000
+            limiter.wait.max-waiting = %d
             limiter.rules.search.path = /*
             limiter.rules.search.key = header:X-Key
             limiter.rules.search.limits = 120/%s fixed
             limiter.rules.search.cost = header:X-Cost
             limiter.rules.search.max-cost = 120
             limiter.rules.search.wait = 40s
-            """.formatted(WINDOW);
+            """.formatted(MOST_WAITING, WINDOW);
 
     private static final Pattern REMAINING = Pattern.compile("r=([0-9]+)");
 
@@ -82,6 +84,10 @@ class WaitingOnRedisTest {
         return clients;
     }
 
+    private static RateLimiter limiter(RedisBackend backend) {
+        return RateLimiters.builder(backend).maxWaiting(MOST_WAITING).build();
+    }
+
     private static int threads() {
         return ManagementFactory.getThreadMXBean().getThreadCount();
     }
@@ -97,7 +103,7 @@ class WaitingOnRedisTest {
     @EnumSource
     void requestsWaitWithoutThreadsInOrderAndWithFewCommands(Container.Kind kind) {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        try (RateLimiter limiter = RateLimiters.on(backend);
+        try (RateLimiter limiter = limiter(backend);
                 Container server = start(kind, limiter, RULES)) {
             assertEquals(200, server.get("/", "X-Key", "warm-up").statusCode());
             int threads = threads();
@@ -140,6 +146,7 @@ class WaitingOnRedisTest {
         RedisBackend backend = Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port));
         try (RateLimiter limiter = RateLimiters.builder(backend)
                         .fallback(InProcessBackend.create())
+                        .maxWaiting(MOST_WAITING)
                         .build();
                 Container server = start(kind, limiter, RULES)) {
             List<List<RawClient>> clients = allWait(server, limiter);
@@ -163,7 +170,7 @@ class WaitingOnRedisTest {
     @EnumSource
     void whenTheServerStopsAllConnectionsEnd(Container.Kind kind) {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
+        try (RateLimiter limiter = limiter(backend)) {
             Container server = start(kind, limiter, RULES.replace(WINDOW, "45s").replace("40s", "1m"));
             List<List<RawClient>> clients = allWait(server, limiter);
             server.close();
