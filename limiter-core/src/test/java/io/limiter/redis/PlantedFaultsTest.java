@@ -23,7 +23,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** A kit that finds nothing proves nothing: faults planted in the scripts, each of which the traffic must find. */
 @Tag("soak")
 class PlantedFaultsTest {
-    /** As many as TrafficContractTest makes in every build. */
+    /** Half as many as TrafficContractTest makes before a release. */
     private static final int STEPS = 10_000;
 
     private static final long SEED = 42;
