@@ -126,6 +126,9 @@ public final class Decision {
 
     /** The limits that deny, in their order; empty if allowed or if nothing was counted. */
     public List<LimitOutcome> violated() {
+        if (said instanceof LimitOutcome only) {
+            return only.allowed() ? List.of() : List.of(only);
+        }
         return outcomes().stream().filter(outcome -> !outcome.allowed()).toList();
     }
 

@@ -221,9 +221,13 @@ final class DenialRecord {
 
     /** A charge that two limits deny counts once, with the longer wait. */
     private void count(Decision denial, boolean shadow, int denials, long now) {
-        Map<Charge, LimitOutcome> longest = new HashMap<>();
-        for (LimitOutcome outcome : denial.violated()) {
-            longest.merge(outcome.charge(), outcome, DenialRecord::longer);
+        List<LimitOutcome> violated = denial.violated();
+        Map<Charge, LimitOutcome> longest;
+        if (violated.size() == 1) {
+            longest = Map.of(violated.get(0).charge(), violated.get(0));
+        } else {
+            longest = new HashMap<>();
+            violated.forEach(outcome -> longest.merge(outcome.charge(), outcome, DenialRecord::longer));
         }
         for (Charge charge : longest.isEmpty() ? denial.charges() : longest.keySet()) {
             LimitOutcome by = longest.get(charge);
