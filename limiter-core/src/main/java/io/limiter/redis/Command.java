@@ -40,9 +40,12 @@ record Command(
     /**
      * The same for keys of several slots of one master.
      *
-     * @param spread whether the server is told only where the command is to go, not all keys
+     * @param inCluster whether the server is told only where the command is to go, not all keys, where these have several slots
      */
-    static Command of(List<Call> calls, @Nullable TimeSource time, boolean spread) {
+    static Command of(List<Call> calls, @Nullable TimeSource time, boolean inCluster) {
+        String slot = inCluster ? calls.get(0).slot() : "";
+        boolean spread =
+                inCluster && calls.stream().anyMatch(call -> !call.slot().equals(slot));
         List<List<Call>> requests = calls.size() == 1 ? List.of(calls) : requests(calls);
         List<Object> keys = new ArrayList<>();
         for (List<Call> request : requests) {
@@ -140,7 +143,7 @@ record Command(
         if (!(request instanceof List<?> list)) {
             return RedisFailure.misread("the batch script's reply is not that of its requests");
         }
-        if (list.size() <= 2 && list.get(0) instanceof String error) {
+        if (!list.isEmpty() && list.size() <= 2 && list.get(0) instanceof String error) {
             // The batch script replies the error of a request as its text.
             return RedisFailure.replied(error, list.size() == 1);
         }

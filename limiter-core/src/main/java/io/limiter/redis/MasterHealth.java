@@ -284,7 +284,7 @@ final class MasterHealth {
             result.run();
             transport.after(PROBE_PAUSE_MICROS, this::probe);
         });
-        transport.run(test.master, test.probe(patienceMicros), (reply, failure) -> {
+        transport.probe(test.master, test.probe(patienceMicros), (reply, failure) -> {
             long tookMicros = time.nowMicros() - sentMicros;
             if (failure == null || RedisFailure.isAnswer(failure)) {
                 finding.complete(() -> noteProbeAnswer(tookMicros));

@@ -219,7 +219,7 @@ final class MasterLink {
         flight.add(commands.size());
         for (List<Call> calls : commands) {
             try {
-                Command command = Command.of(calls, decisionTime, calls.size() > 1 && transport.isCluster());
+                Command command = Command.of(calls, decisionTime, transport.isCluster());
                 transport.run(
                         health.test.master, command, (reply, failure) -> received(flight, command, reply, failure));
             } catch (Throwable e) {
@@ -298,7 +298,7 @@ final class MasterLink {
             }
         } else if (inTime && lateMicros > MasterHealth.STALL_MICROS) {
             answer = RedisFailure.stalled(lateMicros);
-        } else if (inTime && call.claimSilence()) {
+        } else if (inTime && call.claimSilence() && Pipeline.isFirstOfLost(failure)) {
             health.noteSilences(1);
         }
         call.noteReply();

@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisClient;
@@ -27,19 +30,28 @@ import org.redisson.client.protocol.decoder.ObjectListReplayDecoder;
 final class Pipeline {
     /** An operator may flush the scripts repeatedly. */
     private static final int LOADS = 3;
+    /** Longer than any timeout of connecting that is set; a client that was shut down may never answer. */
+    private static final long LONGEST_OPENING_SECONDS = 30;
 
     private static final RedisCommand<List<Object>> EVALSHA =
             new RedisCommand<>("EVALSHA", new ObjectListReplayDecoder<>());
 
-    final RedisClient client;
+    private final RedisClient client;
+    private final ScheduledExecutorService timer;
     private volatile @Nullable RedisConnection open;
-    /** Guarded by this. */
+    /** Whether a reply has come, or a failure, since {@link #expectReply}. */
+    private volatile boolean hasReplied;
+    // Guarded by this.
     private @Nullable CompletableFuture<RedisConnection> opening;
-
     private boolean closed;
 
-    Pipeline(RedisClient client) {
+    /** @throws LinkageError if this version of Redisson has another low-level client */
+    Pipeline(RedisClient client, ScheduledExecutorService timer) {
         this.client = client;
+        this.timer = timer;
+        // Needed when a connection closes; if it is missing, it is better known now.
+        CommandsQueue.COMMANDS_QUEUE.name();
+        QueueCommandHolder.class.getName();
     }
 
     /** Runs a command. Where Redis does not know the script, so nothing ran, it is loaded and run again, if a caller still waits. */
@@ -54,49 +66,64 @@ final class Pipeline {
         words.add(Integer.toString(command.keys().size()));
         words.addAll(command.keys());
         words.addAll(command.arguments());
-        this.<List<Object>>send(EVALSHA, words.toArray(), (reply, failure) -> {
+        this.<List<Object>>send(command, EVALSHA, words.toArray(), (reply, failure) -> {
             if (failure == null || loads == 0 || !RedisFailure.hasCode(failure, "NOSCRIPT") || !command.isWanted()) {
                 receiver.accept(reply, failure);
                 return;
             }
-            this.<String>send(
-                    RedisCommands.SCRIPT_LOAD, new Object[] {command.script().text()}, (sha, notLoaded) -> {
-                        if (notLoaded == null && command.isWanted()) {
-                            run(command, receiver, loads - 1);
-                        } else {
-                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
-                        }
-                    });
+            Object[] script = {command.script().text()};
+            this.<String>send(command, RedisCommands.SCRIPT_LOAD, script, (sha, notLoaded) -> {
+                if (notLoaded == null && command.isWanted()) {
+                    run(command, receiver, loads - 1);
+                } else {
+                    receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                }
+            });
         });
     }
 
-    private <T> void send(RedisCommand<?> name, Object[] words, BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
+    private <T> void send(
+            Command command,
+            RedisCommand<?> name,
+            Object[] words,
+            BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
         RedisConnection now = open;
         if (now != null && now.isActive()) {
             write(now, name, words, receiver);
             return;
         }
         opened().whenComplete((connection, failure) -> {
-            if (failure == null) {
-                write(connection, name, words, receiver);
-            } else {
+            if (failure != null) {
                 receiver.accept(null, failure);
+            } else if (!command.isWanted()) {
+                receiver.accept(
+                        null, new RedisConnectionException("its callers gave up before there was a connection"));
+            } else {
+                write(connection, name, words, receiver);
             }
         });
     }
 
-    private static <T> void write(
+    private <T> void write(
             RedisConnection to,
             RedisCommand<?> name,
             Object[] words,
             BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        answer.whenComplete(receiver);
-        to.send(new CommandData<>(answer, StringCodec.INSTANCE, name, words)).addListener(written -> {
-            if (!written.isSuccess()) {
-                answer.completeExceptionally(written.cause());
-            }
+        answer.whenComplete((reply, failure) -> {
+            hasReplied = true;
+            receiver.accept(reply, failure);
         });
+        try {
+            to.send(new CommandData<>(answer, StringCodec.INSTANCE, name, words))
+                    .addListener(written -> {
+                        if (!written.isSuccess()) {
+                            answer.completeExceptionally(written.cause());
+                        }
+                    });
+        } catch (Throwable notSent) {
+            answer.completeExceptionally(notSent);
+        }
     }
 
     private synchronized CompletableFuture<RedisConnection> opened() {
@@ -104,23 +131,32 @@ final class Pipeline {
         if (now != null && now.isActive()) {
             return CompletableFuture.completedFuture(now);
         }
+        if (closed || client.isShutdown()) {
+            return CompletableFuture.failedFuture(new RedisConnectionException("the connection is closed"));
+        }
         CompletableFuture<RedisConnection> next = opening;
-        if (next == null) {
-            next = client.connectAsync().toCompletableFuture();
-            opening = next;
-            next.whenComplete(this::opened);
+        if (next == null || next.isDone()) {
+            // Those that wait for it come after the method that registers what ends their commands.
+            CompletableFuture<RedisConnection> fresh =
+                    client.connectAsync().toCompletableFuture().thenApply(this::opened);
+            timer.schedule(
+                    () -> fresh.completeExceptionally(new RedisConnectionException("no connection in time")),
+                    LONGEST_OPENING_SECONDS,
+                    TimeUnit.SECONDS);
+            opening = fresh;
+            next = fresh;
         }
         return next;
     }
 
-    private synchronized void opened(@Nullable RedisConnection connection, @Nullable Throwable failure) {
-        opening = null;
-        if (connection == null) {
-            return;
-        }
-        if (closed) {
+    private synchronized RedisConnection opened(RedisConnection connection) {
+        RedisConnection now = open;
+        if (closed || (now != null && now.isActive())) {
             connection.closeAsync();
-            return;
+            if (closed || now == null) {
+                throw new RedisConnectionException("the connection is closed");
+            }
+            return now;
         }
         Channel channel = connection.getChannel();
         channel.closeFuture().addListener(ended -> {
@@ -129,14 +165,44 @@ final class Pipeline {
             failAll(channel);
         });
         open = connection;
+        return connection;
+    }
+
+    /** All that a connection loses when it closes is lost at once: for a failure of that kind true once, for others always. */
+    static boolean isFirstOfLost(Throwable failure) {
+        return !(failure instanceof LostException lost) || lost.isNew.compareAndSet(true, false);
+    }
+
+    private static final class LostException extends RedisConnectionException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient AtomicBoolean isNew = new AtomicBoolean(true);
+
+        LostException() {
+            super("the connection was closed before the reply");
+        }
     }
 
     /** Redisson fails the commands of a closed channel that were not written; the others would wait for their deadline. */
     private static void failAll(Channel channel) {
         Queue<QueueCommandHolder> waiting =
                 channel.attr(CommandsQueue.COMMANDS_QUEUE).get();
+        LostException lost = new LostException();
         for (QueueCommandHolder one = waiting.poll(); one != null; one = waiting.poll()) {
-            one.getCommand().tryFailure(new RedisConnectionException("the connection was closed before the reply"));
+            one.getCommand().tryFailure(lost);
+        }
+    }
+
+    /** Begins to look whether replies come. */
+    void expectReply() {
+        hasReplied = false;
+    }
+
+    /** Closes the connection if no reply has come since then: the network may have dropped it silently. The next command opens another one. */
+    void closeIfSilent() {
+        RedisConnection now = open;
+        if (!hasReplied && now != null) {
+            now.closeAsync();
         }
     }
 

@@ -55,6 +55,12 @@ final class RedissonTransport implements Transport {
     private static final int LONGEST_PING_MILLIS = 5_000;
 
     private static final int SHUTDOWN_SECONDS = 2;
+    /** As long as Redisson by default waits before it asks a cluster for its masters again. */
+    private static final long MOVES_COUNT_MICROS = 5_000_000;
+    /** After another connection had an answer: replies of one server to two connections come within that time. */
+    private static final long SILENT_MICROS = 20_000;
+    /** A name mapper of the client changes it, and the keys, as only the public API does. */
+    private static final String PROBED_NAME = "limiter:{a}";
 
     /** The time between the two tasks that measure a thread. */
     private static final long HOP_MICROS = 1_000;
@@ -64,14 +70,16 @@ final class RedissonTransport implements Transport {
     private final ScheduledExecutorService timer;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
-    /** Whether its low-level client is as it is known here. */
-    private volatile boolean direct = true;
+    /** Whether commands go by the low-level client: it is as it is known here, and keys are as they are written. */
+    private volatile boolean direct;
 
     private final Map<Long, RScript> handles = new ConcurrentHashMap<>();
     /** Masters of slots that have moved, as servers said since Redisson last asked for all of them. */
     private final Map<Integer, MasterSlaveEntry> moved = new ConcurrentHashMap<>();
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
+
+    private volatile long movesForgottenMicros;
 
     /**
      * @param own whether {@link #close} ends the client
@@ -83,6 +91,9 @@ final class RedissonTransport implements Transport {
         this.timer = timer;
         this.cluster = client.getConfig().isClusterConfig();
         this.connections = connections(client);
+        this.direct = connections != null
+                && PROBED_NAME.equals(
+                        connections.getServiceManager().getNameMapper().map(PROBED_NAME));
     }
 
     @Override
@@ -119,7 +130,7 @@ final class RedissonTransport implements Transport {
     @Override
     public Object master(String key) {
         try {
-            return connections == null ? ALL : pipeline(entry(connections, key));
+            return connections == null ? ALL : master(entry(connections, key));
         } catch (RuntimeException e) {
             throw RedisFailure.of(e);
         }
@@ -130,18 +141,16 @@ final class RedissonTransport implements Transport {
         List<Object> all = connections == null
                 ? List.of()
                 : connections.getEntrySet().stream()
-                        .map(this::pipeline)
+                        .map(RedissonTransport::master)
                         .distinct()
                         .toList();
-        moved.clear();
-        // Those of former masters.
-        pipelines.values().removeIf(one -> {
-            boolean isFormer = !all.contains(one);
-            if (isFormer) {
-                one.close();
-            }
-            return isFormer;
-        });
+        // Redisson ends the clients of former masters, and with them all connections.
+        pipelines.keySet().removeIf(RedisClient::isShutdown);
+        long now = TIME.nowMicros();
+        if (now - movesForgottenMicros >= MOVES_COUNT_MICROS) {
+            movesForgottenMicros = now;
+            moved.clear();
+        }
         return all.isEmpty() ? List.of(ALL) : all;
     }
 
@@ -178,35 +187,71 @@ final class RedissonTransport implements Transport {
 
     @Override
     public String name(Object master) {
-        InetSocketAddress address = master instanceof Pipeline one ? one.client.getAddr() : null;
+        InetSocketAddress address = master instanceof RedisClient one ? one.getAddr() : null;
         return address == null ? "Redis" : "Redis at " + address.getHostString() + ":" + address.getPort();
     }
 
     @Override
     public void run(Object master, Command command, Command.Receiver receiver) {
-        if (!(master instanceof Pipeline pipeline) || !direct) {
+        if (!(master instanceof RedisClient one) || !direct) {
             run(handle(command.longestMicros()), command, receiver, LOADS);
             return;
         }
         try {
-            pipeline.run(command, (reply, failure) -> {
-                if (failure instanceof RedisMovedException to) {
-                    noteMove(to);
-                }
-                // The server does not have the key any more, so nothing ran. Redisson knows how to follow it.
-                if (failure != null && command.isAlone() && RedisFailure.hasCode(failure, "MOVED")) {
-                    run(handle(command.longestMicros()), command, receiver, LOADS);
-                } else {
-                    receiver.accept(reply, failure);
-                }
-            });
+            pipelines
+                    .computeIfAbsent(one, client -> new Pipeline(client, timer))
+                    .run(command, (reply, failure) -> received(command, receiver, reply, failure));
         } catch (LinkageError changed) {
-            direct = false;
-            LOG.warn(
-                    "RL-214 this version of Redisson has another low-level client, so commands take its slower way",
-                    changed);
-            run(handle(command.longestMicros()), command, receiver, LOADS);
+            goWithoutPipelines(changed);
+            run(master, command, receiver);
         }
+    }
+
+    private void received(
+            Command command, Command.Receiver receiver, @Nullable List<Object> reply, @Nullable Throwable failure) {
+        try {
+            if (failure instanceof RedisMovedException to) {
+                noteMove(to);
+            }
+            if (failure instanceof LinkageError changed) {
+                goWithoutPipelines(changed);
+            }
+            // The server does not have the key any more, so nothing ran. Redisson knows how to follow it.
+            if (failure != null && command.isAlone() && command.isWanted() && RedisFailure.hasCode(failure, "MOVED")) {
+                run(handle(command.longestMicros()), command, receiver, LOADS);
+                return;
+            }
+        } catch (RuntimeException e) {
+            LOG.debug("a key that has moved could not be followed", e);
+        }
+        receiver.accept(reply, failure);
+    }
+
+    private void goWithoutPipelines(LinkageError changed) {
+        direct = false;
+        LOG.warn(
+                "RL-214 this version of Redisson has another low-level client, so commands take its slower way",
+                changed);
+    }
+
+    @Override
+    public void probe(Object master, Command command, Command.Receiver receiver) {
+        Pipeline suspect = master instanceof RedisClient one ? pipelines.get(one) : null;
+        if (suspect != null) {
+            suspect.expectReply();
+        }
+        Command.Receiver looking = (reply, failure) -> {
+            if (suspect != null && (failure == null || RedisFailure.isAnswer(failure))) {
+                after(SILENT_MICROS, suspect::closeIfSilent);
+            }
+            receiver.accept(reply, failure);
+        };
+        run(handle(command.longestMicros()), command, looking, LOADS);
+    }
+
+    @Override
+    public boolean isDirect() {
+        return direct;
     }
 
     /**
@@ -286,13 +331,9 @@ final class RedissonTransport implements Transport {
         }
     }
 
-    private Object pipeline(@Nullable MasterSlaveEntry entry) {
+    private static Object master(@Nullable MasterSlaveEntry entry) {
         RedisClient client = entry == null ? null : entry.getClient();
-        if (client == null) {
-            return ALL;
-        }
-        Pipeline known = pipelines.get(client);
-        return known != null ? known : pipelines.computeIfAbsent(client, Pipeline::new);
+        return client == null ? ALL : client;
     }
 
     private static @Nullable ConnectionManager connections(RedissonClient client) {

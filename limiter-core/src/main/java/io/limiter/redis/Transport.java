@@ -37,6 +37,18 @@ interface Transport extends AutoCloseable {
      */
     void run(Object master, Command command, Command.Receiver receiver);
 
+    /**
+     * The same by another connection, if there is one. If that has an answer, and the one of {@link #run} has none, the latter is replaced.
+     */
+    default void probe(Object master, Command command, Command.Receiver receiver) {
+        run(master, command, receiver);
+    }
+
+    /** Whether commands go to the named master, whatever their keys are, and these as they are written. */
+    default boolean isDirect() {
+        return true;
+    }
+
     /** Runs a task that never blocks after some time; no tasks after the connection is closed. */
     void after(long micros, Runnable task);
 

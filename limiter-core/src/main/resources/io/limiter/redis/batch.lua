@@ -18,7 +18,7 @@
 --          there is one form and each request is asked once
 -- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
 --          until it was denied, because each later time is the same. If an error kept a request from a decision: {text} with
---          that error, for this request only; {text, 1} if one of its limits had been charged before. For one request that is asked once: its integers, or the error
+--          that error, for this request only; {text, 1} if it had begun to write. For one request that is asked once: its integers, or the error
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local now = number(ARGV[1])
@@ -70,6 +70,7 @@ local function decide(at, last, width, mode, key, reply, base, denied)
   local stamp = mode == 'back' and number(string.sub(ARGV[at + 6], 6))
   if stamp then allows = false end
   if a and n > 0 then
+    changed = changed or mode ~= 'look' and mode ~= 'see'
     if stamp then
       allows, a, b, c, d, e, f =
         functions[5](name, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, request, options)
@@ -80,7 +81,6 @@ local function decide(at, last, width, mode, key, reply, base, denied)
     elseif mode == '' or mode == 'ask' then
       a, b, c, d, e, f = settle(name, now, n, limit, period, burst, id, a, b, c, d, e, f, request, options)
     end
-    changed = changed or mode ~= 'look' and mode ~= 'see'
   end
   local retry, remaining, next_us, reset, used = -1, 0, 0, 0, now
   if a then
@@ -130,6 +130,7 @@ local function take(one, name, times)
       reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
     end
   end
+  changed = true
   if granted > 0 then
     a, b, c, d, e, f = functions[3](name, now, n, limit, period, burst, '', a, b, c, d, e, f, '', options)
   else

@@ -33,7 +33,7 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "e1173095312b7d0cc5d9a56aa8ad472d4c087ecf",
-                "batch", "9edbb36bec52bcfc9e29abdf8f696f3644415978",
+                "batch", "c140160f612f76f7a63a558281d734d9af9e795b",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
                 "distinct", "bc8fc4eafd68668c195ea5517989c6ed62b1fc3d",
                 "fixed_window", "436c94f56f98331e41196a0febf5693cba2e70b7",
