@@ -45,16 +45,23 @@ final class BackendRateLimiter extends RateLimiter {
     /** What a call to a policy needs. */
     private record Asked(Policy policy, Backend.Decider decider, CallCounts counts) {}
 
-    BackendRateLimiter(RateLimiters.Builder made) {
+    /** The parameters are those of {@link RateLimiters}. */
+    BackendRateLimiter(
+            Backend backend,
+            @Nullable Backend fallback,
+            long instances,
+            Executor executor,
+            int maxWaiting,
+            WaitTimer timer) {
         super(Access.LIBRARY);
-        this.backend = made.backend;
-        this.fallback = made.fallback;
+        this.backend = backend;
+        this.fallback = fallback;
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
-        this.executor = made.executor;
-        this.waiting = new WaitQueues(
-                made.timer, made.maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
+        this.executor = executor;
+        this.waiting =
+                new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
         this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting);
-        this.failures = new FailureAnswers(fallback, made.instances, monitor, made.timer::nowMicros);
+        this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting);
     }
 

@@ -18,7 +18,7 @@ import org.slf4j.event.Level;
 
 /** The answers of a limiter whose backend can't decide. Thread-safe. */
 final class FailureAnswers {
-    private static final Logger LOG = DiagnosticLog.of(BackendRateLimiter.class);
+    private static final Logger LOG = DiagnosticLog.of("io.limiter.engine.BackendRateLimiter");
     private static final long WARN_EVERY_MICROS = 10_000_000;
     private static final int LAST_SHARED = 256;
     private static final int FAILURE_MODES = FailureMode.values().length;

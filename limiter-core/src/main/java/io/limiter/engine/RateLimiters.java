@@ -33,15 +33,12 @@ public final class RateLimiters {
 
     /** Builds a {@link RateLimiter}. Not thread-safe. */
     public static final class Builder {
-        final Backend backend;
-
-        @Nullable
-        Backend fallback;
-
-        long instances = 1;
-        Executor executor = commonPool();
-        int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
-        WaitTimer timer = new WaitTimer();
+        private final Backend backend;
+        private @Nullable Backend fallback;
+        private long instances = 1;
+        private Executor executor = commonPool();
+        private int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
+        private WaitTimer timer = new WaitTimer();
 
         private Builder(Backend backend) {
             this.backend = Objects.requireNonNull(backend, "backend");
@@ -109,7 +106,7 @@ public final class RateLimiters {
 
         /** The limiter. */
         public RateLimiter build() {
-            return new BackendRateLimiter(this);
+            return new BackendRateLimiter(backend, fallback, instances, executor, maxWaiting, timer);
         }
     }
 }

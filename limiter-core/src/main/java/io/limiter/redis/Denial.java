@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param denied the limits that denied it
  * @param uncounted how many calls it has denied, if denials may block the key and did not find it blocked
  */
-record Denial(DenialCache.Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong uncounted) {
+record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong uncounted) {
+    /** A charge that Redis is asked, as it was before its call was sent. */
+    record Asked(Charge charge, int hash, int epoch, long sentMicros) {}
 
     /**
      * The denials in Redis' answer to a charge, or null if none of them lasts.
@@ -29,7 +31,7 @@ record Denial(DenialCache.Asked asked, long untilMicros, LimitOutcome[] denied, 
      * @param before the count of the denial before this one, if there was one
      */
     static @Nullable Denial of(
-            DenialCache.Asked asked, List<LimitOutcome> outcomes, long maxAgeMicros, @Nullable AtomicLong before) {
+            Asked asked, List<LimitOutcome> outcomes, long maxAgeMicros, @Nullable AtomicLong before) {
         LimitOutcome[] denied = outcomes.stream()
                 .filter(outcome -> !outcome.allowed()
                         && outcome.limit().spec().algorithm().isDenialLasting()

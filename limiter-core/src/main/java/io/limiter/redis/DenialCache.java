@@ -65,9 +65,6 @@ final class DenialCache {
         this.places = new AtomicReferenceArray<>(maxAgeMicros == 0 ? 0 : SETS * PLACES);
     }
 
-    /** A charge that Redis is asked, as it was before its call was sent. */
-    record Asked(Charge charge, int hash, int epoch, long sentMicros) {}
-
     /** What is the same in the hashes of all keys of a policy. */
     static int hash(Policy policy) {
         return policy.name().hashCode() * 0x85EBCA6B;
@@ -142,7 +139,7 @@ final class DenialCache {
     }
 
     /** The charges whose result is recorded. Called before a call is sent. */
-    List<Asked> asking(List<Charge> charges, Mode mode) {
+    List<Denial.Asked> asking(List<Charge> charges, Mode mode) {
         return charges.size() == 1
                 ? asking(charges.get(0), hash(charges.get(0)), mode)
                 : charges.stream()
@@ -151,10 +148,10 @@ final class DenialCache {
     }
 
     /** That charge, or none. */
-    List<Asked> asking(Charge charge, int hash, Mode mode) {
+    List<Denial.Asked> asking(Charge charge, int hash, Mode mode) {
         // Looks are not recorded.
         return mode != Mode.LOOK && maxAgeMicros > 0 && charge.permits() > 0 && charge.isPlain()
-                ? List.of(new Asked(charge, hash, epochs.get(set(hash)), time.nowMicros()))
+                ? List.of(new Denial.Asked(charge, hash, epochs.get(set(hash)), time.nowMicros()))
                 : List.of();
     }
 
@@ -183,13 +180,13 @@ final class DenialCache {
     }
 
     /** Handles the result of a call: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
-    Decision decided(List<Asked> charges, Decision decision) {
-        for (Asked asked : charges) {
+    Decision decided(List<Denial.Asked> charges, Decision decision) {
+        for (Denial.Asked asked : charges) {
             boolean kept = !decision.allowed()
-                    && asked.epoch == epochs.get(set(asked.hash))
-                    && asked.charge.key().canonical().length() <= LONGEST_KEY;
+                    && asked.epoch() == epochs.get(set(asked.hash()))
+                    && asked.charge().key().canonical().length() <= LONGEST_KEY;
             List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
-            Policy policy = asked.charge.policy();
+            Policy policy = asked.charge().policy();
             if (policy.penalty() == null) {
                 replace(asked, policy, outcomes, maxAgeMicros);
             } else {
@@ -202,18 +199,18 @@ final class DenialCache {
         return decision;
     }
 
-    private void replace(Asked asked, Policy policy, List<LimitOutcome> outcomes, long longestMicros) {
-        int first = set(asked.hash) * PLACES;
+    private void replace(Denial.Asked asked, Policy policy, List<LimitOutcome> outcomes, long longestMicros) {
+        int first = set(asked.hash()) * PLACES;
         AtomicLong uncounted = null;
         boolean overtaken = false;
         for (int place = first; place < first + PLACES; place++) {
             Denial old = places.get(place);
-            if (old != null && old.isOf(asked.hash, policy, asked.charge.key())) {
-                Asked before = old.asked();
+            if (old != null && old.isOf(asked.hash(), policy, asked.charge().key())) {
+                Denial.Asked before = old.asked();
                 // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
                 // knows.
-                overtaken |= before.sentMicros > asked.sentMicros
-                        && !before.charge.policy().equals(policy);
+                overtaken |= before.sentMicros() > asked.sentMicros()
+                        && !before.charge().policy().equals(policy);
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
                 uncounted = old.uncounted();

@@ -105,7 +105,7 @@ public final class RedisBackend implements Backend {
 
     /** The decision by Redis. */
     private CompletableFuture<Decision> decision(List<Charge> charges, Mode mode, Consumer<Call> sender) {
-        List<DenialCache.Asked> asked = denials.asking(charges, mode);
+        List<Denial.Asked> asked = denials.asking(charges, mode);
         Duration longest = Call.deadline(charges, deadline);
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             return new SlotsDecision(connection, keys, denials, charges, longest)
@@ -147,7 +147,7 @@ public final class RedisBackend implements Backend {
         };
     }
 
-    private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<DenialCache.Asked> asked) {
+    private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<Denial.Asked> asked) {
         List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, longest, true));
         return denials.decided(asked, Call.decision(charges, outcomes));
     }

@@ -166,9 +166,9 @@ class DenialCacheTest {
         Policy policy = policy("p", 5);
         Charge charge = new Charge(policy, KEY, 1);
         CompletableFuture<List<LimitOutcome>> reply = new CompletableFuture<>();
-        List<DenialCache.Asked> before = cache.asking(List.of(charge), Mode.TAKE);
+        List<Denial.Asked> before = cache.asking(List.of(charge), Mode.TAKE);
         CompletableFuture<?> refund = cache.clearing(resetOf(charge), call -> reply);
-        List<DenialCache.Asked> meanwhile = cache.asking(List.of(charge), Mode.TAKE);
+        List<Denial.Asked> meanwhile = cache.asking(List.of(charge), Mode.TAKE);
         reply.complete(List.of());
         assertTrue(refund.isDone());
         cache.decided(before, denial(charge, SECOND));
@@ -231,7 +231,7 @@ class DenialCacheTest {
     @Test
     void itIsClearedAsAWhole() {
         Policy policy = policy("p", 5);
-        List<DenialCache.Asked> before = cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
+        List<Denial.Asked> before = cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
         denied(policy, KEY, 1, SECOND);
         cache.clear();
         assertNull(find(policy, KEY, 1));

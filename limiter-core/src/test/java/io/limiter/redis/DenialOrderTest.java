@@ -30,7 +30,7 @@ class DenialOrderTest {
     private final ManualTime time = new ManualTime();
     private final DenialCache cache = new DenialCache(time, Duration.ofSeconds(1));
 
-    private List<DenialCache.Asked> send(Policy policy) {
+    private List<Denial.Asked> send(Policy policy) {
         return cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
     }
 
@@ -53,7 +53,7 @@ class DenialOrderTest {
     /** A call under the shorter period may have cut the window, so what was answered before that may no longer be so. */
     @Test
     void aLateDenialOfAnEarlierPolicyIsNotUsed() {
-        List<DenialCache.Asked> older = send(LONG);
+        List<Denial.Asked> older = send(LONG);
         time.advance(Duration.ofMillis(1));
         cache.decided(send(SHORT), denial(SHORT, 300_000));
         cache.decided(older, denial(LONG, 8 * SECOND));
@@ -65,7 +65,7 @@ class DenialOrderTest {
 
     @Test
     void underOnePolicyTheOrderDoesNotMatter() {
-        List<DenialCache.Asked> older = send(LONG);
+        List<Denial.Asked> older = send(LONG);
         time.advance(Duration.ofMillis(1));
         cache.decided(send(LONG), denial(LONG, 300_000));
         cache.decided(older, denial(LONG, 301_000));
@@ -89,8 +89,8 @@ class DenialOrderTest {
                 "blocking",
                 Limit.fixedWindow(1, Duration.ofHours(1)),
                 Limit.block(20, Duration.ofHours(1), Duration.ofMinutes(1), Duration.ofHours(1)));
-        List<DenialCache.Asked> first = send(policy);
-        List<DenialCache.Asked> twentieth = send(policy);
+        List<Denial.Asked> first = send(policy);
+        List<Denial.Asked> twentieth = send(policy);
         cache.decided(first, denial(policy, 3_600 * SECOND));
         for (int i = 0; i < 5; i++) {
             assertNotNull(find(policy, KEY, 1));

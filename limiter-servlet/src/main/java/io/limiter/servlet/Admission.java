@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 final class Admission implements HeldRequests.Waiting {
+    /** {@link RateLimitFilter#DECISION}. */
+    static final String DECISION = "io.limiter.decision";
+
     private final Rules rules;
     private final HttpRules http;
     private final RateLimiter limiter;
@@ -53,7 +56,7 @@ final class Admission implements HeldRequests.Waiting {
                 HttpServletResponse response)
                 throws IOException {
             if (decision != null) {
-                request.setAttribute(RateLimitFilter.DECISION, decision);
+                request.setAttribute(DECISION, decision);
                 if (!decision.allowed()) {
                     ledger.keep();
                     ledger.denial().reject(request, () -> rejections.write(decision, request, response));

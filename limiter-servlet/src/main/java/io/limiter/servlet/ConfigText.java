@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the configuration of a filter: its file, its init-params and the environment. */
 final class ConfigText {
+    static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
+            + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
     private static final String PARAM = "config";
     private static final String IN_WEB_APP = "/WEB-INF/limiter.properties";
     private static final String FILE = "file:";
@@ -54,7 +56,7 @@ final class ConfigText {
         LimiterConfig config = load();
         // Before the backend starts.
         if (config.settings().rules().isEmpty()) {
-            throw new ServletException(RateLimitFilter.NO_RULES + " (filter '" + filter.getFilterName() + "')");
+            throw new ServletException(NO_RULES + " (filter '" + filter.getFilterName() + "')");
         }
         return Limiter.start(config);
     }

@@ -80,11 +80,9 @@ public final class RateLimitFilter implements Filter {
      * The name of the request attribute that holds the last {@link io.limiter.Decision} about the request, allowed or denied. It is
      * absent as long as no rule has charged the request. A dispatch or a filter that charges it again replaces it.
      */
-    public static final String DECISION = "io.limiter.decision";
+    public static final String DECISION = Admission.DECISION;
 
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
-    static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
-            + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
 
     private final @Nullable Limiter given; // null if the container configures the filter
     private final List<Rule<? super HttpServletRequest>> ownRules;
@@ -266,7 +264,7 @@ public final class RateLimitFilter implements Filter {
                 .filter(rule -> which == null || which.test(rule))
                 .toList();
         if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
-            throw new IllegalArgumentException(NO_RULES);
+            throw new IllegalArgumentException(ConfigText.NO_RULES);
         }
         NamedClasses classes = new NamedClasses(loader, instances);
         HttpRules made = new HttpRules(limiter, config, configured, ownRules, classes, HttpServletRequest.class);

@@ -118,7 +118,7 @@ public record ConfigKey(
                         "outside " + bounds() + "; write a duration such as 50ms");
             case CLASS ->
                 Problems.refuseIf(
-                        !HttpSettings.isClassName(value),
+                        !isClassName(value),
                         "not the name of a class; write it with its package, such as com.example.MyRejections");
             default -> {}
         }
@@ -157,5 +157,18 @@ public record ConfigKey(
 
     private static boolean isLike(String form, String text) {
         return Pattern.compile(form, Pattern.DOTALL).matcher(text).matches();
+    }
+
+    static boolean isClassName(String text) {
+        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
+        return text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*");
+    }
+
+    /**
+     * Whether a text can name a header, a cookie or a parameter. RFC 9110, section 5.6.2, allows more ({@code * | ! ' +}), which is
+     * only written where a pattern is meant: such a name would be missing in every request.
+     */
+    static boolean isName(String text) {
+        return text.matches("\\$?[A-Za-z0-9._-]+");
     }
 }

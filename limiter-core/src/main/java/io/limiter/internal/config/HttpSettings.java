@@ -54,19 +54,6 @@ public record HttpSettings(
         return forms;
     }
 
-    static boolean isClassName(String text) {
-        String word = "\\p{javaJavaIdentifierStart}\\p{javaJavaIdentifierPart}*";
-        return text.matches("(?=.{1,500}$)" + word + "(\\." + word + ")*");
-    }
-
-    /**
-     * Whether a text can name a header, a cookie or a parameter. RFC 9110, section 5.6.2, allows more ({@code * | ! ' +}), which is
-     * only written where a pattern is meant: such a name would be missing in every request.
-     */
-    static boolean isName(String text) {
-        return text.matches("\\$?[A-Za-z0-9._-]+");
-    }
-
     /** The quota fields of responses. */
     public enum Headers {
         /** {@code RateLimit-Policy: "api";q=100;w=60} and {@code RateLimit: "api";r=99;t=60}: drafts 8 to 11. */

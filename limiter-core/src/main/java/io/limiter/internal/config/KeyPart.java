@@ -102,7 +102,7 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
         private boolean canBeNamed(String name) {
             return this == QUERY
                     ? name.matches("[^\\s\\p{Cntrl}&=?#*|+]{1,64}")
-                    : this == CLASS ? HttpSettings.isClassName(name) : HttpSettings.isName(name);
+                    : this == CLASS ? ConfigKey.isClassName(name) : ConfigKey.isName(name);
         }
     }
 

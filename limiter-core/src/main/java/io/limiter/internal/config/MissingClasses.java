@@ -37,7 +37,7 @@ public final class MissingClasses {
         try {
             Class.forName(name, false, loader);
         } catch (ClassNotFoundException missing) {
-            return !HttpSettings.isClassName(name);
+            return !ConfigKey.isClassName(name);
         } catch (LinkageError unreadable) {
             // Reported with its cause when an object is made.
             return true;

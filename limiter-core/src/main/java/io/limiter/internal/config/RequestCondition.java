@@ -21,7 +21,7 @@ public record RequestCondition(String name, @Nullable String value) {
      */
     public RequestCondition {
         Problems.refuseIf(
-                !HttpSettings.isName(name),
+                !ConfigKey.isName(name),
                 "'" + name + "' is not the name of a header or parameter; write Name, or Name=value");
         Problems.refuseIf(
                 value != null && UNFIT.matcher(value).matches(),

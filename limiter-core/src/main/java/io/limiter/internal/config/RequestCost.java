@@ -25,10 +25,10 @@ public record RequestCost(
                 permits < least || permits > Limit.MAX_PERMITS,
                 "not a number of permits from " + least + " to " + Limit.MAX_PERMITS + "; write one such as 1 or 10");
         Problems.refuseIf(
-                header != null && !HttpSettings.isName(header),
+                header != null && !ConfigKey.isName(header),
                 "'" + header + "' is not a header; write header:X-Batch-Size");
         Problems.refuseIf(
-                type != null && !HttpSettings.isClassName(type),
+                type != null && !ConfigKey.isClassName(type),
                 "not a cost; write a number of permits, header:X-Batch-Size, or the name of a class such as"
                         + " com.example.MyCost");
     }

@@ -39,7 +39,7 @@ public record RulePlans(Source source, String name, Map<String, Policy> policies
     public RulePlans {
         policies = Collections.unmodifiableMap(new LinkedHashMap<>(policies));
         Problems.refuseIf(
-                source == Source.RESOLVER ? !HttpSettings.isClassName(name) : !HttpSettings.isName(name),
+                source == Source.RESOLVER ? !ConfigKey.isClassName(name) : !ConfigKey.isName(name),
                 "'" + source.prefix + name
                         + "' is not a source of plans; write header:X-Plan, user:plan, or the name of a class such as"
                         + " com.example.Plans");

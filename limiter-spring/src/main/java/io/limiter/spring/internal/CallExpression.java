@@ -120,7 +120,7 @@ final class CallExpression {
      */
     List<@Nullable String> words() {
         List<@Nullable String> words = new ArrayList<>();
-        for (SpelNode part : isListOfParts() ? children(root) : List.of(root)) {
+        for (SpelNode part : isListOfParts() ? DirectValue.children(root) : List.of(root)) {
             words.add(part instanceof PropertyOrFieldReference word ? word.getName() : isFold(part) ? FOLD : null);
         }
         return words;
@@ -169,7 +169,7 @@ final class CallExpression {
     private static boolean isLiteral(SpelNode node) {
         return node instanceof Literal
                 || ((node instanceof Operator || node instanceof OperatorNot)
-                        && children(node).stream().allMatch(CallExpression::isLiteral));
+                        && DirectValue.children(node).stream().allMatch(CallExpression::isLiteral));
     }
 
     /** Its value for a call with these arguments. */
@@ -224,10 +224,10 @@ final class CallExpression {
             throw unknown(
                     method.getName() + "(...)", "has no object; call methods of parameters or beans, or fold(#name)");
         }
-        for (SpelNode child : children(node)) {
+        for (SpelNode child : DirectValue.children(node)) {
             if (node instanceof CompoundExpression && child != node.getChild(0)) {
                 // A property, a method or an index of the value before it; its arguments are separate expressions.
-                children(child).forEach(argument -> check(argument, !isNested(child)));
+                DirectValue.children(child).forEach(argument -> check(argument, !isNested(child)));
             } else {
                 check(child, atRoot && !isNested(node));
             }
@@ -275,13 +275,5 @@ final class CallExpression {
 
     private IllegalStateException unknown(String name, String what) {
         return scope.error("RL-124", attribute + " = \"" + text + "\": '" + name + "' " + what);
-    }
-
-    static List<SpelNode> children(SpelNode node) {
-        List<SpelNode> children = new ArrayList<>();
-        for (int i = 0; i < node.getChildCount(); i++) {
-            children.add(node.getChild(i));
-        }
-        return children;
     }
 }

@@ -41,7 +41,7 @@ interface DirectValue {
             return findOne(node, scope);
         }
         List<DirectValue> items = new ArrayList<>();
-        for (SpelNode child : CallExpression.children(node)) {
+        for (SpelNode child : children(node)) {
             DirectValue item = findOne(child, scope);
             if (item == null) {
                 return null;
@@ -150,5 +150,13 @@ interface DirectValue {
                     ? Optional.empty()
                     : Optional.ofNullable(Properties.ONLY.find(name, target.getClass()));
         }
+    }
+
+    static List<SpelNode> children(SpelNode node) {
+        List<SpelNode> children = new ArrayList<>();
+        for (int i = 0; i < node.getChildCount(); i++) {
+            children.add(node.getChild(i));
+        }
+        return children;
     }
 }
