@@ -3,6 +3,7 @@ package io.limiter.redis;
 import io.netty.channel.Channel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
@@ -50,8 +51,7 @@ final class Pipeline {
         this.client = client;
         this.timer = timer;
         // Needed when a connection closes; if it is missing, it is better known now.
-        CommandsQueue.COMMANDS_QUEUE.name();
-        QueueCommandHolder.class.getName();
+        Objects.requireNonNull(CommandsQueue.COMMANDS_QUEUE, QueueCommandHolder.class::getName);
     }
 
     /** Runs a command. Where Redis does not know the script, so nothing ran, it is loaded and run again, if a caller still waits. */
