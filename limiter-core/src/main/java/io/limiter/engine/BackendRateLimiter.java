@@ -27,7 +27,6 @@ final class BackendRateLimiter extends RateLimiter {
     private static final int LAST_ASKED = 256;
 
     private final Backend backend;
-    private final @Nullable Backend fallback;
     private final List<Backend> both;
     private final Executor executor;
     private final DenialRecord denials = new DenialRecord(TimeSource.system());
@@ -55,7 +54,6 @@ final class BackendRateLimiter extends RateLimiter {
             WaitTimer timer) {
         super(Access.LIBRARY);
         this.backend = backend;
-        this.fallback = fallback;
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
         this.executor = executor;
         this.waiting =
