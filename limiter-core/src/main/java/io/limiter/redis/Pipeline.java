@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisClient;
 import org.redisson.client.RedisConnection;
 import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.client.handler.CommandsQueue;
 import org.redisson.client.protocol.CommandData;
@@ -112,6 +113,10 @@ final class Pipeline {
         CompletableFuture<T> answer = new CompletableFuture<>();
         answer.whenComplete((reply, failure) -> {
             hasReplied = true;
+            if (failure != null && !(failure instanceof RedisException)) {
+                // No error reply: it can't be read, so what follows in the stream may be the reply to another command.
+                to.closeAsync();
+            }
             receiver.accept(reply, failure);
         });
         try {
