@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
@@ -24,7 +25,7 @@ import redis.clients.jedis.Jedis;
 
 /**
  * Plans, costs and rules that only count, on a cluster: counted as on one server. What can be denied is first looked at in each
- * slot and then taken; what is only counted takes one command for each slot.
+ * slot and then taken; what is only counted takes at most one command for each slot. Slots of one master may share a command.
  */
 class RulesOnClusterTest {
     private static final String RULES = """
@@ -63,7 +64,7 @@ class RulesOnClusterTest {
 
     @ParameterizedTest
     @EnumSource
-    void aCommandForEachSlotToLookAndOneToTake(Container.Kind kind) {
+    void atMostACommandForEachSlotToLookAndOneToTake(Container.Kind kind) {
         String rules = RULES + shadow("one") + shadow("two") + shadow("three");
         Map<String, Policy> policies = WebServer.config(rules).policies();
         PartitionKey address = PartitionKey.of("127.0.0.1");
@@ -84,11 +85,12 @@ class RulesOnClusterTest {
                             shadow + " is counted",
                             () -> limiter.monitor().allowed(shadow, Decision.Source.REDIS) == calls);
                 }
-                // Two that are enforced and three that are only counted, each policy in a slot of its own; a first call
-                // may
-                // have to send the scripts.
+                // Two that are enforced and three that are only counted. What is asked at the same time may leave in
+                // one
+                // command for each master; the two takes follow each other. A first call may have to send the scripts.
+                long commands = scripts() - before;
                 if (i > 1) {
-                    assertEquals(2 * 2 + 3, scripts() - before);
+                    assertTrue(commands >= 1 + 2 + 1 && commands <= 2 * 2 + 3, commands + " commands");
                 }
             }
             assertEquals(
