@@ -58,8 +58,11 @@ class CloseTest {
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             assertTrue(millis < 10_000, "closing took " + millis + " ms");
             for (CompletableFuture<Decision> answer : answers) {
-                assertTrue(answer.isDone(), "after closing nobody waits any more");
-                assertEquals(Decision.Source.FAILED_CLOSED, answer.get().source());
+                // A thread that has just ended a call may still be handing over its answer. Nothing else would end one
+                // that is left.
+                assertEquals(
+                        Decision.Source.FAILED_CLOSED,
+                        answer.get(30, TimeUnit.SECONDS).source());
             }
         } finally {
             RedisServers.signal("CONT", pid);
