@@ -112,15 +112,20 @@ final class Admission implements HeldRequests.Waiting {
             Rules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         boolean isError = request.getDispatcherType() == DispatcherType.ERROR;
-        if (!rules.http.isIdle()
-                && !isError
-                && !isIncluded(request)
-                && !new Admission(rules, all, request, response).decide()) {
+        if (isError) {
+            chain.doFilter(request, response);
             return;
         }
-        if (rules.http.mayRefund() && !isError) {
-            ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
-                    .run(chain, request, response);
+        Admission admission =
+                rules.http.isIdle() || isIncluded(request) ? null : new Admission(rules, all, request, response);
+        if (admission != null && !admission.decide()) {
+            return;
+        }
+        if (rules.http.mayRefund()) {
+            ServletLedger ledger = admission == null
+                    ? ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
+                    : admission.ledger();
+            ledger.run(chain, request, response);
         } else {
             chain.doFilter(request, response);
         }
@@ -224,7 +229,7 @@ final class Admission implements HeldRequests.Waiting {
         }
         http.warnOfTwoDoors(ledger.chargedByAnother(due));
         if (!charges.mayWait(due)) {
-            return rules.apply(limiter.tryAcquire(PermitRequest.of(due)), ledger, counted, request, response);
+            return rules.apply(taken(due), ledger, counted, request, response);
         }
         boolean canHold = held.tryEnter(request, asked.network());
         boolean isHeld = false;
@@ -244,6 +249,13 @@ final class Admission implements HeldRequests.Waiting {
         }
         hold(answer, counted);
         return false;
+    }
+
+    private Decision taken(List<Charge> due) {
+        Charge first = due.get(0);
+        return due.size() == 1 && first.isPlain()
+                ? limiter.tryAcquire(first.policy(), first.key(), first.permits())
+                : limiter.tryAcquire(PermitRequest.of(due));
     }
 
     private void hold(CompletableFuture<@Nullable Decision> answer, List<Charge> counted) {

@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
 import io.limiter.http.internal.RequestLedger;
-import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
@@ -35,7 +34,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
 
     /** The ledger of the request for this owner. */
     static ServletLedger of(Request request, RateLimiter owner) {
-        return of(request, owner, ServletLedger.class, earlier -> new ServletLedger(owner, earlier));
+        return of(request, owner, ServletLedger.class, ServletLedger::new);
     }
 
     /** Begins a dispatch. Only the answer to a denial is exempt from being a new try. */
@@ -99,7 +98,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     }
 
     private void settle(HttpServletRequest request, HttpServletResponse response) {
-        settle(new ServletHttpRequest(request), response.getStatus(), response::getHeaders);
+        settle(response.getStatus(), response::getHeaders, request::getAttribute);
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -55,7 +56,12 @@ public final class CountedOutcomes {
      */
     public boolean keeps(
             int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
-        return conditions.stream().anyMatch(one -> one.matches(status, headers, attributes)) == counted;
+        for (Condition one : conditions) {
+            if (one.matches(status, headers, attributes)) {
+                return counted;
+            }
+        }
+        return !counted;
     }
 
     @Override
@@ -131,7 +137,10 @@ public final class CountedOutcomes {
                 Object found = attributes.apply(attribute);
                 return found != null && isLike(found.toString());
             }
-            return Integer.toString(code).equals(status) || (code / 100 + "xx").equalsIgnoreCase(status);
+            String codes = Objects.requireNonNull(status);
+            return Character.isDigit(codes.charAt(2))
+                    ? Integer.parseInt(codes) == code
+                    : codes.charAt(0) - '0' == code / 100;
         }
 
         private boolean isLike(@Nullable String text) {

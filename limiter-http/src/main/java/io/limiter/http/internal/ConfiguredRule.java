@@ -12,7 +12,6 @@ import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.RuleDefinition.Position;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.rule.ShadowCounter;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -34,11 +33,8 @@ final class ConfiguredRule {
     private final boolean isShadow;
     private final @Nullable CallerMatcher exempt;
     private final ToLongFunction<RuleRequest> cost;
-    private final RuleOutcomes outcomes;
-    private final Duration maxWait;
     private final boolean hasMember;
-    /** Source and name: two limiters on one rate limiter may have different rules with one name. */
-    private final List<Object> identity;
+    private final RuleCharge.Terms terms;
 
     /** @throws IllegalArgumentException if a class that the rule names can't be made */
     ConfiguredRule(
@@ -57,10 +53,13 @@ final class ConfiguredRule {
         this.isShadow = rule.mode() == Mode.SHADOW;
         this.exempt = RuleRequest.orNull(rule.scope().exempt());
         this.cost = RuleCost.of(rule, classes);
-        this.outcomes = new RuleOutcomes(rule.name(), rule.charging().outcomes());
-        this.maxWait = rule.charging().maxWait();
         this.hasMember = !rule.charging().member().isEmpty();
-        this.identity = List.of(source, rule.name());
+        this.terms = new RuleCharge.Terms(
+                // Source and name: two limiters on one rate limiter may have different rules with one name.
+                List.of(source, rule.name()),
+                isShadow,
+                new RuleOutcomes(rule.name(), rule.charging().outcomes()),
+                rule.charging().maxWait());
     }
 
     /**
@@ -137,12 +136,11 @@ final class ConfiguredRule {
         PartitionKey member = hasMember ? key.member(request) : null;
         if (chosen == null || chosen.lookup() == null) {
             Policy known = chosen == null ? policy : chosen.policy().get();
-            return new RuleCharge(identity, isShadow, outcomes, maxWait, charge(known, whose, permits, member), null);
+            return new RuleCharge(terms, charge(known, whose, permits, member), null);
         }
         Supplier<@Nullable Charge> made = () -> charge(chosen.policy().get(), whose, permits, member);
         Supplier<@Nullable Charge> later = isShadow ? () -> tried(made) : made;
-        return new RuleCharge(
-                identity, isShadow, outcomes, maxWait, null, new RuleCharge.Pending(chosen.lookup(), later));
+        return new RuleCharge(terms, null, new RuleCharge.Pending(chosen.lookup(), later));
     }
 
     private static Charge charge(Policy policy, PartitionKey key, long permits, @Nullable PartitionKey member) {

@@ -38,7 +38,11 @@ public final class DispatchCharges {
 
     /** Adds that of one more rule. Only for those that began without rules. */
     void add(RuleCharge rule) {
-        met = met.isEmpty() ? new ArrayList<>(2) : met;
+        if (met.isEmpty()) {
+            met = List.of(rule);
+            return;
+        }
+        met = met.size() > 1 ? met : new ArrayList<>(met);
         met.add(rule);
     }
 
@@ -52,7 +56,7 @@ public final class DispatchCharges {
         for (RuleCharge one : met) {
             if (one.pending() == null) {
                 record(one, ledger);
-            } else if (!ledger.hasMet(one.identity())) {
+            } else if (!ledger.hasMet(one.rule().identity())) {
                 pending = pending.isEmpty() ? new ArrayList<>(2) : pending;
                 pending.add(one);
             }
@@ -84,11 +88,11 @@ public final class DispatchCharges {
 
     private void record(RuleCharge rule, RequestLedger ledger) {
         Charge charge = Objects.requireNonNull(rule.charge());
-        if (rule.isShadow()) {
-            shadows = ledger.add(rule.identity()) ? with(charge, shadows) : shadows;
+        if (rule.rule().isShadow()) {
+            shadows = ledger.add(rule.rule().identity()) ? with(charge, shadows) : shadows;
         } else if (ledger.add(rule, mayRefund)) {
             enforced = with(charge, enforced);
-            if (mayWait && rule.maxWait() != null) {
+            if (mayWait && rule.rule().maxWait() != null) {
                 waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
                 waits.add(rule);
             }
@@ -112,7 +116,7 @@ public final class DispatchCharges {
     public Duration maxWait(Charge charge) {
         return waits.stream()
                 .filter(rule -> rule.isToSame(charge))
-                .map(RuleCharge::maxWait)
+                .map(one -> one.rule().maxWait())
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
     }

@@ -233,7 +233,10 @@ public final class HttpRules {
         Charge charge = ((Rule<Object>) rule).charge(request.subject());
         return charge == null
                 ? null
-                : new RuleCharge(List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null, charge, null);
+                : new RuleCharge(
+                        new RuleCharge.Terms(List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null),
+                        charge,
+                        null);
     }
 
     /** The charges of the application's rules in code. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -65,14 +66,17 @@ public class RequestLedger {
      * @param maker makes a new one, after an earlier one of another owner if there is one
      */
     public static <L extends RequestLedger> L of(
-            Request request, RateLimiter owner, Class<L> type, Function<@Nullable RequestLedger, L> maker) {
+            Request request,
+            RateLimiter owner,
+            Class<L> type,
+            BiFunction<RateLimiter, @Nullable RequestLedger, L> maker) {
         RequestLedger latest = request.attribute(ATTRIBUTE) instanceof RequestLedger known ? known : null;
         for (RequestLedger one = latest; one != null; one = one.earlier) {
             if (one.owner == owner) {
                 return type.cast(one);
             }
         }
-        L fresh = maker.apply(latest);
+        L fresh = maker.apply(owner, latest);
         request.setAttribute(ATTRIBUTE, fresh);
         return fresh;
     }
@@ -87,7 +91,9 @@ public class RequestLedger {
      * forgotten, so that a denied request can't be admitted by a new dispatch.
      */
     protected final void forgetOpen() {
-        met.subList(kept, met.size()).clear();
+        if (isOpen()) {
+            met.subList(kept, met.size()).clear();
+        }
     }
 
     /** Keeps the charges of the dispatch. Until then they are open, so that a dispatch that fails counts as denied. */
@@ -115,7 +121,7 @@ public class RequestLedger {
 
     /** The same for a rule whose outcomes may give back its charge. */
     boolean add(RuleCharge rule, boolean mayRefund) {
-        boolean isNew = add(rule.identity());
+        boolean isNew = add(rule.rule().identity());
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
         if (isNew && (mayRefund || refunds)) {
             refunds = true;
@@ -131,7 +137,10 @@ public class RequestLedger {
      */
     public final List<Charge> addCharges(List<Charge> charges) {
         List<Charge> due = due(charges);
-        met.addAll(due);
+        // Without the array that addAll makes.
+        for (Charge charge : due) {
+            met.add(charge);
+        }
         return due;
     }
 
@@ -215,27 +224,49 @@ public class RequestLedger {
      * At the end of the application: refunds what the response does not keep.
      *
      * @param headers returns the lines of a header of the response
+     * @param attributes returns an attribute of the request
      */
-    public final void settle(Request request, int status, Function<String, Collection<String>> headers) {
-        List<Charge> back = new ArrayList<>(1);
+    public final void settle(
+            int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
+        List<Charge> back = List.of();
         for (Decision decision : taken) {
             for (Charge charge : decision.charges()) {
-                List<RuleCharge> asked =
-                        terms.stream().filter(rule -> rule.isToSame(charge)).toList();
-                boolean isKept = asked.isEmpty()
-                        || asked.stream().anyMatch(rule -> rule.outcomes().keeps(status, headers, request));
-                asked.forEach(rule -> rule.outcomes().note(isKept));
-                if (!isKept) {
-                    back.add(charge);
-                    // A later dispatch, from a filter before this one, is charged again.
-                    asked.forEach(rule -> forget(rule.identity(), charge));
-                    terms.removeAll(asked);
+                boolean isAsked = false;
+                boolean isKept = false;
+                for (RuleCharge one : terms) {
+                    if (one.isToSame(charge)) {
+                        isAsked = true;
+                        isKept = isKept || one.rule().outcomes().keeps(status, headers, attributes);
+                    }
+                }
+                if (isAsked) {
+                    end(charge, isKept);
+                    if (!isKept) {
+                        back = back.isEmpty() ? new ArrayList<>(1) : back;
+                        back.add(charge);
+                    }
                 }
             }
         }
         if (!back.isEmpty()) {
-            owner.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> one.isToSame(charge)));
+            List<Charge> given = back;
+            owner.refundAsync(List.copyOf(taken), charge -> given.stream().anyMatch(one -> one.isToSame(charge)));
         }
         keep();
+    }
+
+    /** For the rules that made the charge. */
+    private void end(Charge charge, boolean isKept) {
+        for (int i = terms.size() - 1; i >= 0; i--) {
+            RuleCharge one = terms.get(i);
+            if (one.isToSame(charge)) {
+                one.rule().outcomes().note(isKept);
+                if (!isKept) {
+                    // A later dispatch, from a filter before this one, is charged again.
+                    forget(one.rule().identity(), charge);
+                    terms.remove(i);
+                }
+            }
+        }
     }
 }

@@ -9,20 +9,25 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a rule charges a request that it counts. Nothing is recorded yet.
  *
- * @param identity of the rule, the same in each configuration that has it
- * @param outcomes which responses keep the charge
- * @param maxWait how long the request may wait if a limit denies the charge; null for a rule in code, which leaves that
- *     to the others
  * @param charge null as long as it is pending
  * @param pending how it gets its policy; null if it has it
  */
 record RuleCharge(
-        Object identity,
-        boolean isShadow,
-        RuleOutcomes outcomes,
-        @Nullable Duration maxWait,
-        @Nullable Charge charge,
-        @Nullable Pending pending) {
+        Terms rule, @Nullable Charge charge, @Nullable Pending pending) {
+    /**
+     * What all charges of a rule have in common.
+     *
+     * @param identity of the rule, the same in each configuration that has it
+     * @param outcomes which responses keep the charge
+     * @param maxWait how long the request may wait if a limit denies the charge; null for a rule in code, which leaves
+     *     that to the others
+     */
+    record Terms(
+            Object identity,
+            boolean isShadow,
+            RuleOutcomes outcomes,
+            @Nullable Duration maxWait) {}
+
     /**
      * A charge that depends on a plan, which is looked up first.
      *
@@ -43,6 +48,6 @@ record RuleCharge(
             return this;
         }
         Charge known = pending.charge.get();
-        return known == null ? null : new RuleCharge(identity, isShadow, outcomes, maxWait, known, null);
+        return known == null ? null : new RuleCharge(rule, known, null);
     }
 }

@@ -1,6 +1,5 @@
 package io.limiter.http.internal;
 
-import io.limiter.http.Request;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.CountedOutcomes;
 import java.util.Collection;
@@ -29,8 +28,9 @@ final class RuleOutcomes {
     }
 
     /** Whether a response keeps the charge. */
-    boolean keeps(int status, Function<String, Collection<String>> headers, Request request) {
-        return outcomes == null || outcomes.keeps(status, headers, request::attribute);
+    boolean keeps(
+            int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
+        return outcomes == null || outcomes.keeps(status, headers, attributes);
     }
 
     /** Notes what became of a charge. */

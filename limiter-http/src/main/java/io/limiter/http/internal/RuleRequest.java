@@ -89,8 +89,11 @@ public final class RuleRequest extends MatchableRequest {
 
     /** Whether no rule counts the caller. */
     boolean isExempt() {
+        if (reader.exempt == null) {
+            return false;
+        }
         if (isExempt == null) {
-            isExempt = reader.exempt != null && isFrom(reader.exempt);
+            isExempt = isFrom(reader.exempt);
         }
         return isExempt;
     }

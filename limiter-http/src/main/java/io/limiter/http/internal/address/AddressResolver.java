@@ -65,6 +65,11 @@ public final class AddressResolver {
     private final @Nullable String header;
     private final Form form;
     private final ProxyWarnings warnings;
+    /** Peers that were there lately, by the hash of their names. A place may be overwritten at any time, by any thread. */
+    private final @Nullable Peer[] peers = new @Nullable Peer[256];
+
+    /** A peer as a client without headers of proxies. */
+    private record Peer(String name, @Nullable IpAddress address, ClientAddress client) {}
 
     AddressResolver(ClientIpSettings settings, Logger log, TimeSource time) {
         this.settings = settings;
@@ -153,11 +158,12 @@ public final class AddressResolver {
     public ClientAddress resolve(@Nullable String peer, Function<String, List<String>> headerLines) {
         String name = peer == null ? "" : peer;
         boolean named = !name.isEmpty();
-        IpAddress address = Node.address(name, true);
+        Peer known = peer(name);
+        IpAddress address = known.address;
         if (named && address == null) {
             warnings.onceAMinute(ProxyWarnings.NO_ADDRESS, new Shown(name));
         }
-        ClientAddress direct = found(address, address == null ? Origin.NONE : Origin.PEER, named && address == null);
+        ClientAddress direct = known.client;
         if (header == null) {
             if (!direct.isMalformed()) {
                 warnings.ignored(address, headerLines);
@@ -177,6 +183,20 @@ public final class AddressResolver {
             return direct;
         }
         return walked(header, direct, address, new Hops(form, lines));
+    }
+
+    /** What a name of a peer means. */
+    private Peer peer(String name) {
+        int place = name.hashCode() & peers.length - 1;
+        Peer known = peers[place];
+        if (known == null || !known.name.equals(name)) {
+            IpAddress address = Node.address(name, true);
+            boolean isWrong = address == null && !name.isEmpty();
+            known = new Peer(name, address, found(address, address == null ? Origin.NONE : Origin.PEER, isWrong));
+            // A name that is no address can be long, and is nobody's for long.
+            peers[place] = isWrong ? null : known;
+        }
+        return known;
     }
 
     /**

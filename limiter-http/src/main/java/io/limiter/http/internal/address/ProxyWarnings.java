@@ -119,7 +119,7 @@ final class ProxyWarnings {
                 count++;
                 return true;
             }
-            return later.tryPass();
+            return later.tryPassOften();
         }
     }
 

@@ -26,7 +26,10 @@ public final class LimitsInAnswer {
     private List<Charge> uncounted = List.of();
 
     /** Our lines of the two list fields, and of the one for CORS. */
-    private final @Nullable String[] lines = new @Nullable String[3];
+    private @Nullable String numbers;
+
+    private @Nullable String policies;
+    private @Nullable String exposed;
 
     private long leastRemaining = Long.MAX_VALUE;
 
@@ -59,8 +62,8 @@ public final class LimitsInAnswer {
 
     /** Without blocks that allow, which are not a quota. */
     private static List<LimitOutcome> shown(List<LimitOutcome> outcomes) {
-        for (LimitOutcome one : outcomes) {
-            if (!isShown(one)) {
+        for (int i = 0; i < outcomes.size(); i++) {
+            if (!isShown(outcomes.get(i))) {
                 return outcomes.stream().filter(LimitsInAnswer::isShown).toList();
             }
         }
@@ -105,9 +108,17 @@ public final class LimitsInAnswer {
 
     /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
     public @Nullable String replaceLine(String field, String line) {
-        int at = field.equals(NUMBERS) ? 0 : field.equals(POLICIES) ? 1 : 2;
-        String former = lines[at];
-        lines[at] = line;
+        String former;
+        if (field.equals(NUMBERS)) {
+            former = numbers;
+            numbers = line;
+        } else if (field.equals(POLICIES)) {
+            former = policies;
+            policies = line;
+        } else {
+            former = exposed;
+            exposed = line;
+        }
         return former;
     }
 

@@ -150,21 +150,25 @@ public final class QuotaFields {
     }
 
     private static void everyLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
-        StringBuilder values = new StringBuilder(32);
+        String values = "";
         String policies = "";
         for (LimitOutcome outcome : answer.outcomes()) {
             Limit limit = outcome.limit();
             LimitText text = LimitText.of(policies, answer.name(outcome.policy(), limit), limit);
             policies = text.policies;
-            values.append(text.start).append(clamped(outcome.remaining()));
+            long remaining = clamped(outcome.remaining());
             long seconds = seconds(outcome.nextMicros());
-            if (seconds > 0 && !isAfterRetry(decision, seconds)) {
-                values.append(";t=").append(seconds);
+            boolean isTimed = seconds > 0 && !isAfterRetry(decision, seconds);
+            if (isTimed && (int) remaining == remaining && (int) seconds == seconds) {
+                // The compiler makes this text without a buffer, which it can't of longs.
+                values = values + text.start + (int) remaining + ";t=" + (int) seconds;
+            } else {
+                values = values + text.start + remaining + (isTimed ? ";t=" + seconds : "");
             }
         }
         if (!policies.isEmpty()) {
             fields.accept(POLICIES, policies);
-            fields.accept(NUMBERS, values.toString());
+            fields.accept(NUMBERS, values);
         }
     }
 
