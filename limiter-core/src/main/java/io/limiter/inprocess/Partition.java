@@ -160,16 +160,24 @@ final class Partition {
     }
 
     private void grow() {
-        State[] larger = new State[2 * slots[number].length];
+        int before = slots[number].length;
+        State[] larger = new State[2 * before];
         growth++;
         for (State first : slots[number]) {
+            // In their order, so that the states of a key stay neighbours. Of the two slots to which these can move.
+            State[] last = new State[2];
             State state = first;
             while (state != null) {
                 // A moved state links to other moved states, so a concurrent search ends.
                 State following = state.next;
                 int slot = slot(state, larger);
-                state.next = larger[slot];
-                larger[slot] = state;
+                state.next = null;
+                if (last[slot / before] == null) {
+                    larger[slot] = state;
+                } else {
+                    last[slot / before].next = state;
+                }
+                last[slot / before] = state;
                 state = following;
             }
         }

@@ -19,6 +19,9 @@ final class PolicyStates implements Backend.Decider {
     /** The bits of a long, except the last. */
     private static final int MOST_LIMITS = 63;
 
+    /** The state of a key that has no denials to count. Never written. */
+    private static final State NO_BLOCK = new BlockState(null);
+
     private final TimeSource time;
     private final StateTable table;
     private final State[][] slots;
@@ -28,9 +31,14 @@ final class PolicyStates implements Backend.Decider {
     /** The only limit. */
     private final @Nullable Limit single;
 
+    /** The limit that counts denials, the last one; null and -1 if there is none. */
+    private final LimitStates.@Nullable Name blockName;
+
+    private final int blockAt;
+
     /**
-     * Each limit in the table; null until they are found, where one grants nothing, and where a block counts denials. A
-     * limit that lost its last state never has one again, so an outdated value here is harmless.
+     * Each limit in the table, except a block; null until they are found, and where one grants nothing. A limit that lost
+     * its last state never has one again, so an outdated value here is harmless.
      */
     private LimitStates @Nullable [] states;
 
@@ -46,6 +54,9 @@ final class PolicyStates implements Backend.Decider {
         this.hash = LimitStates.hash(policy.name());
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
+        Limit block = policy.penalty();
+        this.blockName = block == null ? null : LimitStates.Name.of(policy, block);
+        this.blockAt = block == null ? -1 : limits.length - 1;
         // Already known if the application makes an equal policy for each call.
         findStates();
     }
@@ -64,7 +75,7 @@ final class PolicyStates implements Backend.Decider {
                     ? null
                     : single != null
                             ? state.decide(new Charge(policy, key, permits), single, time, take)
-                            : decideAll(key, permits, state, ofKey, read, take);
+                            : decideAll(key, permits, state, ofKey, read, mode);
             if (decision != null) {
                 return decision;
             }
@@ -93,10 +104,10 @@ final class PolicyStates implements Backend.Decider {
     }
 
     private void findStates() {
-        if (limits.length > MOST_LIMITS || policy.penalty() != null) {
+        if (limits.length > MOST_LIMITS || blockAt == 0) {
             return;
         }
-        LimitStates[] found = new LimitStates[limits.length];
+        LimitStates[] found = new LimitStates[blockAt < 0 ? limits.length : blockAt];
         for (int i = 0; i < found.length; i++) {
             LimitStates one =
                     limits[i].permits() == 0 ? null : table.limits.get(LimitStates.Name.of(policy, limits[i]));
@@ -111,10 +122,11 @@ final class PolicyStates implements Backend.Decider {
 
     /**
      * Decides several limits whose states have one lock, as they do when they were made together. Null if they have
-     * several locks, or if a state is missing, was dropped or has no memory left.
+     * several locks, or if a state is missing, was dropped or has no memory left; so also if a block has to count the first
+     * denial of a key.
      */
     private @Nullable Decision decideAll(
-            PartitionKey key, long permits, State state, int ofKey, long read, boolean take) {
+            PartitionKey key, long permits, State state, int ofKey, long read, Backend.Mode mode) {
         State[] mine = allOf(state, key, ofKey);
         if (mine == null) {
             return null;
@@ -125,19 +137,33 @@ final class PolicyStates implements Backend.Decider {
         long now = read;
         try {
             now = State.timeOfHolder(read, last, time);
+            boolean take = mode == Backend.Mode.TAKE;
             long denied = 0;
+            long denials = 0;
             boolean undecided = false;
             for (int i = 0; i < mine.length; i++) {
-                State.Verdict verdict = mine[i].check(charge, limits[i], permits, now, take);
+                boolean isBlock = i == blockAt;
+                // What a block counts are the denials of the limits before it.
+                denials = isBlock && denied != 0 && mode != Backend.Mode.LOOK ? 1 : 0;
+                State.Verdict verdict = mine[i].check(charge, limits[i], isBlock ? denials : permits, now, take);
                 denied |= verdict == State.Verdict.GRANTS ? 0 : 1L << i;
                 undecided |= mine[i].isDropped() || verdict == State.Verdict.LACKS_MEMORY;
             }
-            if (undecided) {
+            if (undecided || (denials > 0 && mine[blockAt] == NO_BLOCK)) {
                 return null;
             }
+            // As in a transaction: what denies may change, unless the call only looks.
+            boolean writes = denied == 0 ? take : mode != Backend.Mode.LOOK;
             for (int i = 0; i < mine.length; i++) {
                 boolean own = (denied & 1L << i) == 0;
-                outcomes[i] = mine[i].answer(charge, limits[i], permits, now, own, denied == 0, take);
+                outcomes[i] = mine[i].answer(
+                        charge,
+                        limits[i],
+                        i == blockAt ? denials : permits,
+                        now,
+                        own,
+                        denied == 0,
+                        writes && mine[i] != NO_BLOCK);
             }
         } finally {
             state.unlock(now);
@@ -153,12 +179,24 @@ final class PolicyStates implements Backend.Decider {
         }
         State[] mine = new State[limits.length];
         mine[0] = state;
-        for (int i = 1; i < mine.length; i++) {
-            State next = Partition.find(slots, known[i], key, ofKey);
+        for (int i = 1; i < known.length; i++) {
+            State next = mine[i - 1].next;
+            // Those of a key are made together, and are neighbours as long as none of them was dropped.
+            if (next == null || next.limit != known[i] || next.key != state.key) {
+                next = Partition.find(slots, known[i], key, ofKey);
+            }
             if (next == null || next.guard != state.guard) {
                 return null;
             }
             mine[i] = next;
+        }
+        if (blockName != null) {
+            // Always looked up: another thread may have made the first one of the limit.
+            State block = table.find(blockName, key);
+            if (block != null && block.guard != state.guard) {
+                return null;
+            }
+            mine[blockAt] = block == null ? NO_BLOCK : block;
         }
         return mine;
     }

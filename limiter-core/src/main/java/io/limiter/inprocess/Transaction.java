@@ -155,7 +155,9 @@ final class Transaction {
             charges.forEach(this::shareGuard);
         }
         Result result = lockAndDecide(create);
-        for (Check check : checks) {
+        // Backwards: the state of the first limit is found first, and the others behind it.
+        for (int i = checks.size() - 1; i >= 0; i--) {
+            Check check = checks.get(i);
             if (check.isNew() && check.isWritten(result)) {
                 table.keep(check.state, check.limit, now);
             } else if (check.isNew()) {
