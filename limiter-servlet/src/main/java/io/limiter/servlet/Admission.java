@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PermitRequest;
-import io.limiter.RateLimiter;
 import io.limiter.http.internal.DispatchCharges;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.RuleRequest;
@@ -35,11 +34,12 @@ final class Admission implements HeldRequests.Waiting {
 
     private final Rules rules;
     private final HttpRules http;
-    private final RateLimiter limiter;
     private final HeldRequests held;
     private final RuleRequest asked;
     private final HttpServletRequest request;
     private final HttpServletResponse response;
+    /** That of the request, once it is needed. */
+    private @Nullable ServletLedger ledger;
 
     /** The rules of a filter under one configuration, and what it answers by them. */
     record Rules(HttpRules http, Rejections rejections) {
@@ -76,7 +76,6 @@ final class Admission implements HeldRequests.Waiting {
     private Admission(Rules rules, HeldRequests held, HttpServletRequest request, HttpServletResponse response) {
         this.rules = rules;
         this.http = rules.http;
-        this.limiter = http.limiter();
         this.held = held;
         this.asked = http.read(new ServletHttpRequest(request));
         this.request = request;
@@ -192,7 +191,10 @@ final class Admission implements HeldRequests.Waiting {
     }
 
     private ServletLedger ledger() {
-        return ServletLedger.of(asked.request(), limiter);
+        if (ledger == null) {
+            ledger = ServletLedger.of(asked.request(), http.limiter());
+        }
+        return ledger;
     }
 
     private ServletLedger begin(DispatchCharges charges) {
@@ -211,12 +213,12 @@ final class Admission implements HeldRequests.Waiting {
             return null;
         }
         if (charges.mayWait(due)) {
-            Decision seen = limiter.tryAcquire(PermitRequest.of(due).withLook());
+            Decision seen = http.limiter().tryAcquire(PermitRequest.of(due).withLook());
             if (seen.allowed() || charges.mayWaitFor(seen)) {
                 return null;
             }
         }
-        Decision checked = limiter.tryAcquire(PermitRequest.of(due).withCheck());
+        Decision checked = http.limiter().tryAcquire(PermitRequest.of(due).withCheck());
         return checked.allowed() ? null : checked;
     }
 
@@ -235,9 +237,10 @@ final class Admission implements HeldRequests.Waiting {
         boolean isHeld = false;
         CompletableFuture<Decision> answer;
         try {
-            answer = limiter.acquireAsync(PermitRequest.of(due)
-                    .withMaxWait(charge -> canHold ? charges.maxWait(charge) : Duration.ZERO)
-                    .withBlocking());
+            answer = http.limiter()
+                    .acquireAsync(PermitRequest.of(due)
+                            .withMaxWait(charge -> canHold ? charges.maxWait(charge) : Duration.ZERO)
+                            .withBlocking());
             isHeld = !answer.isDone();
         } finally {
             if (canHold && !isHeld) {
@@ -254,8 +257,8 @@ final class Admission implements HeldRequests.Waiting {
     private Decision taken(List<Charge> due) {
         Charge first = due.get(0);
         return due.size() == 1 && first.isPlain()
-                ? limiter.tryAcquire(first.policy(), first.key(), first.permits())
-                : limiter.tryAcquire(PermitRequest.of(due));
+                ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
+                : http.limiter().tryAcquire(PermitRequest.of(due));
     }
 
     private void hold(CompletableFuture<@Nullable Decision> answer, List<Charge> counted) {
@@ -274,7 +277,7 @@ final class Admission implements HeldRequests.Waiting {
     @Override
     public void giveBack(@Nullable Decision unused) {
         if (unused != null && unused.allowed()) {
-            limiter.refundAsync(List.of(unused), charge -> true);
+            http.limiter().refundAsync(List.of(unused), charge -> true);
         }
     }
 
@@ -296,7 +299,7 @@ final class Admission implements HeldRequests.Waiting {
                 return;
             }
             CompletableFuture<Decision> asking =
-                    limiter.acquireAsync(PermitRequest.of(due).withMaxWait(charges::maxWait));
+                    http.limiter().acquireAsync(PermitRequest.of(due).withMaxWait(charges::maxWait));
             // A client that has gone leaves the queue.
             answer.whenComplete((decision, gone) -> asking.cancel(false));
             asking.whenComplete((decision, failure) -> {

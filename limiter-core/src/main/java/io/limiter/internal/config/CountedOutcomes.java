@@ -4,7 +4,6 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -83,10 +82,11 @@ public final class CountedOutcomes {
     /**
      * One outcome of a request: a status ({@code 401}), a class of them ({@code 5xx}), a header of the response ({@code
      * header:Location=*error*}) or an attribute of the request ({@code attribute:login.failed}), with any value or one like a
-     * pattern, in which {@code *} is any text. Two of the first three are null.
+     * pattern, in which {@code *} is any text. A header or attribute has no range of statuses.
      */
     private record Condition(
-            @Nullable String status,
+            int least,
+            int most,
             @Nullable String header,
             @Nullable String attribute,
             @Nullable Pattern value) {
@@ -102,8 +102,16 @@ public final class CountedOutcomes {
                     "'" + text + "' is not an outcome; write statuses or classes of them such as 401, 403, 5xx, or"
                             + " header:Location=*error*, or attribute:login.failed");
             String value = outcome.group("value");
+            String status = outcome.group("status");
+            int least = status == null
+                    ? 0
+                    : Integer.parseInt(status.toLowerCase(Locale.ROOT).replace('x', '0'));
+            int most = status == null
+                    ? 0
+                    : Integer.parseInt(status.toLowerCase(Locale.ROOT).replace('x', '9'));
             return new Condition(
-                    outcome.group("status"),
+                    least,
+                    most,
                     outcome.group("header"),
                     outcome.group("attribute"),
                     value == null ? null : pattern(value));
@@ -137,10 +145,7 @@ public final class CountedOutcomes {
                 Object found = attributes.apply(attribute);
                 return found != null && isLike(found.toString());
             }
-            String codes = Objects.requireNonNull(status);
-            return Character.isDigit(codes.charAt(2))
-                    ? Integer.parseInt(codes) == code
-                    : codes.charAt(0) - '0' == code / 100;
+            return least <= code && code <= most;
         }
 
         private boolean isLike(@Nullable String text) {

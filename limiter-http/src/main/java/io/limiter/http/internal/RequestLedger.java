@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -191,8 +192,9 @@ public class RequestLedger {
     /** Records granted permits. */
     public final void note(Decision allowed) {
         if (refunds) {
-            taken = taken.isEmpty() ? new ArrayList<>(1) : taken;
-            taken.add(allowed);
+            taken = taken.isEmpty()
+                    ? List.of(allowed)
+                    : Stream.concat(taken.stream(), Stream.of(allowed)).toList();
         }
     }
 

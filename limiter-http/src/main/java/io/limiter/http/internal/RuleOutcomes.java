@@ -35,7 +35,9 @@ final class RuleOutcomes {
 
     /** Notes what became of a charge. */
     void note(boolean isKept) {
-        hasKept |= isKept;
+        if (isKept && !hasKept) {
+            hasKept = true;
+        }
         if (!hasKept && outcomes != null && givenBack.incrementAndGet() == FIRST) {
             LOG.warn(
                     "RL-340 rule '{}' has given back each of its first {} charges, so it has limited nothing: {} response had"

@@ -49,8 +49,9 @@ public final class LimitsInAnswer {
         List<LimitOutcome> exact = shown(decision.outcomes());
         if (outcomes.isEmpty()
                 && !exact.isEmpty()
-                && exact.size() == exact.get(0).policy().limits().size()
-                && (exact.size() == 1 || decision.source() != Decision.Source.CACHED_DENIAL)) {
+                && (exact.size() == 1
+                        || (exact.size() == exact.get(0).policy().limits().size()
+                                && decision.source() != Decision.Source.CACHED_DENIAL))) {
             // Nearly always there is one charge: of two the first has fewer limits. Those of one policy have different
             // names. A cached denial may know only some limits of each charge.
             outcomes = exact;
@@ -64,7 +65,9 @@ public final class LimitsInAnswer {
     private static List<LimitOutcome> shown(List<LimitOutcome> outcomes) {
         for (int i = 0; i < outcomes.size(); i++) {
             if (!isShown(outcomes.get(i))) {
-                return outcomes.stream().filter(LimitsInAnswer::isShown).toList();
+                List<LimitOutcome> shown = new ArrayList<>(outcomes);
+                shown.removeIf(one -> !isShown(one));
+                return shown;
             }
         }
         return outcomes;
