@@ -41,8 +41,9 @@ class SmokeTest {
         run("NewKeys -p contender=bucket4j-caffeine,resilience4j,guava");
         run("ManyKeys -p contender=fixed -p draw=uniform");
         run("LongLogs -p permits=10");
-        // 17 contenders; 3 numbers of callers; 3 contenders; 1; 2 logs and 2 answers.
-        assertEquals(17 + 3 + 3 + 1 + 4, rows().size());
+        run("OneRequest");
+        // 17 contenders; 3 numbers of callers; 3 contenders; 1; 2 logs and 2 answers; 11 filters.
+        assertEquals(17 + 3 + 3 + 1 + 4 + 11, rows().size());
     }
 
     @Test

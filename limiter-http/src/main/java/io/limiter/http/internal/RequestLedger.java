@@ -230,45 +230,33 @@ public class RequestLedger {
      */
     public final void settle(
             int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
-        List<Charge> back = List.of();
+        List<Charge> back = new ArrayList<>(0);
         for (Decision decision : taken) {
             for (Charge charge : decision.charges()) {
-                boolean isAsked = false;
+                List<RuleCharge> asked = new ArrayList<>(1);
                 boolean isKept = false;
                 for (RuleCharge one : terms) {
                     if (one.isToSame(charge)) {
-                        isAsked = true;
+                        asked.add(one);
                         isKept = isKept || one.rule().outcomes().keeps(status, headers, attributes);
                     }
                 }
-                if (isAsked) {
-                    end(charge, isKept);
+                for (RuleCharge one : asked) {
+                    one.rule().outcomes().note(isKept);
                     if (!isKept) {
-                        back = back.isEmpty() ? new ArrayList<>(1) : back;
-                        back.add(charge);
+                        // A later dispatch, from a filter before this one, is charged again.
+                        forget(one.rule().identity(), charge);
+                        terms.remove(one);
                     }
+                }
+                if (!isKept && !asked.isEmpty()) {
+                    back.add(charge);
                 }
             }
         }
         if (!back.isEmpty()) {
-            List<Charge> given = back;
-            owner.refundAsync(List.copyOf(taken), charge -> given.stream().anyMatch(one -> one.isToSame(charge)));
+            owner.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> one.isToSame(charge)));
         }
         keep();
-    }
-
-    /** For the rules that made the charge. */
-    private void end(Charge charge, boolean isKept) {
-        for (int i = terms.size() - 1; i >= 0; i--) {
-            RuleCharge one = terms.get(i);
-            if (one.isToSame(charge)) {
-                one.rule().outcomes().note(isKept);
-                if (!isKept) {
-                    // A later dispatch, from a filter before this one, is charged again.
-                    forget(one.rule().identity(), charge);
-                    terms.remove(i);
-                }
-            }
-        }
     }
 }

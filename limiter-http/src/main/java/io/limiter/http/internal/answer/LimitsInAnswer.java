@@ -26,10 +26,7 @@ public final class LimitsInAnswer {
     private List<Charge> uncounted = List.of();
 
     /** Our lines of the two list fields, and of the one for CORS. */
-    private @Nullable String numbers;
-
-    private @Nullable String policies;
-    private @Nullable String exposed;
+    private final @Nullable String[] lines = new @Nullable String[3];
 
     private long leastRemaining = Long.MAX_VALUE;
 
@@ -111,17 +108,9 @@ public final class LimitsInAnswer {
 
     /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
     public @Nullable String replaceLine(String field, String line) {
-        String former;
-        if (field.equals(NUMBERS)) {
-            former = numbers;
-            numbers = line;
-        } else if (field.equals(POLICIES)) {
-            former = policies;
-            policies = line;
-        } else {
-            former = exposed;
-            exposed = line;
-        }
+        int at = field.equals(NUMBERS) ? 0 : field.equals(POLICIES) ? 1 : 2;
+        String former = lines[at];
+        lines[at] = line;
         return former;
     }
 
