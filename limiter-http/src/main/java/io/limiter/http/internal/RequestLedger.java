@@ -139,9 +139,7 @@ public class RequestLedger {
     public final List<Charge> addCharges(List<Charge> charges) {
         List<Charge> due = due(charges);
         // Without the array that addAll makes.
-        for (Charge charge : due) {
-            met.add(charge);
-        }
+        due.forEach(met::add);
         return due;
     }
 

@@ -26,7 +26,10 @@ public final class LimitsInAnswer {
     private List<Charge> uncounted = List.of();
 
     /** Our lines of the two list fields, and of the one for CORS. */
-    private final @Nullable String[] lines = new @Nullable String[3];
+    private @Nullable String numbers;
+
+    private @Nullable String policies;
+    private @Nullable String exposed;
 
     private long leastRemaining = Long.MAX_VALUE;
 
@@ -108,9 +111,10 @@ public final class LimitsInAnswer {
 
     /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
     public @Nullable String replaceLine(String field, String line) {
-        int at = field.equals(NUMBERS) ? 0 : field.equals(POLICIES) ? 1 : 2;
-        String former = lines[at];
-        lines[at] = line;
+        String former = field.equals(NUMBERS) ? numbers : field.equals(POLICIES) ? policies : exposed;
+        exposed = field.equals(NUMBERS) || field.equals(POLICIES) ? exposed : line;
+        numbers = field.equals(NUMBERS) ? line : numbers;
+        policies = field.equals(POLICIES) ? line : policies;
         return former;
     }
 
