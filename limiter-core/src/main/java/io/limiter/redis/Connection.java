@@ -39,6 +39,7 @@ final class Connection implements AutoCloseable {
     private static final long LONGEST_PAUSE_MILLIS = 500;
     /** How often findings are checked again, and former masters are removed. */
     private static final long LOOK_AGAIN_SECONDS = 5;
+
     private static final long LONGEST_JOIN_MILLIS = 2_000;
     private static final long SECRETS_PAUSE_MICROS = 60_000_000;
 

@@ -60,7 +60,12 @@ final class ClusterFaults {
         int which = ThreadLocalRandom.current().nextInt(3);
         Admin from = stage.masters().get(which);
         Admin to = stage.masters().get((which + 1) % 3);
-        move(stage, from, to, List.of(from.ask("CLUSTER", "KEYSLOT", busyKey(from)).toString()), ON_ITS_WAY_NANOS);
+        move(
+                stage,
+                from,
+                to,
+                List.of(from.ask("CLUSTER", "KEYSLOT", busyKey(from)).toString()),
+                ON_ITS_WAY_NANOS);
     }
 
     /** The first ones of the first master, to the second one, many at a time. */

@@ -81,6 +81,8 @@ class ReconnectionsTest {
                     "Redis decides again",
                     () -> limiter.tryAcquire(POLICY, PartitionKey.of("k"), 1).source() == Decision.Source.REDIS);
         }
-        assertEquals(Decision.Source.REDIS, limiter.tryAcquire(POLICY, PartitionKey.of("k"), 1).source());
+        assertEquals(
+                Decision.Source.REDIS,
+                limiter.tryAcquire(POLICY, PartitionKey.of("k"), 1).source());
     }
 }
