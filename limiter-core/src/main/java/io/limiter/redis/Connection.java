@@ -39,8 +39,6 @@ final class Connection implements AutoCloseable {
     private static final long LONGEST_PAUSE_MILLIS = 500;
     /** How often findings are checked again, and former masters are removed. */
     private static final long LOOK_AGAIN_SECONDS = 5;
-    /** Each failed attempt leaves some kilobytes in a client of Redisson, so it is replaced every few minutes. */
-    private static final int ATTEMPTS_OF_A_CLIENT = 500;
 
     private static final long LONGEST_JOIN_MILLIS = 2_000;
     private static final long SECRETS_PAUSE_MICROS = 60_000_000;
@@ -246,8 +244,9 @@ final class Connection implements AutoCloseable {
     }
 
     private void connect(int attempt, long pauseMillis) {
+        long startMicros = TIME.nowMicros();
         try {
-            Transport fresh = Objects.requireNonNullElseGet(tried, () -> clients.make(timer));
+            Transport fresh = Objects.requireNonNullElseGet(tried, () -> clients.make(timer, attempt));
             tried = fresh;
             testAll(fresh);
             transport = fresh;
@@ -270,12 +269,12 @@ final class Connection implements AutoCloseable {
             LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
         } catch (Exception e) {
             if (!closed) {
-                retry(attempt, pauseMillis, e);
+                retry(attempt, pauseMillis, TIME.nowMicros() - startMicros, e);
             }
         }
     }
 
-    private void retry(int attempt, long pauseMillis, Exception failure) {
+    private void retry(int attempt, long pauseMillis, long tookMicros, Exception failure) {
         String reason = RedisFailure.whileConnecting(failure);
         // One cause can have several texts with the same beginning.
         if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
@@ -286,12 +285,12 @@ final class Connection implements AutoCloseable {
         }
         LOG.debug("the attempt to connect failed", failure);
         Transport last = tried;
-        if (attempt % ATTEMPTS_OF_A_CLIENT == 0 && last != null) {
+        if (RedisClients.makesAnother(attempt + 1, tookMicros) && last != null) {
             last.close();
             tried = null;
         }
-        long next = Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2);
-        watch.schedule(() -> connect(attempt + 1, next), pauseMillis, TimeUnit.MILLISECONDS);
+        long longer = Math.min(LONGEST_PAUSE_MILLIS, pauseMillis * 2);
+        watch.schedule(() -> connect(attempt + 1, longer), pauseMillis, TimeUnit.MILLISECONDS);
     }
 
     /**
@@ -335,7 +334,7 @@ final class Connection implements AutoCloseable {
 
     /** One thread. Tasks after its end are dropped. */
     private ScheduledThreadPoolExecutor executor(String name) {
-        return new ScheduledThreadPoolExecutor(
+        ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(
                 1,
                 task -> {
                     Thread thread = new Thread(task, name);
@@ -345,5 +344,7 @@ final class Connection implements AutoCloseable {
                     return thread;
                 },
                 new ThreadPoolExecutor.DiscardPolicy());
+        one.setRemoveOnCancelPolicy(true);
+        return one;
     }
 }

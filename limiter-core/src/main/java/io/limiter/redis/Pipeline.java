@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -144,10 +145,11 @@ final class Pipeline {
             // Those that wait for it come after the method that registers what ends their commands.
             CompletableFuture<RedisConnection> fresh =
                     client.connectAsync().toCompletableFuture().thenApply(this::opened);
-            timer.schedule(
+            Future<?> end = timer.schedule(
                     () -> fresh.completeExceptionally(new RedisConnectionException("no connection in time")),
                     LONGEST_OPENING_SECONDS,
                     TimeUnit.SECONDS);
+            fresh.whenComplete((connection, failure) -> end.cancel(false));
             opening = fresh;
             next = fresh;
         }

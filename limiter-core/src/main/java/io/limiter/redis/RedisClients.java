@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
+import java.util.function.ObjIntConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +18,7 @@ import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 import org.redisson.config.ReadMode;
+import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SubscriptionMode;
 
 /**
@@ -25,16 +26,29 @@ import org.redisson.config.SubscriptionMode;
  * only. A client connects when it is first used, so that it need not be replaced while Redis is not available yet.
  *
  * @param name the name of this Redis in messages
+ * @param config by the factor of all times within which something must answer
  * @param given the application's client, never shut down by the limiter; null if one is made
  * @param takesLogin whether user and password can be set
  */
-record RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, Supplier<Config> config) {
+record RedisClients(String name, @Nullable RedissonClient given, boolean takesLogin, IntFunction<Config> config) {
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
     private static final int CONNECTIONS = 4;
 
-    /** A connection that the network drops silently is detected as dead, and replaced, within twice this time. */
-    private static final int PING_MILLIS = 1_000;
+    /**
+     * A connection that the network drops silently is detected as dead, and replaced, within twice this time. If threads that read
+     * answers are held up for longer, Redisson closes connections that are well: of 12 stalls by 1.1 s it closed 6 with 1 000 ms.
+     */
+    private static final int PING_MILLIS = 2_000;
+
+    /** After a move of slots, keys cost a second question for at most this time. */
+    private static final int TOPOLOGY_MILLIS = 1_000;
+    /** On a starved machine a connection takes long: the times are doubled after 4, 8 and 16 attempts. */
+    private static final int LONGEST_FACTOR = 8;
+
+    private static final int LAST_LONGER = 2 * LONGEST_FACTOR;
+    /** Each failed attempt leaves some kilobytes in a client of Redisson, so it is replaced every few minutes. */
+    private static final int ATTEMPTS_OF_A_CLIENT = 500;
 
     private static final int CONNECT_TIMEOUT_MILLIS = 500;
     private static final int TIMEOUT_MILLIS = 1_000;
@@ -45,12 +59,12 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
     private static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
 
     static RedisClients given(RedissonClient client) {
-        return new RedisClients("Redis", Objects.requireNonNull(client, "client"), false, Config::new);
+        return new RedisClients("Redis", Objects.requireNonNull(client, "client"), false, factor -> new Config());
     }
 
     static RedisClients of(Config config) {
         Config own = new Config(config);
-        return new RedisClients("Redis", null, false, () -> new Config(own));
+        return new RedisClients("Redis", null, false, factor -> new Config(own));
     }
 
     static RedisClients ofYaml(String text) {
@@ -64,15 +78,16 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
     }
 
     static RedisClients single(String address) {
-        return own("Redis at " + withoutPassword(address), config -> {
+        return own("Redis at " + withoutPassword(address), (config, factor) -> {
             Matcher database = DATABASE.matcher(address);
-            setTimes(config.useSingleServer()
+            SingleServerConfig server = config.useSingleServer()
                     .setAddress(database.replaceFirst(""))
                     .setDatabase(database.reset().find() ? Integer.parseInt(database.group(1)) : 0)
                     .setConnectionPoolSize(CONNECTIONS)
                     .setConnectionMinimumIdleSize(1)
                     .setSubscriptionConnectionPoolSize(1)
-                    .setSubscriptionConnectionMinimumIdleSize(0));
+                    .setSubscriptionConnectionMinimumIdleSize(0);
+            setTimes(server, factor);
         });
     }
 
@@ -85,7 +100,8 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
                 Arrays.stream(nodes).map(RedisClients::withoutPassword).toList();
         return own(
                 "the Redis Cluster at " + shown,
-                config -> setMastersOnly(config.useClusterServers().addNodeAddress(nodes)));
+                (config, factor) -> setMastersOnly(
+                        config.useClusterServers().addNodeAddress(nodes).setScanInterval(TOPOLOGY_MILLIS), factor));
     }
 
     static RedisClients sentinel(String master, List<String> addresses) {
@@ -97,20 +113,22 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         // One sentinel that answers is enough to start; a list of one is allowed.
         return own(
                 "the Redis master " + master,
-                config -> setMastersOnly(config.useSentinelServers()
-                        .setMasterName(master)
-                        .addSentinelAddress(sentinels)
-                        .setCheckSentinelsList(false)));
+                (config, factor) -> setMastersOnly(
+                        config.useSentinelServers()
+                                .setMasterName(master)
+                                .addSentinelAddress(sentinels)
+                                .setCheckSentinelsList(false),
+                        factor));
     }
 
-    private static RedisClients own(String name, Consumer<Config> servers) {
-        return new RedisClients(name, null, true, () -> {
+    private static RedisClients own(String name, ObjIntConsumer<Config> servers) {
+        return new RedisClients(name, null, true, factor -> {
             Config small = new Config()
                     .setThreads(THREADS)
                     .setNettyThreads(THREADS)
                     .setCodec(StringCodec.INSTANCE)
                     .setUseThreadClassLoader(false);
-            servers.accept(small);
+            servers.accept(small, factor);
             return small;
         });
     }
@@ -127,14 +145,32 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
                     + " the configuration of a client of your own has them already");
         }
         return new RedisClients(
-                name, given, false, () -> config.get().setUsername(username).setPassword(password));
+                name,
+                given,
+                false,
+                factor -> config.apply(factor).setUsername(username).setPassword(password));
     }
 
-    /** The way to this Redis, which may not be connected yet. */
-    Transport make(ScheduledExecutorService timer) {
+    /**
+     * The way to this Redis, which may not be connected yet.
+     *
+     * @param attempt the number of the attempt to connect, from 1 on
+     */
+    Transport make(ScheduledExecutorService timer, int attempt) {
+        int factor = Math.min(LONGEST_FACTOR, Math.max(1, Integer.highestOneBit(attempt) / 2));
         RedissonClient client =
-                given != null ? given : Redisson.create(config.get().setLazyInitialization(true));
+                given != null ? given : Redisson.create(config.apply(factor).setLazyInitialization(true));
         return new RedissonTransport(client, given == null, timer);
+    }
+
+    /**
+     * Whether this attempt to connect needs another client than the one before.
+     *
+     * @param tookMicros how long that took until it failed
+     */
+    static boolean makesAnother(int attempt, long tookMicros) {
+        boolean takesLonger = attempt >= 4 && attempt <= LAST_LONGER && Integer.bitCount(attempt) == 1;
+        return (takesLonger && tookMicros >= CONNECT_TIMEOUT_MILLIS * 1_000L) || attempt % ATTEMPTS_OF_A_CLIENT == 0;
     }
 
     private static String[] nodes(List<String> addresses, String ifNone, String ifDatabase) {
@@ -155,20 +191,20 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         return address.replaceFirst("(?s)^([^:/@]*://)?.*@", "$1***@");
     }
 
-    private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers) {
+    private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers, int factor) {
         servers.setReadMode(ReadMode.MASTER);
         servers.setSubscriptionMode(SubscriptionMode.MASTER);
         servers.setMasterConnectionPoolSize(CONNECTIONS);
         servers.setMasterConnectionMinimumIdleSize(1);
         servers.setSubscriptionConnectionPoolSize(1);
         servers.setSubscriptionConnectionMinimumIdleSize(0);
-        setTimes(servers);
+        setTimes(servers, factor);
     }
 
     /** For Redisson's own commands, for example at startup; decisions have their deadline. */
-    private static void setTimes(BaseConfig<?> servers) {
-        servers.setConnectTimeout(CONNECT_TIMEOUT_MILLIS);
-        servers.setTimeout(TIMEOUT_MILLIS);
+    private static void setTimes(BaseConfig<?> servers, int factor) {
+        servers.setConnectTimeout(factor * CONNECT_TIMEOUT_MILLIS);
+        servers.setTimeout(factor * TIMEOUT_MILLIS);
         servers.setRetryAttempts(0);
         servers.setPingConnectionInterval(PING_MILLIS);
         servers.setReconnectionDelay(new ConstantDelay(RECONNECT_PAUSE));

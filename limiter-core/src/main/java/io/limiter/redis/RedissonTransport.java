@@ -113,7 +113,7 @@ final class RedissonTransport implements Transport {
         if (ping == 0 || ping > LONGEST_PING_MILLIS) {
             slow.add(
                     "pingConnectionInterval = " + ping
-                            + " (ms), so a connection that the network drops silently is used for up to twice that time; set 1000");
+                            + " (ms), so a connection that the network drops silently is used for up to twice that time; set 2000");
         }
         // There is an old setting of a server and a new one of the client; each can turn it off.
         if (!settings.getConfig().isTcpNoDelay() || !settings.getCfg().isTcpNoDelay()) {

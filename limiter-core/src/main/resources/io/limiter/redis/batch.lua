@@ -26,9 +26,9 @@ if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local made = {}
-local names, skip, forms_at, changed = KEYS, 0, 3, false
-if number(ARGV[2]) < 0 then names, skip, forms_at = ARGV, 3, 4 + number(ARGV[3]) end
+local names, skip, at, form_count = KEYS, 0, 3, number(ARGV[2])
+if form_count < 0 then names, skip, at, form_count = ARGV, 3, 4 + number(ARGV[3]), -form_count end
+local made, changed = {}, false
 
 local function functions_of(name)
   local functions = made[name]
@@ -109,67 +109,70 @@ local function ask(at, key, times)
   return reply
 end
 
-if skip == 0 and #KEYS == math.abs(number(ARGV[3])) and 3 + #KEYS * (number(ARGV[3]) < 0 and 9 or 5) == #ARGV then
-  return ask(3, 1, 1)
+if form_count == 1 and skip == 0 then
+  local limits = number(ARGV[3])
+  if #KEYS == math.abs(limits) and 3 + #KEYS * (limits < 0 and 9 or 5) == #ARGV then return ask(3, 1, 1) end
 end
 
 -- What most requests are: a take of one limit, without an id. Its state is read once and written once, however often it is asked.
-local function take(one, name, times)
-  local n, limit, period, burst, functions, options = one.n, one.limit, one.period, one.burst, one.functions, one.options
+local function take(form, name, times)
+  local functions, n, limit, period, burst, options = form[3], form[4], form[5], form[6], form[7], form[8]
   local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '', '', options)
-  local charge, answer, granted, reply = functions[2], functions[6], 0, {0, 0, 0, 0, 0, 0}
-  local retry, remaining, next_us, reset, used
+  local charge, answer, granted, reply = functions[2], functions[6], 0, nil
   while granted < times do
     local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
     if not g then break end
     a, b, c, d, e, f, granted = g, h, i, j, k, l, granted + 1
     if granted < times then
-      retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, true, a, b, c, d, e, f, options)
+      local _, remaining, next_us, reset, used =
+        answer(name, now, n, limit, period, burst, true, a, b, c, d, e, f, options)
       local base = 6 * granted - 6
+      reply = reply or {}
       reply[base + 1], reply[base + 2], reply[base + 3] = 1, remaining, 0
       reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
     end
   end
   changed = true
-  if granted > 0 then
-    a, b, c, d, e, f = functions[3](name, now, n, limit, period, burst, '', a, b, c, d, e, f, '', options)
-  else
-    a, b, c, d, e, f = functions[4](name, now, n, limit, period, burst, '', a, b, c, d, e, f, '', options)
-  end
-  local allowed, base = granted == times, 6 * math.min(granted, times - 1)
-  retry, remaining, next_us, reset, used = answer(name, now, n, limit, period, burst, allowed, a, b, c, d, e, f, options)
+  a, b, c, d, e, f = functions[granted > 0 and 3 or 4](
+    name, now, n, limit, period, burst, '', a, b, c, d, e, f, '', options)
+  local allowed = granted == times
+  local retry, remaining, next_us, reset, used =
+    answer(name, now, n, limit, period, burst, allowed, a, b, c, d, e, f, options)
+  if not reply then return {allowed and 1 or 0, remaining, allowed and 0 or retry, next_us, reset, used} end
+  local base = #reply
   reply[base + 1], reply[base + 2], reply[base + 3] = allowed and 1 or 0, remaining, allowed and 0 or retry
   reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
   return reply
 end
 
-local forms, at = {}, forms_at
-for i = 1, math.abs(number(ARGV[2])) do
+-- A form: where it begins, how many limits it has, and of one that is taken its functions, numbers and options.
+local forms = {}
+for i = 1, form_count do
   local count = number(ARGV[at])
-  local form = {at = at, count = math.abs(count)}
-  local bare = count == 1 or count == -1 and ARGV[at + 6] .. ARGV[at + 7] .. ARGV[at + 8] == ''
-  if bare and number(ARGV[at + 2]) > 0 and number(ARGV[at + 3]) > 0 then
-    form.one = {functions = functions_of(ARGV[at + 1]), n = number(ARGV[at + 2]), limit = number(ARGV[at + 3]),
-      period = number(ARGV[at + 4]), burst = number(ARGV[at + 5]), options = count == -1 and ARGV[at + 9] or ''}
-  end
-  forms[i], at = form, at + 1 + (count < 0 and -9 or 5) * count
-end
-local replies, key = {}, 1
-local function request(form, times)
-  local ok, reply
-  if form.one then
-    ok, reply = pcall(take, form.one, names[skip + key], times)
+  local limits = math.abs(count)
+  local n, limit = number(ARGV[at + 2]), number(ARGV[at + 3])
+  if n > 0 and limit > 0 and (count == 1 or count == -1 and ARGV[at + 6] .. ARGV[at + 7] .. ARGV[at + 8] == '') then
+    forms[i] = {at, 1, functions_of(ARGV[at + 1]), n, limit, number(ARGV[at + 4]), number(ARGV[at + 5]),
+      count == -1 and ARGV[at + 9] or ''}
   else
-    ok, reply = pcall(ask, form.at, key, times)
+    forms[i] = {at, limits}
   end
-  key = key + form.count
-  replies[#replies + 1] = ok and reply or {type(reply) == 'table' and reply.err or tostring(reply), changed and 1 or nil}
+  at = at + 1 + limits * (count < 0 and 9 or 5)
+end
+local replies, key, form, times, has_pairs = {}, 1, forms[1], 1, at <= #ARGV
+local requests = has_pairs and (#ARGV - at + 1) / 2 or (skip == 0 and #KEYS or number(ARGV[3])) / form[2]
+local function decide_all()
+  for i = #replies + 1, requests do
+    if has_pairs then form, times = forms[number(ARGV[at])], number(ARGV[at + 1]) end
+    key, at = key + form[2], at + 2
+    replies[i] = form[3] and take(form, names[skip + key - 1], times) or ask(form[1], key - form[2], times)
+    changed = false
+  end
+end
+repeat
+  local ok, failure = pcall(decide_all)
+  -- It ends one request; the others go on.
+  if not ok then replies[#replies + 1] = {type(failure) == 'table' and failure.err or tostring(failure), changed and 1 or nil} end
   changed = false
-end
-if at > #ARGV then
-  for i = 1, (skip == 0 and #KEYS or number(ARGV[3])) / forms[1].count do request(forms[1], 1) end
-end
-for i = at, #ARGV, 2 do
-  request(forms[number(ARGV[i])], number(ARGV[i + 1]))
-end
+until ok
 return replies

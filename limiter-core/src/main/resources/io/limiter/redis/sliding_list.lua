@@ -58,29 +58,27 @@ local function charge(_, n, limit, _, _, len, first, logged, head, tail)
   return len + n, first, logged, head, tail, true
 end
 
--- Adds what was charged; drops the stamps that have expired, and moves those that are later than now.
+-- Adds what was charged; drops the stamps that have expired, and moves those that are later than now. The list is never
+-- empty in between: in a slot of a cluster that moves, a key that is gone can't be written again.
 local function write(key, now, _, _, period, _, _, len, first, logged, head, tail)
-  local keep, add = first + logged, len - logged
+  local stored, keep, add = first + logged, first + logged, len - logged
   if logged > 0 and tail > now then
     local later = first_later(key, first, keep, now)
     keep, add = later, add + keep - later
   end
-  if keep == first then
-    if keep > 0 or logged > 0 then redis.call('DEL', key) end
-  elseif first > 0 or keep < first + logged then
-    redis.call('LTRIM', key, first, keep - 1)
-  end
+  if keep > first and (first > 0 or keep < stored) then redis.call('LTRIM', key, first, keep - 1) end
   if add == 1 then
     redis.call('RPUSH', key, now)
   elseif add > 0 then
-    local stamps, text = {}, string.format('%.0f', now)
+    local stamps, text, left = {}, string.format('%.0f', now), add
     for i = 1, math.min(add, 1000) do stamps[i] = text end
-    while add > 0 do
-      local size = math.min(add, 1000)
+    while left > 0 do
+      local size = math.min(left, 1000)
       redis.call('RPUSH', key, unpack(stamps, 1, size))
-      add = add - size
+      left = left - size
     end
   end
+  if keep == first and stored > 0 then redis.call('LTRIM', key, -add, -1) end
   redis.call('PEXPIRE', key, math.ceil(period / 1000))
   return len, 0, logged, head, tail, true
 end

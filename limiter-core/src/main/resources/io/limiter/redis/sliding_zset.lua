@@ -57,13 +57,8 @@ local function in_chunks(args, command)
   return sum
 end
 
--- Removes stamps that have expired: all, or more than the call adds, and those with its names. Returns how many are left.
-local function drop(key, now, period, id, first, logged, missing)
-  if logged == 0 then
-    -- An error: a user who may not, as documented for earlier versions.
-    if type(redis.pcall('UNLINK', key)) ~= 'number' then redis.call('DEL', key) end
-    return 0
-  end
+-- Removes stamps that have expired: more than the call adds, and those with its names. Returns how many are left.
+local function drop(key, now, period, id, first, missing)
   local expired = redis.call('ZRANGE', key, 0, math.min(first, MOST + 2 * missing) - 1)
   for i = 1, first > #expired and id ~= '' and missing or 0 do
     local name = id .. ':' .. string.format('%.0f', i)
@@ -78,7 +73,10 @@ local function rewrite(key, now, period, id, first, logged, missing)
   local function add(flag, args)
     return in_chunks(args, function(...) return redis.call('ZADD', key, flag, ...) end)
   end
-  if first > 0 then first = drop(key, now, period, id, first, logged, missing) end
+  -- In a slot of a cluster that moves, a key that is gone can't be written again: a member that no call has keeps it.
+  local lone = first > 0 and logged == 0
+  if lone then redis.call('ZADD', key, text, '') end
+  if first > 0 then first = drop(key, now, period, id, first, missing) end
   local later = logged > 0 and redis.call('ZRANGEBYSCORE', key, now + 1, '+inf') or {}
   if #later > 0 then
     local restamped = {}
@@ -104,6 +102,7 @@ local function rewrite(key, now, period, id, first, logged, missing)
     used = used + missing
     missing = missing - add('NX', members)
   end
+  if lone then redis.call('ZREM', key, '') end
   redis.call('PEXPIRE', key, math.ceil(period / 1000))
   return first
 end

@@ -3,7 +3,10 @@ package io.limiter.faults;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Response;
 
 /** Commands to one server, on a connection of its own that stays open. */
 final class Admin implements AutoCloseable {
@@ -20,6 +23,22 @@ final class Admin implements AutoCloseable {
     Object ask(String... words) {
         byte[] command = words[0].getBytes(StandardCharsets.UTF_8);
         return jedis.sendCommand(() -> command, Arrays.copyOfRange(words, 1, words.length));
+    }
+
+    /** Sends a command for each of these, all at once. */
+    void askEach(List<String> all, Function<String, List<String>> command) {
+        Pipeline pipeline = jedis.pipelined();
+        List<Response<Object>> replies = all.stream()
+                .map(one -> {
+                    List<String> words = command.apply(one);
+                    byte[] name = words.get(0).getBytes(StandardCharsets.UTF_8);
+                    return pipeline.sendCommand(
+                            () -> name, words.subList(1, words.size()).toArray(String[]::new));
+                })
+                .toList();
+        pipeline.sync();
+        // An error reply is thrown here.
+        replies.forEach(Response::get);
     }
 
     /** As {@link #ask}, of a command that replies text. */

@@ -2,8 +2,15 @@ package io.limiter.faults;
 
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
+import io.limiter.redis.RedisBackend;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -18,8 +25,12 @@ final class ClusterStage implements Stage {
     /** To the masters, then to the replica. */
     private final List<Admin> admins = new ArrayList<>();
 
-    private ClusterStage(boolean withReplica) {
-        ports = new ArrayList<>(RedisServers.startCluster(TIMEOUT_MILLIS));
+    /** To the masters; none if the limiter reaches them directly. */
+    private final List<Wire> wires;
+
+    private ClusterStage(List<Integer> masters, List<Wire> wires, boolean withReplica) {
+        ports = new ArrayList<>(masters);
+        this.wires = wires;
         if (withReplica) {
             ports.add(RedisServers.startClusterReplica(ports, TIMEOUT_MILLIS));
         }
@@ -30,11 +41,60 @@ final class ClusterStage implements Stage {
     }
 
     static ClusterStage ofMasters() {
-        return new ClusterStage(false);
+        return new ClusterStage(RedisServers.startCluster(TIMEOUT_MILLIS), List.of(), false);
     }
 
     static ClusterStage withReplica() {
-        return new ClusterStage(true);
+        return new ClusterStage(RedisServers.startCluster(TIMEOUT_MILLIS), List.of(), true);
+    }
+
+    /** The nodes tell clients to come through wires. */
+    static ClusterStage wired() {
+        List<Integer> ports = new ArrayList<>();
+        List<Wire> wires = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            int port = RedisServers.freePort();
+            Wire wire = Wire.to(port);
+            RedisServers.startNewer(
+                    port,
+                    "cluster-enabled yes",
+                    "cluster-config-file nodes.conf",
+                    "cluster-announce-port " + wire.port(),
+                    "cluster-announce-bus-port " + (port + 10_000));
+            ports.add(port);
+            wires.add(wire);
+        }
+        RedisServers.form(ports);
+        return new ClusterStage(ports, wires, false);
+    }
+
+    /**
+     * From now on the batch script has a first line by which Redis 7 and newer keep it from keys of several slots. It has another hash: the
+     * wires put that into the commands.
+     */
+    void refuseScriptsOfSeveralSlots() {
+        String batch = RedisBackend.scripts().get("batch");
+        String refused = "#!lua\n" + batch;
+        for (Admin node : admins) {
+            node.ask("SCRIPT", "LOAD", refused);
+        }
+        wires.forEach(wire -> wire.replace(sha(batch), sha(refused)));
+    }
+
+    /** Fails unless calls have met it. */
+    void expectRefusals() {
+        if (wires.stream().noneMatch(Wire::hasReplaced)) {
+            throw new AssertionError("nobody met the fault");
+        }
+    }
+
+    private static String sha(String text) {
+        try {
+            return HexFormat.of()
+                    .formatHex(MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new AssertionError(impossible);
+        }
     }
 
     void signalFirstMaster(String name) {
@@ -63,7 +123,10 @@ final class ClusterStage implements Stage {
     @Override
     public String way() {
         return "limiter.redis.mode = cluster\nlimiter.redis.address = "
-                + ports.stream().map(port -> "redis://127.0.0.1:" + port).collect(Collectors.joining(", ")) + "\n";
+                + (wires.isEmpty() ? ports.stream() : wires.stream().map(Wire::port))
+                        .map(port -> "redis://127.0.0.1:" + port)
+                        .collect(Collectors.joining(", "))
+                + "\n";
     }
 
     @Override
@@ -77,7 +140,10 @@ final class ClusterStage implements Stage {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
+        for (Wire wire : wires) {
+            wire.close();
+        }
         admins.forEach(Admin::close);
         for (long pid : pids) {
             if (ProcessHandle.of(pid).isPresent()) {

@@ -2,6 +2,7 @@ package io.limiter.faults;
 
 import io.limiter.kit.Harm;
 import io.limiter.kit.RedisServers;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
@@ -85,10 +86,28 @@ final class ServerFaults {
                         WIRED,
                         (s, lasts) -> s.wire().cut(),
                         (s, lasts) -> s.wire().repair()),
+                stall("5s", 100),
+                stall("50ms", 0),
                 wire("replies delayed by " + DELAY.toMillis() + " ms", Harm.delay(DELAY)),
                 wire("replies truncated", Harm.truncate()),
                 wire("replies reset", Harm.reset()),
                 GARBLED);
+    }
+
+    /** Neither its callers nor its connections run meanwhile; answers wait to be read. */
+    private static Fault<ServerStage> stall(String deadline, int leastByRedis) {
+        return Fault.mild(
+                "this JVM stalls for 1.5 s, deadline " + deadline,
+                leastByRedis,
+                () -> ServerStage.plain(deadline),
+                (s, lasts) -> stallThisJvm(),
+                (s, lasts) -> s.awaitAnswer());
+    }
+
+    private static void stallThisJvm() throws IOException, InterruptedException {
+        String pid = Long.toString(ProcessHandle.current().pid());
+        String text = "kill -STOP " + pid + "; sleep 1.5; kill -CONT " + pid;
+        new ProcessBuilder("sh", "-c", text).inheritIO().start().waitFor();
     }
 
     private static Fault<ServerStage> wire(String name, Harm harm) {

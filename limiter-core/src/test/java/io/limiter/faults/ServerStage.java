@@ -23,6 +23,9 @@ final class ServerStage implements Stage {
     private final List<String> settings = new ArrayList<>();
     private final Wire wire = Wire.to(port);
     private final boolean throughWire;
+    /** More properties of the limiter. */
+    private String more = "";
+
     private RedisServer server;
     private Admin admin;
     private long pid;
@@ -46,6 +49,13 @@ final class ServerStage implements Stage {
     /** A server without persistence. */
     static ServerStage plain() {
         return new ServerStage(false);
+    }
+
+    /** The same, with another deadline of calls. */
+    static ServerStage plain(String deadline) {
+        ServerStage stage = plain();
+        stage.more = "limiter.redis.deadline = " + deadline + "\n";
+        return stage;
     }
 
     /**
@@ -99,7 +109,7 @@ final class ServerStage implements Stage {
 
     @Override
     public String way() {
-        return way(throughWire ? wire.port() : port);
+        return way(throughWire ? wire.port() : port) + more;
     }
 
     /** Not through the wire. */

@@ -58,6 +58,9 @@ final class Trial {
             if (row.byRedisMeanwhile() > fault.mostByRedis()) {
                 throw new AssertionError("the fault has hurt nobody: " + row);
             }
+            if (row.byRedisMeanwhile() < fault.leastByRedis()) {
+                throw new AssertionError("calls were lost: " + row);
+            }
             return row;
         }
     }

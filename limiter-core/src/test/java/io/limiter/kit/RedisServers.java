@@ -73,6 +73,11 @@ public final class RedisServers {
         return start(executable(), port, settings);
     }
 
+    /** The same, of the second version. */
+    public static RedisServer startNewer(int port, String... settings) {
+        return start(Newer::unpacked, port, settings);
+    }
+
     /** A server of a version that the limiter was not built for. */
     public static RedisServer startOld(int port) {
         return start(() -> executable("target/redis-old/redis-server-2.8.19"), port);
@@ -260,6 +265,12 @@ public final class RedisServers {
         for (int i = 0; i < MASTERS; i++) {
             ports.add(startNode(timeoutMillis));
         }
+        form(ports);
+        return ports;
+    }
+
+    /** Makes a cluster of three nodes that know nothing of each other. */
+    public static void form(List<Integer> ports) {
         for (int i = 0; i < MASTERS; i++) {
             try (Jedis node = new Jedis("127.0.0.1", ports.get(i))) {
                 int from = SLOTS * i / MASTERS;
@@ -272,7 +283,6 @@ public final class RedisServers {
             }
         }
         ports.forEach(port -> awaitFormed(port, MASTERS));
-        return ports;
     }
 
     /** Adds a replica of the first of these masters; returns its port. */

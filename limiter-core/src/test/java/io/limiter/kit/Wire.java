@@ -7,7 +7,9 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
@@ -29,6 +31,10 @@ public final class Wire implements AutoCloseable {
 
     private volatile long bytesPerSecond = Long.MAX_VALUE;
     private volatile Harm harm = Harm.NONE;
+    /** Words that requests get others for, of the same length. */
+    private final Map<String, String> replaced = new ConcurrentHashMap<>();
+
+    private volatile boolean hasReplaced;
 
     private Wire(ServerSocket listener, int to) {
         this.listener = listener;
@@ -69,6 +75,16 @@ public final class Wire implements AutoCloseable {
     /** From now on this happens to the server's replies. */
     public void harm(Harm toReplies) {
         harm = toReplies;
+    }
+
+    /** From now on each such word in what is sent to the server becomes the other one, which has as many bytes. */
+    public void replace(String word, String other) {
+        replaced.put(word, other);
+    }
+
+    /** Whether that has happened. */
+    public boolean hasReplaced() {
+        return hasReplaced;
     }
 
     @Override
@@ -115,6 +131,13 @@ public final class Wire implements AutoCloseable {
                 pass();
                 if (back && harm != Harm.NONE) {
                     harm.pass(Arrays.copyOf(buffer, n), into);
+                } else if (!back && !replaced.isEmpty()) {
+                    String text = new String(buffer, 0, n, StandardCharsets.ISO_8859_1);
+                    for (Map.Entry<String, String> one : replaced.entrySet()) {
+                        hasReplaced |= text.contains(one.getKey());
+                        text = text.replace(one.getKey(), one.getValue());
+                    }
+                    out.write(text.getBytes(StandardCharsets.ISO_8859_1));
                 } else {
                     out.write(buffer, 0, n);
                 }

@@ -33,14 +33,14 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "e1173095312b7d0cc5d9a56aa8ad472d4c087ecf",
-                "batch", "c140160f612f76f7a63a558281d734d9af9e795b",
+                "batch", "9d3f1351a958c3a7d3eb2e51ff99e945b85de8bd",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
-                "distinct", "bc8fc4eafd68668c195ea5517989c6ed62b1fc3d",
+                "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
                 "fixed_window", "436c94f56f98331e41196a0febf5693cba2e70b7",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "2c0ee66d43ad17b41065b084869d33e71f39bd73",
-                "sliding_zset", "230a97de885fd421ae8e46065831008622688a64",
+                "sliding_list", "774d15b412b2e1e9aa63ea23a9b6e12a5f64f692",
+                "sliding_zset", "17c7e1fb76bdadb71b55cb75e6606f7a49bf5d89",
                 "token_bucket", "a90f845629accc1d10969a2c68605f75b96f0676");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,6 +101,9 @@ public final class ScriptCost implements AutoCloseable {
         contenders.add(load("gcra", resource("lean_gcra"), four, 1));
         contenders.add(load("ours", Ours.script(algorithm), arguments(Ours.script(algorithm), four), 1));
         contenders.add(load("ours-two", Ours.script("batch"), two(algorithm, Ours.script("batch"), one), 2));
+        for (int calls = 2; calls <= 3; calls++) {
+            contenders.add(load("ours-" + calls + "-calls", Ours.script("batch"), batch(algorithm, four), calls));
+        }
         if (algorithm.equals("fixed_window")) {
             contenders.addAll(others(four));
         }
@@ -161,12 +165,20 @@ public final class ScriptCost implements AutoCloseable {
         return seven;
     }
 
+    private static String name(String algorithm) {
+        return algorithm.equals("fixed_window") ? "fixed" : algorithm.replace('_', '-');
+    }
+
+    /** Calls to as many keys, in one command. */
+    private static List<String> batch(String algorithm, List<String> four) {
+        List<String> all = new ArrayList<>(List.of("", "1", "1", name(algorithm)));
+        all.addAll(four);
+        return all;
+    }
+
     /** Two limits in one policy: the second of twice the period. */
     private static List<String> two(String algorithm, String batch, Case one) {
-        String name = switch (algorithm) {
-            case "fixed_window" -> "fixed";
-            default -> algorithm.replace('_', '-');
-        };
+        String name = name(algorithm);
         String twice = Long.toString(2 * Long.parseLong(one.period));
         String first = String.join(",", name, "1", one.limit, one.period, one.limit);
         String second = String.join(",", name, "1", one.limit, twice, one.limit);
@@ -214,7 +226,9 @@ public final class ScriptCost implements AutoCloseable {
 
     private static String[] keys(Contender contender, Case one, int key) {
         String first = "limiter:{bench:" + contender.name + "-" + key + "}:" + one.period;
-        return contender.keys == 1 ? new String[] {first} : new String[] {first, first + "0"};
+        return IntStream.range(0, contender.keys)
+                .mapToObj(i -> first + "0".repeat(i))
+                .toArray(String[]::new);
     }
 
     private static String[] call(Contender contender, String[] keys) {
