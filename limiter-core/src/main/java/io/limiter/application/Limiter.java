@@ -8,6 +8,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.control.Control;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.DiagnosticLog;
@@ -17,6 +18,9 @@ import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Storage;
+import io.limiter.internal.control.Directives;
+import io.limiter.internal.control.InForce;
+import io.limiter.internal.follow.Layer;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -24,6 +28,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -60,13 +65,20 @@ public final class Limiter implements AutoCloseable {
     /** In the order in which they were derived. Guarded by this. */
     private final Set<Derived<?>> derived = new LinkedHashSet<>();
 
+    private final @Nullable Followed control;
+    /** Without what is published. Changed under this. */
+    private volatile LimiterConfig own;
+    /** What is published. Guarded by this. */
+    private Layer layer = Layer.NONE;
+
     private final UnusedPolicies unused = new UnusedPolicies();
 
-    private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
+    private Limiter(LimiterConfig config, RateLimiter rateLimiter, Function<Limiter, @Nullable Followed> follow) {
         Settings settings = config.settings();
         this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiters.unlimited();
         this.given = rateLimiter;
         this.keyHash = settings.redis().keyHash();
+        this.own = config;
         this.snapshot = Snapshot.of(config, Map.of(), Map.of());
         config.policies().values().forEach(this.rateLimiter::announce);
         this.endNaming = this.rateLimiter
@@ -79,6 +91,10 @@ public final class Limiter implements AutoCloseable {
         this.jmx = name == null ? null : JmxView.register(this, name);
         this.reload = new Reload(this, config);
         reload.watch();
+        this.control = follow.apply(this);
+        if (control != null) {
+            control.follower().start(Followed.LONGEST_START);
+        }
     }
 
     private void note(DenialRecord before, DenialRecord after) {
@@ -123,17 +139,20 @@ public final class Limiter implements AutoCloseable {
                 .maxEntries(storage.maxEntries())
                 .maxStamps(storage.maxTimestamps())
                 .build();
-        RateLimiters.Builder builder =
-                RateLimiters.builder(shared == null ? inProcess : shared).maxWaiting(storage.maxWaiting());
+        @Nullable InForce inForce = Followed.inForce(config);
+        RateLimiters.Builder builder = RateLimiters.builder(
+                        shared == null ? inProcess : Followed.backend(shared, inForce, 1))
+                .maxWaiting(storage.maxWaiting());
         if (shared != null) {
-            builder.fallback(inProcess).instances(storage.instances());
+            builder.fallback(Followed.backend(inProcess, inForce, storage.instances()))
+                    .instances(storage.instances());
             BackendStart.warnOfKeysThatCanBeGuessed(config.settings());
         }
         LOG.info(
                 "limiter started: backend {}, policies {}",
                 shared != null ? "redis" : "in-process",
                 BackendStart.shown(config.settings()));
-        return new Limiter(config, builder.build());
+        return new Limiter(config, builder.build(), limiter -> Followed.of(limiter, config, shared, inForce));
     }
 
     /**
@@ -143,7 +162,9 @@ public final class Limiter implements AutoCloseable {
      */
     public static Limiter of(LimiterConfig config, RateLimiter rateLimiter) {
         return new Limiter(
-                Objects.requireNonNull(config, "config"), Objects.requireNonNull(rateLimiter, "rateLimiter"));
+                Objects.requireNonNull(config, "config"),
+                Objects.requireNonNull(rateLimiter, "rateLimiter"),
+                limiter -> null);
     }
 
     /** The current configuration. */
@@ -274,6 +295,40 @@ public final class Limiter implements AutoCloseable {
      *     method is missing; the old configuration stays in force then
      */
     public synchronized void replace(LimiterConfig next) {
+        putInForce(prepared(layer.over(next)));
+        own = next;
+        if (control != null) {
+            control.follower().noteOwn();
+        }
+    }
+
+    /** The configuration without what is published. */
+    LimiterConfig own() {
+        return own;
+    }
+
+    /** Lays what is published over the own configuration, and over those that follow it. */
+    synchronized void lay(Layer published) {
+        putInForce(prepared(published.over(own)));
+        layer = published;
+    }
+
+    /** Throws what {@link #lay} would, and changes nothing. */
+    synchronized void check(Layer published) {
+        prepared(published.over(own));
+    }
+
+    /** Publishes for the group of this instance, where its user of Redis may; empty unless {@code limiter.control.group} is set. */
+    public Optional<Control> control() {
+        return Optional.ofNullable(control).map(Followed::control);
+    }
+
+    /** The overrides and switches in force here, for the library's own packages. */
+    public Directives directives() {
+        return control == null ? Directives.NONE : control.inForce().directives();
+    }
+
+    private Snapshot prepared(LimiterConfig next) {
         Snapshot now = snapshot;
         List<String> fixed = ConfigDiff.needingRestart(now.config().settings(), next.settings());
         if (!fixed.isEmpty()) {
@@ -283,12 +338,16 @@ public final class Limiter implements AutoCloseable {
         }
         Map<Derived<?>, Object> values = new LinkedHashMap<>();
         derived.forEach(one -> values.put(one, one.made(next)));
-        Snapshot fresh = Snapshot.of(next, now.own(), values);
+        return Snapshot.of(next, now.own(), values);
+    }
+
+    private void putInForce(Snapshot fresh) {
+        Snapshot now = snapshot;
         fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
         note(
                 now.config().settings().operation().denials(),
-                next.settings().operation().denials());
+                fresh.config().settings().operation().denials());
         BackendStart.logReplacement(now, fresh);
         retractMissing(now);
         List.copyOf(derived).forEach(Derived::tell);
@@ -328,6 +387,9 @@ public final class Limiter implements AutoCloseable {
     @Override
     public void close() {
         reload.close();
+        if (control != null) {
+            control.close();
+        }
         if (jmx != null) {
             jmx.close();
         }
