@@ -2,7 +2,6 @@ package io.limiter.control;
 
 import io.limiter.PartitionKey;
 import io.limiter.config.ConfigException;
-import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.LimitText;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.ControlStore;
@@ -11,15 +10,11 @@ import io.limiter.internal.control.Head;
 import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
 import io.limiter.internal.follow.Report;
-import java.io.IOException;
-import java.io.StringReader;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -172,7 +167,7 @@ public final class Control {
     }
 
     private long publish(String text, String author, String note, long based, String what) {
-        changes(none(), text);
+        Words.check(text);
         return changeHead((seen, micros) -> {
             if (seen.version() != based) {
                 throw new ConflictException("RL-510 version " + seen.version() + " by "
@@ -230,7 +225,7 @@ public final class Control {
      *     answer"} for one that has not said
      */
     public Map<String, String> ask(String text, String author, Duration longest) throws InterruptedException {
-        changes(none(), text);
+        Words.check(text);
         long micros = changeHead((seen, now) -> new Next(
                         new Head(seen.version(), seen.textMicros(), seen.revision(), now),
                         ControlKeys.PUBLISH,
@@ -344,6 +339,14 @@ public final class Control {
         });
     }
 
+    /**
+     * What an operator should know before an override with other limits is set: that callers begin with full quota, because the state
+     * is another one; or that no instance has reported the policy. Empty if there is nothing.
+     */
+    public List<String> notes(String policy, String limits) {
+        return Words.notes(policy, policies().get(policy), limits);
+    }
+
     /** The overrides and switches in force, by their targets. */
     public List<Entry> entries() {
         long now = nowMicros();
@@ -380,39 +383,6 @@ public final class Control {
         Map<String, String> all = new TreeMap<>();
         store.fields(keys.policies()).forEach((name, limits) -> all.put(Report.plain(name), Report.plain(limits)));
         return all;
-    }
-
-    /**
-     * What a text would change of a version, in the words of the configuration.
-     *
-     * @throws ConfigException with all mistakes that can be found without an instance's own configuration
-     */
-    public static List<String> changes(Version before, String text) {
-        Map<String, String> now = values("published version " + before.version(), before.text());
-        Map<String, String> next = values("the text", text);
-        List<String> all = new ArrayList<>();
-        Map<String, String> keys = new LinkedHashMap<>(now);
-        keys.putAll(next);
-        keys.keySet().forEach(key -> {
-            String old = now.get(key);
-            String fresh = next.get(key);
-            if (!Objects.equals(old, fresh)) {
-                all.add(key + ": " + Objects.requireNonNullElse(old, "(own)") + " -> "
-                        + Objects.requireNonNullElse(fresh, "(own)"));
-            }
-        });
-        return all;
-    }
-
-    private static Map<String, String> values(String source, String text) {
-        try {
-            LimiterConfig.Builder all = LimiterConfig.builder();
-            Map<String, String> values = all.over(source, new StringReader(text));
-            all.checkOver();
-            return values;
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
     }
 
     private Head head() {

@@ -293,7 +293,7 @@ class AttacksTest extends ControlFixture {
             control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");
             await("in force", () -> one.directives().all().size() == 1);
             assertTrue(limits(one, "vote").contains("20/1m"));
-            assertEquals(Map.of("vote", "[20/1m sliding-list name vote]"), control.policies());
+            assertEquals(Map.of("vote", "20/1m sliding-list"), control.policies());
             assertEquals(1, control.versions().size());
             // With the rights of an application nothing is published.
             Control asReader = new Control(open(RedisControlStore.open(NEWER, "reader", "password")), group, null);
@@ -304,7 +304,10 @@ class AttacksTest extends ControlFixture {
             assertEquals(2, control.audit(10).size());
             assertEquals("", findings(one).replace("[]", ""));
         } finally {
-            redis(NEWER, redis -> redis.aclDelUser("reader", "publisher"));
+            redis(NEWER, redis -> {
+                redis.aclDelUser("reader");
+                redis.aclDelUser("publisher");
+            });
         }
     }
 

@@ -1,6 +1,7 @@
 package io.limiter.internal.follow;
 
 import io.limiter.BackendException;
+import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ControlSettings;
@@ -21,6 +22,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -330,7 +332,7 @@ public final class Follower implements AutoCloseable {
         List<String> arguments = new ArrayList<>(List.of(name, line));
         Map<String, Policy> policies = Map.copyOf(instance.policies());
         if (!policies.equals(reportedPolicies)) {
-            policies.forEach((policy, value) -> arguments.addAll(List.of(policy, value.limits().toString())));
+            policies.forEach((policy, value) -> arguments.addAll(List.of(policy, text(value))));
         }
         List<String> answer;
         try {
@@ -349,6 +351,14 @@ public final class Follower implements AutoCloseable {
         inForce.setTime(Long.parseLong(answer.get(0)) * 1_000_000 + Long.parseLong(answer.get(1)));
         redisVersion = Math.max(1, Long.parseLong(answer.get(2)));
         reportedMicros = inForce.nowMicros();
+    }
+
+    /** Without the names that limits have of their policy, which a text would give to another state. */
+    private static String text(Policy policy) {
+        return policy.limits().stream()
+                .filter(limit -> !(limit instanceof Penalty))
+                .map(limit -> limit.spec() + (limit.spec().identity().equals(limit.name()) ? " name " + limit.name() : ""))
+                .collect(Collectors.joining(", "));
     }
 
     private void note(String what, RuntimeException refused) {
