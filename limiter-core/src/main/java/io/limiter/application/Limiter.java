@@ -10,20 +10,14 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.control.Control;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.KeyHash;
-import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.Settings;
-import io.limiter.internal.config.Settings.DenialRecord;
-import io.limiter.internal.config.Settings.Storage;
 import io.limiter.internal.control.Directives;
 import io.limiter.internal.control.InForce;
 import io.limiter.internal.follow.Layer;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +27,6 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 /**
@@ -49,10 +42,6 @@ import org.slf4j.event.Level;
  * {@link #replace} replaces as a whole: a call sees the old configuration or the new one, never a mix.
  */
 public final class Limiter implements AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(Limiter.class);
-    private static final DenialRecord USUAL =
-            new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
-
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
     /** Closed with this limiter; a different one if nothing is limited. */
@@ -84,9 +73,8 @@ public final class Limiter implements AutoCloseable {
         this.endNaming = this.rateLimiter
                 .monitor()
                 .registerRuleNames((policy, shadow) -> config().settings().rulesWith(policy, shadow));
-        // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
-        note(USUAL, settings.operation().denials());
-        this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, now -> CoverageNotes.of(now.settings()));
+        BackendStart.record(rateLimiter, null, settings.operation().denials());
+        this.<LimiterConfig>derive(now -> now).reporting(BackendStart::warn, now -> CoverageNotes.of(now.settings()));
         String name = settings.operation().jmx();
         this.jmx = name == null ? null : JmxView.register(this, name);
         this.reload = new Reload(this, config);
@@ -94,12 +82,6 @@ public final class Limiter implements AutoCloseable {
         this.control = follow.apply(this);
         if (control != null) {
             control.follower().start(Followed.LONGEST_START);
-        }
-    }
-
-    private void note(DenialRecord before, DenialRecord after) {
-        if (!after.equals(before)) {
-            rateLimiter.monitor().recordDenials(after.linesPerSecond(), after.keys());
         }
     }
 
@@ -134,25 +116,11 @@ public final class Limiter implements AutoCloseable {
     }
 
     private static Limiter started(LimiterConfig config, @Nullable Backend shared) {
-        Storage storage = config.settings().storage();
-        InProcessBackend inProcess = InProcessBackend.builder()
-                .maxEntries(storage.maxEntries())
-                .maxStamps(storage.maxTimestamps())
-                .build();
-        @Nullable InForce inForce = Followed.inForce(config);
-        RateLimiters.Builder builder = RateLimiters.builder(
-                        shared == null ? inProcess : Followed.backend(shared, inForce, 1))
-                .maxWaiting(storage.maxWaiting());
-        if (shared != null) {
-            builder.fallback(Followed.backend(inProcess, inForce, storage.instances()))
-                    .instances(storage.instances());
-            BackendStart.warnOfKeysThatCanBeGuessed(config.settings());
-        }
-        LOG.info(
-                "limiter started: backend {}, policies {}",
-                shared != null ? "redis" : "in-process",
-                BackendStart.shown(config.settings()));
-        return new Limiter(config, builder.build(), limiter -> Followed.of(limiter, config, shared, inForce));
+        InForce inForce = Followed.inForce(config);
+        return new Limiter(
+                config,
+                BackendStart.rateLimiter(config.settings(), shared, inForce),
+                limiter -> Followed.of(limiter, config, shared, inForce));
     }
 
     /**
@@ -253,6 +221,22 @@ public final class Limiter implements AutoCloseable {
     public synchronized <T> Derived<T> derive(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
+        try {
+            return added(make, policies);
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            if (control == null || layer.text() == null) {
+                throw wrong;
+            }
+            // What somebody has published must not keep an application from starting.
+            lay(new Layer(null, layer.switches()));
+            control.follower().drop(wrong);
+            return added(make, policies);
+        }
+    }
+
+    private <T> Derived<T> added(
+            Function<? super LimiterConfig, ? extends T> make,
+            Function<? super T, ? extends Collection<Policy>> policies) {
         Derived<T> made = new Derived<>(this, make, policies);
         T value = made.made(snapshot.config());
         Collection<Policy> its = policies.apply(value);
@@ -329,23 +313,15 @@ public final class Limiter implements AutoCloseable {
     }
 
     private Snapshot prepared(LimiterConfig next) {
-        Snapshot now = snapshot;
-        List<String> fixed = ConfigDiff.needingRestart(now.config().settings(), next.settings());
-        if (!fixed.isEmpty()) {
-            throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
-                    + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
-                    + " force");
-        }
-        Map<Derived<?>, Object> values = new LinkedHashMap<>();
-        derived.forEach(one -> values.put(one, one.made(next)));
-        return Snapshot.of(next, now.own(), values);
+        return snapshot.next(next, derived);
     }
 
     private void putInForce(Snapshot fresh) {
         Snapshot now = snapshot;
         fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
-        note(
+        BackendStart.record(
+                rateLimiter,
                 now.config().settings().operation().denials(),
                 fresh.config().settings().operation().denials());
         BackendStart.logReplacement(now, fresh);
@@ -373,15 +349,7 @@ public final class Limiter implements AutoCloseable {
      * @param others further names that are used; asked if a policy seems unused
      */
     public void reportUnusedPolicies(Supplier<? extends Collection<String>> others) {
-        reportUnusedPolicies(others, Level.WARN);
-    }
-
-    private void reportUnusedPolicies(Supplier<? extends Collection<String>> others, Level level) {
-        Settings now = config().settings();
-        if (now.enabled()) {
-            now.rules().forEach(rule -> unused.use(rule.policies()));
-            unused.report(now.policies().keySet(), rateLimiter.monitor(), others, level);
-        }
+        unused.report(this, others, Level.WARN);
     }
 
     @Override
@@ -393,7 +361,7 @@ public final class Limiter implements AutoCloseable {
         if (jmx != null) {
             jmx.close();
         }
-        reportUnusedPolicies(List::of, Level.INFO);
+        unused.report(this, List::of, Level.INFO);
         given.close();
         endNaming.run();
     }

@@ -2,8 +2,10 @@ package io.limiter.application;
 
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ConfigDiff;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,6 +43,24 @@ record Snapshot(
                 new ConcurrentHashMap<>(own),
                 new ConcurrentHashMap<>(policies),
                 new ConcurrentHashMap<>(derived));
+    }
+
+    /**
+     * With another configuration, and all that is derived from it.
+     *
+     * @throws IllegalArgumentException if it differs in what needs a restart, or two policies have one name
+     * @throws IllegalStateException if a derived value can't be made
+     */
+    Snapshot next(LimiterConfig other, Collection<Derived<?>> all) {
+        List<String> fixed = ConfigDiff.needingRestart(config.settings(), other.settings());
+        if (!fixed.isEmpty()) {
+            throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
+                    + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
+                    + " force");
+        }
+        Map<Derived<?>, Object> values = new LinkedHashMap<>();
+        all.forEach(one -> values.put(one, one.made(other)));
+        return of(other, own, values);
     }
 
     /** All policies, in the order of the configuration, then by name. */

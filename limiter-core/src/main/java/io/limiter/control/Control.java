@@ -12,15 +12,12 @@ import io.limiter.internal.control.Signer;
 import io.limiter.internal.follow.Report;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.function.BiFunction;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,13 +29,11 @@ import org.jspecify.annotations.Nullable;
  * IllegalArgumentException} if what is given is wrong; and {@link ConflictException} if somebody else published at the same time.
  */
 public final class Control {
-    private static final int MOST_TRIES = 20;
-    private static final Duration LONGEST_END = Duration.ofDays(3_660);
-    private static final long DAY_MICROS = 86_400_000_000L;
-
     private final ControlStore store;
     private final ControlKeys keys;
     private final Signer signer;
+    private final Heads heads;
+    private final Directing directing;
     private final Running running;
 
     /**
@@ -54,7 +49,9 @@ public final class Control {
         }
         this.keys = new ControlKeys(group);
         this.signer = new Signer(group, secret);
-        this.running = new Running(store, keys, this::nowMicros);
+        this.heads = new Heads(store, keys);
+        this.directing = new Directing(store, keys, heads, signer);
+        this.running = new Running(store, keys, heads::nowMicros);
     }
 
     /** Somebody else has published since the state on which a change is based. */
@@ -110,7 +107,7 @@ public final class Control {
 
     /** The published version; of number 0 and without text if nothing is published. */
     public Version current() {
-        Head head = head();
+        Head head = heads.head();
         return head.version() == 0 ? none() : version(head.version());
     }
 
@@ -133,13 +130,13 @@ public final class Control {
     }
 
     private static Version version(Published text) {
-        return new Version(text.version(), time(text.micros()), text.author(), text.note(), text.text());
+        return new Version(text.version(), Heads.time(text.micros()), text.author(), text.note(), text.text());
     }
 
     /** The versions that are kept, the latest first. */
     public List<Version> versions() {
         List<Version> all = new ArrayList<>();
-        long latest = head().version();
+        long latest = heads.head().version();
         for (long number = latest; number > Math.max(0, latest - ControlKeys.VERSIONS); number--) {
             String record = store.get(keys.text(number));
             if (record != null) {
@@ -163,19 +160,19 @@ public final class Control {
 
     /** Publishes an earlier version again, as a new one, which is returned. */
     public long rollBack(long to, String author, String note) {
-        return publish(version(to).text(), author, note, head().version(), "roll back to version " + to + " as");
+        return publish(version(to).text(), author, note, heads.head().version(), "roll back to version " + to + " as");
     }
 
     private long publish(String text, String author, String note, long based, String what) {
         Words.check(text);
-        return changeHead((seen, micros) -> {
+        return heads.change((seen, micros) -> {
             if (seen.version() != based) {
                 throw new ConflictException("RL-510 version " + seen.version() + " by "
                         + version(seen.version()).author() + " was published after version " + based
                         + "; look at what differs, and publish again");
             }
             Published next = new Published(based + 1, micros, author, note, "", text).signed(signer);
-            return new Next(
+            return new Heads.Next(
                     new Head(next.version(), micros, seen.revision(), seen.askedMicros()),
                     ControlKeys.PUBLISH,
                     List.of(
@@ -184,37 +181,9 @@ public final class Control {
                             keys.audit(),
                             keys.text(next.version() - ControlKeys.VERSIONS)),
                     next.record(),
-                    audit(micros, author, what + " version " + next.version(), "version " + based, note));
+                    Heads.audit(micros, author, what + " version " + next.version(), "version " + based, note));
         })
                 .version();
-    }
-
-    /**
-     * A change of what is published.
-     *
-     * @param arguments after the heads
-     */
-    private record Next(Head head, String script, List<String> keys, String... arguments) {}
-
-    /** Makes a change of what is published now, again if somebody else was faster; returns the new head. */
-    private Head changeHead(BiFunction<Head, Long, Next> make) {
-        for (int i = 0; i < MOST_TRIES; i++) {
-            String raw = Objects.requireNonNullElse(store.get(keys.head()), "");
-            Head seen = Head.of(raw);
-            Next change = make.apply(seen, Math.max(nowMicros(), seen.latestMicros() + 1));
-            List<String> arguments = new ArrayList<>(List.of(raw, change.head.toString()));
-            arguments.addAll(List.of(change.arguments));
-            List<String> answer = store.run(change.script, change.keys, arguments);
-            if (answer.get(0).equals("full")) {
-                throw new IllegalArgumentException("RL-503 there are " + ControlKeys.MOST_DIRECTIVES
-                        + " overrides and switches; remove some");
-            }
-            // Also where the answer to the same command was lost, and it was sent again.
-            if (answer.get(1).equals(change.head.toString())) {
-                return change.head;
-            }
-        }
-        throw new ConflictException("RL-510 others publish all the time; try again");
     }
 
     /**
@@ -226,7 +195,7 @@ public final class Control {
      */
     public Map<String, String> ask(String text, String author, Duration longest) throws InterruptedException {
         Words.check(text);
-        long micros = changeHead((seen, now) -> new Next(
+        long micros = heads.change((seen, now) -> new Heads.Next(
                         new Head(seen.version(), seen.textMicros(), seen.revision(), now),
                         ControlKeys.PUBLISH,
                         List.of(keys.head(), keys.candidate(), keys.audit(), keys.unused()),
@@ -244,7 +213,7 @@ public final class Control {
      * @return by the name of each instance why it does not run it; empty for one that does
      */
     public Map<String, String> await(Duration longest) throws InterruptedException {
-        Head head = head();
+        Head head = heads.head();
         return running.waitFor(
                 longest,
                 report -> Running.isCurrent(report, head)
@@ -256,7 +225,7 @@ public final class Control {
 
     /** The instances that have reported in the last seconds, by name. */
     public List<Instance> instances() {
-        return running.all(head());
+        return running.all(heads.head());
     }
 
     /**
@@ -272,12 +241,12 @@ public final class Control {
         if (!limits.isEmpty()) {
             LimitText.parseAll(limits);
         }
-        direct("policy:" + policy, key.canonical(), action, limits, until, author, note);
+        directing.set("policy:" + policy, key.canonical(), action, limits, until, author, note);
     }
 
     /** Removes the override of a key. Returns whether there was one. */
     public boolean removeOverride(String policy, PartitionKey key, String author, String note) {
-        return remove("policy:" + policy, key.canonical(), author, note);
+        return directing.remove("policy:" + policy, key.canonical(), author, note);
     }
 
     /**
@@ -287,56 +256,12 @@ public final class Control {
      * @param action {@code off}, {@code shadow}, or with {@code all} {@code deny}
      */
     public void turn(String target, String action, Instant until, String author, String note) {
-        direct(target, "", action, "", until, author, note);
+        directing.set(target, "", action, "", until, author, note);
     }
 
     /** Removes a switch. Returns whether there was one. */
     public boolean removeSwitch(String target, String author, String note) {
-        return remove(target, "", author, note);
-    }
-
-    private void direct(
-            String target, String key, String action, String limits, Instant until, String author, String note) {
-        long untilMicros = ChronoUnit.MICROS.between(Instant.EPOCH, until);
-        long now = nowMicros();
-        if (untilMicros <= now || untilMicros > now + LONGEST_END.toNanos() / 1_000) {
-            throw new IllegalArgumentException("RL-503 the end " + until + " is past, or more than ten years away; by the"
-                    + " time of Redis it is " + time(now));
-        }
-        Directive.Kind kind = Directive.Kind.of(action);
-        change(revision -> new Directive(revision, target, key, kind, limits, untilMicros, author, note, ""));
-    }
-
-    private boolean remove(String target, String key, String author, String note) {
-        boolean isThere = store.field(keys.directivesById(), target + " " + key) != null;
-        if (isThere) {
-            change(revision -> new Directive(
-                    revision, target, key, Directive.Kind.REMOVED, "", revision + DAY_MICROS, author, note, ""));
-        }
-        return isThere;
-    }
-
-    private void change(LongFunction<Directive> make) {
-        changeHead((seen, micros) -> {
-            Directive next = make.apply(micros).signed(signer);
-            boolean isRemoved = next.kind() == Directive.Kind.REMOVED;
-            String before = store.field(keys.directivesById(), next.id());
-            return new Next(
-                    new Head(seen.version(), seen.textMicros(), micros, seen.askedMicros()),
-                    ControlKeys.DIRECT,
-                    keys.directing(),
-                    next.record(),
-                    next.id(),
-                    Long.toString(micros),
-                    Long.toString(next.untilMicros()),
-                    isRemoved ? "removed" : "",
-                    audit(
-                            micros,
-                            next.author(),
-                            next + (isRemoved ? "" : " until " + time(next.untilMicros())),
-                            before == null ? "nothing" : Directive.of(before).toString(),
-                            next.note()));
-        });
+        return directing.remove(target, "", author, note);
     }
 
     /**
@@ -349,7 +274,7 @@ public final class Control {
 
     /** The overrides and switches in force, by their targets. */
     public List<Entry> entries() {
-        long now = nowMicros();
+        long now = heads.nowMicros();
         return store.fields(keys.directivesById()).values().stream()
                 .map(Directive::of)
                 .filter(one -> one.untilMicros() > now)
@@ -359,7 +284,7 @@ public final class Control {
                         one.key(),
                         one.kind().text(),
                         one.limits(),
-                        time(one.untilMicros()),
+                        Heads.time(one.untilMicros()),
                         one.author(),
                         one.note()))
                 .toList();
@@ -383,22 +308,5 @@ public final class Control {
         Map<String, String> all = new TreeMap<>();
         store.fields(keys.policies()).forEach((name, limits) -> all.put(Report.plain(name), Report.plain(limits)));
         return all;
-    }
-
-    private Head head() {
-        return Head.of(store.get(keys.head()));
-    }
-
-    private long nowMicros() {
-        List<String> time = store.run(ControlKeys.TIME, List.of(), List.of());
-        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
-    }
-
-    private static Instant time(long micros) {
-        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
-    }
-
-    private static String audit(long micros, String author, String what, String before, String note) {
-        return String.join("\t", time(micros).toString(), author, what, before, note);
     }
 }

@@ -1,28 +1,23 @@
 package io.limiter.internal.follow;
 
 import io.limiter.BackendException;
-import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ControlSettings;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.ControlStore;
 import io.limiter.internal.control.Directive;
-import io.limiter.internal.control.Directives;
 import io.limiter.internal.control.Head;
 import io.limiter.internal.control.InForce;
 import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,16 +29,7 @@ import org.slf4j.Logger;
 public final class Follower implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Follower.class);
     private static final long POLL_MILLIS = 500;
-    private static final long REPORT_MICROS = 2_000_000;
-    private static final long JUDGE_MICROS = 60_000_000;
-    /** Removed directives are known for a day; who was away for longer reads all. */
-    private static final long FORGETS_MICROS = 43_200_000_000L;
-
-    private static final int PAGE = 500;
-    private static final int MOST_READ = 3 * ControlKeys.MOST_DIRECTIVES;
     private static final int LONGEST_HEADER = 2_000;
-    private static final int REDIS_7 = 7 << 16;
-    private static final AtomicInteger NUMBERS = new AtomicInteger();
 
     /** What follows. */
     public interface Instance {
@@ -67,14 +53,14 @@ public final class Follower implements AutoCloseable {
     private final InForce inForce;
     private final Instance instance;
     private final LastGood lastGood;
-    private final String name;
+    private final Reporter reporter;
+    private final DirectiveFeed feed;
     private final CountDownLatch first = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "limiter-control");
 
     // All that follows belongs to the thread, and before its start to its maker.
     private volatile Layer layer = Layer.NONE;
-    private long revision;
     private @Nullable String seenHead;
     private long lookedMicros;
     private long askedMicros;
@@ -82,14 +68,10 @@ public final class Follower implements AutoCloseable {
     private String problem = "";
     private String behind = "";
     private long refusedMicros;
-    private long reportedMicros;
-    private long syncedMicros;
-    private long judgedMicros;
-    private boolean mustBeSigned = true;
-    private long redisVersion;
     private boolean isAway;
-    private boolean mayReport = true;
-    private Map<String, Policy> reportedPolicies = Map.of();
+    private boolean isReportDue;
+    /** Set by other threads: why the text in force is not any more. */
+    private volatile @Nullable String dropped;
     /** Set by other threads: the own configuration has changed, so what was refused may fit now. */
     private volatile boolean isOwnNew;
 
@@ -103,8 +85,16 @@ public final class Follower implements AutoCloseable {
         this.inForce = inForce;
         this.instance = instance;
         this.lastGood = new LastGood(settings.folder(), group);
-        this.name = Objects.requireNonNullElse(System.getenv("HOSTNAME"), "host") + "-"
-                + ProcessHandle.current().pid() + "-" + NUMBERS.incrementAndGet();
+        this.reporter = new Reporter(store, keys, signer, inForce);
+        this.feed = new DirectiveFeed(store, settings, keys, signer, inForce, reporter, instance) {
+            @Override
+            void changed(List<Directive> rules) {
+                if (!rules.equals(layer.switches())) {
+                    lay(new Layer(layer.text(), rules));
+                }
+                lastGood.keep(layer, inForce.directives());
+            }
+        };
         thread.setDaemon(true);
     }
 
@@ -131,7 +121,7 @@ public final class Follower implements AutoCloseable {
             } else {
                 Directive kept = Directive.of(record);
                 kept.check(signer, false);
-                take(List.of(kept));
+                feed.take(List.of(kept));
             }
         } catch (RuntimeException unfit) {
             LOG.warn("RL-512 what is kept in {} is not taken: {}", settings.folder(), Report.plain(unfit.getMessage()));
@@ -152,7 +142,8 @@ public final class Follower implements AutoCloseable {
     /** Looks once. Never throws. */
     void poll() {
         try {
-            if (redisVersion == 0) {
+            dropText();
+            if (reporter.isFirst()) {
                 report();
             }
             String text = store.get(keys.head());
@@ -162,19 +153,31 @@ public final class Follower implements AutoCloseable {
                 take(Head.of(text), again);
                 seenHead = text;
             }
-            syncedMicros = inForce.nowMicros();
+            feed.noteSynced();
             noteBack();
-            dropEnded();
-            if (inForce.nowMicros() - reportedMicros >= REPORT_MICROS) {
+            feed.dropEnded();
+            if (isReportDue || reporter.isDue()) {
                 report();
+                isReportDue = false;
             }
         } catch (BackendException failed) {
-            dropEnded();
+            feed.dropEnded();
             noteAway(String.valueOf(failed.getMessage()));
         } catch (RuntimeException wrong) {
             note("RL-505 what is published can't be read: ", wrong);
         }
         findings();
+    }
+
+    private void dropText() {
+        String why = dropped;
+        if (why != null) {
+            dropped = null;
+            refusedMicros = textMicros();
+            layer = new Layer(null, layer.switches());
+            note("RL-505 what is published does not fit this application: ", new IllegalStateException(why));
+            isReportDue = true;
+        }
     }
 
     private void take(Head head, boolean again) {
@@ -198,14 +201,12 @@ public final class Follower implements AutoCloseable {
             problem = "";
         }
         lookedMicros = head.textMicros();
-        if (head.revision() > revision) {
-            takeDirectives();
-        }
+        feed.follow(head.revision());
         if (head.askedMicros() > askedMicros) {
             verdict = verdict(head.askedMicros());
             askedMicros = head.askedMicros();
         }
-        reportedMicros = 0;
+        isReportDue = true;
     }
 
     private long textMicros() {
@@ -222,7 +223,7 @@ public final class Follower implements AutoCloseable {
         if (text.micros() != micros) {
             throw new IllegalArgumentException("RL-502 the text is another one than the one that was announced");
         }
-        text.check(signer, mustBeSigned());
+        text.check(signer, reporter.mustBeSigned());
         return text;
     }
 
@@ -242,123 +243,18 @@ public final class Follower implements AutoCloseable {
         layer = next;
     }
 
-    private void takeDirectives() {
-        if (inForce.nowMicros() - syncedMicros > FORGETS_MICROS) {
-            revision = 0;
-            inForce.set(Directives.NONE);
-        }
-        List<Directive> changes = new ArrayList<>();
-        int read = 0;
-        List<String> page;
-        do {
-            page = store.above(keys.directives(), revision, read, PAGE);
-            read += page.size();
-            for (String record : page) {
-                try {
-                    Directive one = Directive.of(record);
-                    one.check(signer, mustBeSigned());
-                    changes.add(one);
-                } catch (BackendException away) {
-                    throw away;
-                } catch (RuntimeException refused) {
-                    LOG.error("RL-505 an override or switch is refused: {}", Report.plain(refused.getMessage()));
-                }
-            }
-        } while (page.size() == PAGE && read < MOST_READ);
-        // By their signed revisions: who may write to Redis can change the order there.
-        changes.sort(Comparator.comparingLong(Directive::revision));
-        take(changes);
-        lastGood.keep(layer, inForce.directives());
-    }
-
-    private void take(List<Directive> changes) {
-        List<Directive> accepted = changes.stream()
-                .filter(one -> one.revision() > revision
-                        && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
-                .toList();
-        set(inForce.directives().after(accepted, inForce.nowMicros()));
-        changes.forEach(one -> revision = Math.max(revision, one.revision()));
-    }
-
-    private void dropEnded() {
-        set(inForce.directives().after(List.of(), inForce.nowMicros()));
-    }
-
-    private void set(Directives next) {
-        Directives before = inForce.directives();
-        if (next == before) {
-            return;
-        }
-        List<Directive> come = next.without(before);
-        List<Directive> gone = before.without(next);
-        inForce.set(next);
-        List<Directive> rules =
-                next.all().stream().filter(one -> !one.rule().isEmpty()).toList();
-        if (!rules.equals(layer.switches())) {
-            lay(new Layer(layer.text(), rules));
-        }
-        DirectiveLog.log(come, gone, next);
-        Stream.concat(come.stream(), gone.stream())
-                .map(one -> instance.policies().get(one.policy()))
-                .filter(Objects::nonNull)
-                .distinct()
-                .forEach(instance::hurry);
-    }
-
-    /** Whether only what is signed is taken: unless Redis shows that this application can't publish. */
-    private boolean mustBeSigned() {
-        long now = inForce.nowMicros();
-        if (signer.hasSecret() || redisVersion < REDIS_7) {
-            return true;
-        }
-        if (judgedMicros == 0 || now - judgedMicros > JUDGE_MICROS) {
-            mustBeSigned = store.mayWrite(keys.head(), keys.unused());
-            judgedMicros = now;
-        }
-        return mustBeSigned;
-    }
-
     private void report() {
-        String line = new Report(
+        reporter.report(
+                new Report(
                         0,
                         layer.text() == null ? 0 : layer.text().version(),
                         textMicros(),
-                        revision,
+                        feed.revision(),
                         lookedMicros,
                         askedMicros,
                         verdict,
-                        problem.isEmpty() ? behind : problem)
-                .line();
-        List<String> arguments = new ArrayList<>(List.of(name, line));
-        Map<String, Policy> policies = Map.copyOf(instance.policies());
-        if (!policies.equals(reportedPolicies)) {
-            policies.forEach((policy, value) -> arguments.addAll(List.of(policy, text(value))));
-        }
-        List<String> answer;
-        try {
-            answer = mayReport
-                    ? store.run(ControlKeys.REPORT, List.of(keys.reports(), keys.policies()), arguments)
-                    : store.run(ControlKeys.TIME, List.of(), List.of());
-            reportedPolicies = policies;
-        } catch (BackendException failed) {
-            if (!mayReport || failed.kind() != BackendException.Kind.FAULT) {
-                throw failed;
-            }
-            mayReport = false;
-            LOG.warn("RL-511 this instance can't report, so publishers don't see it: {}", failed.getMessage());
-            answer = store.run(ControlKeys.TIME, List.of(), List.of());
-        }
-        inForce.setTime(Long.parseLong(answer.get(0)) * 1_000_000 + Long.parseLong(answer.get(1)));
-        redisVersion = Math.max(1, Long.parseLong(answer.get(2)));
-        reportedMicros = inForce.nowMicros();
-    }
-
-    /** Without the names that limits have of their policy, which a text would give to another state. */
-    private static String text(Policy policy) {
-        return policy.limits().stream()
-                .filter(limit -> !(limit instanceof Penalty))
-                .map(limit -> limit.spec() + (limit.spec().identity().equals(limit.name()) ? " name " + limit.name() : ""))
-                .collect(Collectors.joining(", "));
+                        problem.isEmpty() ? behind : problem),
+                instance.policies());
     }
 
     private void note(String what, RuntimeException refused) {
@@ -401,14 +297,14 @@ public final class Follower implements AutoCloseable {
         return note.isEmpty() ? "" : " (" + note + ")";
     }
 
-    /** What lies over the own configuration. */
-    public Layer layer() {
-        return layer;
-    }
-
     /** A configuration of the instance's own has taken effect, so what was refused may fit now. */
     public void noteOwn() {
         isOwnNew = true;
+    }
+
+    /** The instance has taken the text out of force, because something that it derives can't be made of it. */
+    public void drop(RuntimeException why) {
+        dropped = String.valueOf(why.getMessage());
     }
 
     @Override
