@@ -286,8 +286,8 @@ public final class Limiter implements AutoCloseable {
         }
     }
 
-    /** The configuration without what is published. */
-    LimiterConfig own() {
+    /** The instance's own configuration, without what is published. */
+    public LimiterConfig ownConfig() {
         return own;
     }
 
