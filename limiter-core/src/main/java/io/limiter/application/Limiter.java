@@ -161,13 +161,7 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is none; the message lists the existing ones
      */
     public Policy policy(String name) {
-        Snapshot now = snapshot;
-        Policy policy = now.policies().get(name);
-        if (policy == null) {
-            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
-                    + now.listed().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
-        }
-        return policy;
+        return snapshot.policy(name);
     }
 
     /**
@@ -186,17 +180,10 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of that name
      */
     public synchronized void announce(Policy policy) {
-        Snapshot now = snapshot;
-        Policy known = now.policies().get(policy.name());
-        if (policy.equals(known) && now.own().containsKey(policy.name())) {
-            return;
+        if (snapshot.isNew(policy)) {
+            rateLimiter.announce(policy);
+            snapshot.add(policy);
         }
-        if (known != null) {
-            throw new IllegalArgumentException(
-                    "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
-        }
-        rateLimiter.announce(policy);
-        now.add(policy);
     }
 
     /**

@@ -70,6 +70,29 @@ record Snapshot(
         return all;
     }
 
+    /** The policy of a name; throws if there is none. */
+    Policy policy(String name) {
+        Policy policy = policies.get(name);
+        if (policy == null) {
+            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
+                    + listed().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
+        }
+        return policy;
+    }
+
+    /** Whether a policy that is announced is not known yet; throws if there is another of its name. */
+    boolean isNew(Policy policy) {
+        Policy known = policies.get(policy.name());
+        if (policy.equals(known) && own.containsKey(policy.name())) {
+            return false;
+        }
+        if (known != null) {
+            throw new IllegalArgumentException(
+                    "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
+        }
+        return true;
+    }
+
     /** Adds a policy that is announced. */
     void add(Policy policy) {
         own.put(policy.name(), policy);

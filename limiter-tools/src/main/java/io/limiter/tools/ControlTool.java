@@ -7,6 +7,7 @@ import io.limiter.internal.config.LimitText;
 import io.limiter.redis.RedisControlStore;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -20,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -115,9 +117,7 @@ public final class ControlTool {
                 ? RedisControlStore.openYaml(Files.readString(Path.of(yaml)))
                 : RedisControlStore.open(
                         setting("redis", "LIMITER_REDIS_ADDRESS"),
-                        options.get("user", environment.getOrDefault("LIMITER_REDIS_USERNAME", "")).isEmpty()
-                                ? null
-                                : options.get("user", environment.getOrDefault("LIMITER_REDIS_USERNAME", "")),
+                        options.get("user") == null ? environment.get("LIMITER_REDIS_USERNAME") : options.get("user"),
                         secret("password-file", "LIMITER_REDIS_PASSWORD"));
     }
 
@@ -145,38 +145,13 @@ public final class ControlTool {
                 long to = number(options.word(1, "the version"));
                 return published(control, control.rollBack(to, author(), note()));
             }
-            case "versions" -> print(control.versions().stream()
-                    .map(one -> row(
-                            "version", one.version(), "time", one.time(), "author", one.author(), "note", one.note()))
-                    .toList());
+            case "versions" -> print(control.versions(), "text");
             case "show" -> out.print(
                     options.size() > 1
                             ? control.version(number(options.word(1, ""))).text()
                             : control.current().text());
-            case "instances" -> print(control.instances().stream()
-                    .map(one -> row(
-                            "instance",
-                            one.name(),
-                            "version",
-                            one.version(),
-                            "current",
-                            one.isCurrent(),
-                            "problem",
-                            one.problem()))
-                    .toList());
-            case "audit" -> print(control.audit(AUDITED).stream()
-                    .map(one -> row(
-                            "time",
-                            one.time(),
-                            "author",
-                            one.author(),
-                            "what",
-                            one.what(),
-                            "before",
-                            one.before(),
-                            "note",
-                            one.note()))
-                    .toList());
+            case "instances" -> print(control.instances(), "");
+            case "audit" -> print(control.audit(AUDITED), "");
             case "override" -> override(control);
             case "switch" -> turn(control);
             default -> throw new IllegalArgumentException("there is no command " + command);
@@ -240,11 +215,7 @@ public final class ControlTool {
     private void override(Control control) {
         String action = options.word(1, "add, remove or list");
         if (action.equals("list")) {
-            print(control.entries().stream()
-                    .map(one -> row(
-                            "target", one.target(), "key", one.key(), "action", one.action(), "limits", one.limits(),
-                            "until", one.until(), "author", one.author(), "note", one.note()))
-                    .toList());
+            print(control.entries(), "");
         } else if (action.equals("remove")) {
             say(
                     control.removeOverride(options.required("policy"), Words.key(options.required("key")), author(), note())
@@ -299,24 +270,33 @@ public final class ControlTool {
         }
     }
 
-    private static Map<String, Object> row(Object... namesAndValues) {
-        Map<String, Object> row = new LinkedHashMap<>();
-        for (int i = 0; i < namesAndValues.length; i += 2) {
-            row.put((String) namesAndValues[i], namesAndValues[i + 1]);
+    /** One line for each, of all its components but one. */
+    private void print(List<? extends Record> rows, String without) {
+        List<Map<String, @Nullable Object>> all = new ArrayList<>();
+        for (Record row : rows) {
+            Map<String, @Nullable Object> cells = new LinkedHashMap<>();
+            for (RecordComponent part : row.getClass().getRecordComponents()) {
+                if (!part.getName().equals(without)) {
+                    cells.put(part.getName(), value(row, part));
+                }
+            }
+            all.add(cells);
         }
-        return row;
-    }
-
-    private void print(List<Map<String, Object>> rows) {
         if (options.has("json")) {
-            out.println(Json.of(rows));
+            out.println(Json.of(all));
             return;
         }
-        rows.forEach(row -> {
-            List<String> cells = new ArrayList<>();
-            row.values().forEach(value -> cells.add(String.valueOf(value).isEmpty() ? "-" : String.valueOf(value)));
-            out.println(String.join("  ", cells));
-        });
+        all.forEach(cells -> out.println(cells.values().stream()
+                .map(cell -> String.valueOf(cell).isEmpty() ? "-" : String.valueOf(cell))
+                .collect(Collectors.joining("  "))));
+    }
+
+    private static @Nullable Object value(Record row, RecordComponent part) {
+        try {
+            return part.getAccessor().invoke(row);
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     private void say(String line) {

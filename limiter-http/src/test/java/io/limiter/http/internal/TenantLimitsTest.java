@@ -50,7 +50,7 @@ class TenantLimitsTest {
         assertNull(resolved(List.of("7/1m")));
         assertNull(resolved(List.of(Limit.slidingList(7, MINUTE), Limit.slidingList(8, MINUTE))));
         assertNull(resolved(Limit.distinct(3, MINUTE)));
-        assertNull(resolved(Limit.allotment(10, 1, MINUTE, null, Instant.MAX)));
+        assertNull(resolved(Limit.allotment(10, 1, MINUTE, null, Instant.parse("2027-01-01T00:00:00Z"))));
     }
 
     @Test
