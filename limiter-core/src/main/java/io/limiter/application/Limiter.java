@@ -266,7 +266,7 @@ public final class Limiter implements AutoCloseable {
      *     method is missing; the old configuration stays in force then
      */
     public synchronized void replace(LimiterConfig next) {
-        putInForce(prepared(layer.over(next)));
+        putInForce(snapshot.next(layer.over(next), derived));
         own = next;
         if (control != null) {
             control.follower().noteOwn();
@@ -280,13 +280,13 @@ public final class Limiter implements AutoCloseable {
 
     /** Lays what is published over the own configuration, and over those that follow it. */
     synchronized void lay(Layer published) {
-        putInForce(prepared(published.over(own)));
+        putInForce(snapshot.next(published.over(own), derived));
         layer = published;
     }
 
     /** Throws what {@link #lay} would, and changes nothing. */
     synchronized void check(Layer published) {
-        prepared(published.over(own));
+        snapshot.next(published.over(own), derived);
     }
 
     /** Publishes for the group of this instance, where its user of Redis may; empty unless {@code limiter.control.group} is set. */
@@ -297,10 +297,6 @@ public final class Limiter implements AutoCloseable {
     /** The overrides and switches in force here, for the library's own packages. */
     public Directives directives() {
         return control == null ? Directives.NONE : control.inForce().directives();
-    }
-
-    private Snapshot prepared(LimiterConfig next) {
-        return snapshot.next(next, derived);
     }
 
     private void putInForce(Snapshot fresh) {

@@ -141,7 +141,7 @@ public final class LimiterConfig {
     /** Collects text, then makes a configuration. A later source overrides an earlier one. Not thread-safe. */
     public static final class Builder {
         private final List<ConfigEntry> entries = new ArrayList<>();
-        /** These override the environment too. */
+        /** These override the environment too, and are no part of another builder. */
         private final List<ConfigEntry> over = new ArrayList<>();
 
         private final Problems problems = new Problems();
@@ -157,7 +157,6 @@ public final class LimiterConfig {
 
         private Builder(Builder other) {
             entries.addAll(other.entries);
-            over.addAll(other.over);
             foreignKeys.addAll(other.foreignKeys);
             policies.addAll(other.policies);
             environment = other.environment;

@@ -17,6 +17,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -129,7 +131,9 @@ public final class Control {
         return version(Published.of(record));
     }
 
-    private static Version version(Published text) {
+    /** Also of an earlier version: what is published again is signed again. */
+    private Version version(Published text) {
+        text.check(signer, false);
         return new Version(text.version(), Heads.time(text.micros()), text.author(), text.note(), text.text());
     }
 
@@ -140,7 +144,7 @@ public final class Control {
         for (long number = latest; number > Math.max(0, latest - ControlKeys.VERSIONS); number--) {
             String record = store.get(keys.text(number));
             if (record != null) {
-                all.add(version(Published.of(record)));
+                readable(one -> version(Published.of(one)), record).forEach(all::add);
             }
         }
         return all;
@@ -276,7 +280,7 @@ public final class Control {
     public List<Entry> entries() {
         long now = heads.nowMicros();
         return store.fields(keys.directivesById()).values().stream()
-                .map(Directive::of)
+                .flatMap(record -> readable(this::directive, record))
                 .filter(one -> one.untilMicros() > now)
                 .sorted(Comparator.comparing(Directive::id))
                 .map(one -> new Entry(
@@ -308,5 +312,20 @@ public final class Control {
         Map<String, String> all = new TreeMap<>();
         store.fields(keys.policies()).forEach((name, limits) -> all.put(Report.plain(name), Report.plain(limits)));
         return all;
+    }
+
+    private Directive directive(String record) {
+        Directive one = Directive.of(record);
+        one.check(signer, false);
+        return one;
+    }
+
+    /** None of a record that somebody else has written there, so that the others are shown. */
+    private static <T> Stream<T> readable(Function<String, T> parser, String record) {
+        try {
+            return Stream.of(parser.apply(record));
+        } catch (IllegalArgumentException foreign) {
+            return Stream.empty();
+        }
     }
 }

@@ -13,6 +13,7 @@ import java.util.function.BiFunction;
 /** Changes what is published, one publisher after the other. */
 record Heads(ControlStore store, ControlKeys keys) {
     private static final int MOST_TRIES = 20;
+    private static final long MOST_AHEAD_MICROS = 3_600_000_000L;
 
     /**
      * A change of what is published.
@@ -26,7 +27,10 @@ record Heads(ControlStore store, ControlKeys keys) {
         for (int i = 0; i < MOST_TRIES; i++) {
             String raw = Objects.requireNonNullElse(store.get(keys.head()), "");
             Head seen = Head.of(raw);
-            Next change = make.apply(seen, Math.max(nowMicros(), seen.latestMicros() + 1));
+            long now = nowMicros();
+            // A head of the future is none of a publisher.
+            long latest = seen.latestMicros() > now + MOST_AHEAD_MICROS ? 0 : seen.latestMicros();
+            Next change = make.apply(seen, Math.max(now, latest + 1));
             List<String> arguments = new ArrayList<>(List.of(raw, change.head.toString()));
             arguments.addAll(List.of(change.arguments));
             List<String> answer = store.run(change.script, change.keys, arguments);

@@ -113,6 +113,27 @@ class AttacksTest extends ControlFixture {
         return limiter.rateLimiter().monitor().health().findings().toString();
     }
 
+    /** What an operator takes back to is signed again, so it must be what was published. */
+    @Test
+    void aTextThatWasChangedWhereItIsKept() throws Exception {
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "", 0);
+        control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
+        redis(OLD, redis -> redis.set(keys.text(1), redis.get(keys.text(1)).replace("20/1m", "2000000/1m")));
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
+        assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
+        assertEquals(1, control.versions().size());
+        redis(OLD, redis -> {
+            redis.set(keys.head(), new Head(2, 9_000_000_000_000_000L, 9_000_000_000_000_000L, 0).toString());
+            redis.hset(keys.directivesById(), "all ", "nonsense");
+        });
+        assertEquals(List.of(), control.entries());
+        Limiter one = instance(OLD, OWN);
+        control.publish(TEXT, "alice", "", 2);
+        await("the right one", () -> limits(one, "vote").contains("20/1m"));
+    }
+
     @Test
     void aTextWithTenMegabytes() throws Exception {
         Limiter one = instance(OLD, OWN);

@@ -46,6 +46,7 @@ abstract class ControlFixture {
         return instance(LimiterConfig.builder()
                 .property("limiter.redis.address", address)
                 .property("limiter.redis.deadline", "10s")
+                .property("limiter.redis.startup-wait", "30s")
                 .property("limiter.redis.prefix", prefix)
                 .property("limiter.control.group", group)
                 .property("limiter.control.secret", SECRET), lines);

@@ -10,6 +10,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,30 @@ class OverridesTest extends ControlFixture {
         assertFalse(one.tryAcquire("export", ALICE, 1).allowed());
         assertFalse(control.removeOverride("export", ALICE, "op", ""));
         assertEquals(2, control.audit(10).size());
+    }
+
+    /** While Redis is unreachable, each of two instances has its share of an override, and its end is that of this JVM's clock. */
+    @Test
+    void inTheLocalShare() throws Exception {
+        try (Wire wire = Wire.to(RedisServers.singlePort())) {
+            Limiter one = instance(
+                    "redis://127.0.0.1:" + wire.port(),
+                    "limiter.policies.export.limits = 4/1h",
+                    "limiter.instances = 2",
+                    "limiter.policies.export.deadline = 200ms");
+            control.override("export", ALICE, "limits", "10/1h", soon(), "op", "");
+            control.override("export", PartitionKey.of("b"), "blocked", "", soon(), "op", "");
+            control.override("export", PartitionKey.of("u"), "unlimited", "", Instant.now().plusSeconds(20), "op", "");
+            await("in force", () -> one.directives().all().size() == 3);
+            wire.cut();
+            await("local", () -> one.tryAcquire("export", PartitionKey.of("other"), 1).source()
+                    == Decision.Source.LOCAL_FALLBACK);
+            assertEquals(5, admitted(one, ALICE, 20));
+            assertEquals(2, admitted(one, BOB, 20));
+            assertEquals(0, admitted(one, PartitionKey.of("b"), 3));
+            assertEquals(30, admitted(one, PartitionKey.of("u"), 30));
+            await("ended", () -> admitted(one, PartitionKey.of("u"), 3) < 3);
+        }
     }
 
     @Test

@@ -45,7 +45,7 @@ public record Layer(@Nullable Published text, List<Directive> switches) {
      * @throws IllegalArgumentException with all mistakes
      */
     public LimiterConfig over(LimiterConfig own) {
-        LimiterConfig published = text == null ? own : over(own, text);
+        LimiterConfig published = text == null ? own : over(own, text).build();
         Set<String> rules = published.settings().rules().stream()
                 .map(RuleDefinition::name)
                 .collect(Collectors.toSet());
@@ -54,10 +54,15 @@ public record Layer(@Nullable Published text, List<Directive> switches) {
                 .map(one -> "limiter.rules." + one.rule()
                         + (one.kind() == Directive.Kind.OFF ? ".enabled = false\n" : ".shadow = true\n"))
                 .collect(Collectors.joining());
-        return lines.isEmpty() ? published : read(published.toBuilder(), "switch", lines).build();
+        if (lines.isEmpty()) {
+            return published;
+        }
+        LimiterConfig.Builder all = text == null ? own.toBuilder() : over(own, text);
+        values(all, "switch", lines);
+        return all.build();
     }
 
-    private static LimiterConfig over(LimiterConfig own, Published text) {
+    private static LimiterConfig.Builder over(LimiterConfig own, Published text) {
         LimiterConfig.Builder all = own.toBuilder();
         String source = text.source();
         ControlSettings control = own.settings().operation().control();
@@ -68,7 +73,7 @@ public record Layer(@Nullable Published text, List<Directive> switches) {
                 all.mistake(source, 0, key, mistake);
             }
         });
-        return all.build();
+        return all;
     }
 
     /** Why a property is not taken from a publisher; null if it is. */
@@ -92,11 +97,6 @@ public record Layer(@Nullable Published text, List<Directive> switches) {
                         + " add it there")
                 .findFirst()
                 .orElse(null);
-    }
-
-    private static LimiterConfig.Builder read(LimiterConfig.Builder all, String source, String text) {
-        values(all, source, text);
-        return all;
     }
 
     private static Map<String, String> values(LimiterConfig.Builder all, String source, String text) {
