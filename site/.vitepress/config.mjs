@@ -85,6 +85,7 @@ export default defineConfig({
       ]),
       group('Operations', '/operations', [
         page('Change limits, see who is limited', '/operations/change-and-look'),
+        page('Control from one place', '/operations/control'),
         page('Monitoring', '/operations/monitoring'),
         page('Access to Redis', '/operations/redis-access'),
         page('Measured faults', '/operations/measured-faults'),
@@ -100,6 +101,7 @@ export default defineConfig({
         page('RL-2xx: Redis', '/diagnostics/rl-200'),
         page('RL-3xx: HTTP', '/diagnostics/rl-300'),
         page('RL-4xx: this JVM', '/diagnostics/rl-400'),
+        page('RL-5xx: control', '/diagnostics/rl-500'),
       ]),
       group('Algorithms', '/algorithms', [
         page('Fixed window', '/algorithms/fixed-window'),

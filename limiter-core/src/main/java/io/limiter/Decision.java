@@ -32,7 +32,11 @@ public final class Decision {
         /** The backend could not answer and the policy has {@link FailureMode#DENY}. */
         FAILED_CLOSED,
         /** The backend could not answer and this JVM decided with its share: {@link FailureMode#LOCAL}. */
-        LOCAL_FALLBACK;
+        LOCAL_FALLBACK,
+        /**
+         * An override of the key, or a switch, by an operator decided: the call is not counted, only counted in shadow, or denied.
+         */
+        OVERRIDDEN;
 
         /** Whether the numbers are those of the limit itself, so that they can be sent to a client. */
         public boolean isExact() {
@@ -118,7 +122,7 @@ public final class Decision {
     /**
      * The outcome of each limit of each charge, in their order; of a {@link Source#CACHED_DENIAL} only the known ones.
      * Empty if nothing was counted
-     * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}).
+     * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}, {@link Source#OVERRIDDEN} where allowed).
      */
     public List<LimitOutcome> outcomes() {
         return said instanceof LimitOutcome one ? List.of(one) : List.of(several());

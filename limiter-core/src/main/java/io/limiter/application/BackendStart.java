@@ -2,7 +2,11 @@ package io.limiter.application;
 
 import io.limiter.Backend;
 import io.limiter.Limit;
+import io.limiter.LimiterMonitor;
 import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.RedisSettings;
@@ -10,6 +14,9 @@ import io.limiter.internal.config.RedisSettings.RedisMode;
 import io.limiter.internal.config.ReloadSettings;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.Settings.BackendKind;
+import io.limiter.internal.config.Settings.DenialRecord;
+import io.limiter.internal.config.Settings.Storage;
+import io.limiter.internal.control.InForce;
 import io.limiter.redis.RedisBackend;
 import java.io.ByteArrayInputStream;
 import java.io.FileNotFoundException;
@@ -27,6 +34,9 @@ import org.slf4j.event.Level;
 /** Starts the backend that the configuration describes. */
 final class BackendStart {
     private static final Logger LOG = DiagnosticLog.of(BackendStart.class);
+
+    private static final DenialRecord USUAL =
+            new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
 
     private BackendStart() {}
 
@@ -55,6 +65,44 @@ final class BackendStart {
                             + " can be guessed; add limiter.redis.key-secret, the same in all instances",
                     rules);
         }
+    }
+
+    /**
+     * What decides by these settings.
+     *
+     * @param shared null where this JVM decides
+     * @param inForce what it follows; null for nothing
+     */
+    static RateLimiter rateLimiter(Settings settings, @Nullable Backend shared, @Nullable InForce inForce) {
+        Storage storage = settings.storage();
+        InProcessBackend inProcess = InProcessBackend.builder()
+                .maxEntries(storage.maxEntries())
+                .maxStamps(storage.maxTimestamps())
+                .build();
+        RateLimiters.Builder builder = RateLimiters.builder(
+                        shared == null ? inProcess : Followed.backend(shared, inForce, 1))
+                .maxWaiting(storage.maxWaiting());
+        if (shared != null) {
+            builder.fallback(Followed.backend(inProcess, inForce, storage.instances()))
+                    .instances(storage.instances());
+            BackendStart.warnOfKeysThatCanBeGuessed(settings);
+        }
+        LOG.info(
+                "limiter started: backend {}, policies {}",
+                shared != null ? "redis" : "in-process",
+                BackendStart.shown(settings));
+        return builder.build();
+    }
+
+    /** Several limiters can share a rate limiter: one without settings for denials leaves those of the others. */
+    static void record(RateLimiter rateLimiter, @Nullable DenialRecord before, DenialRecord after) {
+        if (!after.equals(before == null ? USUAL : before)) {
+            rateLimiter.monitor().recordDenials(after.linesPerSecond(), after.keys());
+        }
+    }
+
+    static void warn(String finding) {
+        LOG.warn(finding);
     }
 
     static List<String> shown(Settings settings) {

@@ -8,27 +8,25 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.control.Control;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.KeyHash;
-import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.Settings;
-import io.limiter.internal.config.Settings.DenialRecord;
-import io.limiter.internal.config.Settings.Storage;
+import io.limiter.internal.control.Directives;
+import io.limiter.internal.control.InForce;
+import io.limiter.internal.follow.Layer;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 /**
@@ -44,10 +42,6 @@ import org.slf4j.event.Level;
  * {@link #replace} replaces as a whole: a call sees the old configuration or the new one, never a mix.
  */
 public final class Limiter implements AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(Limiter.class);
-    private static final DenialRecord USUAL =
-            new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
-
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
     /** Closed with this limiter; a different one if nothing is limited. */
@@ -60,30 +54,34 @@ public final class Limiter implements AutoCloseable {
     /** In the order in which they were derived. Guarded by this. */
     private final Set<Derived<?>> derived = new LinkedHashSet<>();
 
+    private final @Nullable Followed control;
+    /** Without what is published. Changed under this. */
+    private volatile LimiterConfig own;
+    /** What is published. Guarded by this. */
+    private Layer layer = Layer.NONE;
+
     private final UnusedPolicies unused = new UnusedPolicies();
 
-    private Limiter(LimiterConfig config, RateLimiter rateLimiter) {
+    private Limiter(LimiterConfig config, RateLimiter rateLimiter, Function<Limiter, @Nullable Followed> follow) {
         Settings settings = config.settings();
         this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiters.unlimited();
         this.given = rateLimiter;
         this.keyHash = settings.redis().keyHash();
+        this.own = config;
         this.snapshot = Snapshot.of(config, Map.of(), Map.of());
         config.policies().values().forEach(this.rateLimiter::announce);
         this.endNaming = this.rateLimiter
                 .monitor()
                 .registerRuleNames((policy, shadow) -> config().settings().rulesWith(policy, shadow));
-        // Several limiters can share a rate limiter: one without settings for denials leaves those of the others.
-        note(USUAL, settings.operation().denials());
-        this.<LimiterConfig>derive(now -> now).reporting(LOG::warn, now -> CoverageNotes.of(now.settings()));
+        BackendStart.record(rateLimiter, null, settings.operation().denials());
+        this.<LimiterConfig>derive(now -> now).reporting(BackendStart::warn, now -> CoverageNotes.of(now.settings()));
         String name = settings.operation().jmx();
         this.jmx = name == null ? null : JmxView.register(this, name);
         this.reload = new Reload(this, config);
         reload.watch();
-    }
-
-    private void note(DenialRecord before, DenialRecord after) {
-        if (!after.equals(before)) {
-            rateLimiter.monitor().recordDenials(after.linesPerSecond(), after.keys());
+        this.control = follow.apply(this);
+        if (control != null) {
+            control.follower().start(Followed.LONGEST_START);
         }
     }
 
@@ -118,22 +116,11 @@ public final class Limiter implements AutoCloseable {
     }
 
     private static Limiter started(LimiterConfig config, @Nullable Backend shared) {
-        Storage storage = config.settings().storage();
-        InProcessBackend inProcess = InProcessBackend.builder()
-                .maxEntries(storage.maxEntries())
-                .maxStamps(storage.maxTimestamps())
-                .build();
-        RateLimiters.Builder builder =
-                RateLimiters.builder(shared == null ? inProcess : shared).maxWaiting(storage.maxWaiting());
-        if (shared != null) {
-            builder.fallback(inProcess).instances(storage.instances());
-            BackendStart.warnOfKeysThatCanBeGuessed(config.settings());
-        }
-        LOG.info(
-                "limiter started: backend {}, policies {}",
-                shared != null ? "redis" : "in-process",
-                BackendStart.shown(config.settings()));
-        return new Limiter(config, builder.build());
+        InForce inForce = Followed.inForce(config);
+        return new Limiter(
+                config,
+                BackendStart.rateLimiter(config.settings(), shared, inForce),
+                limiter -> Followed.of(limiter, config, shared, inForce));
     }
 
     /**
@@ -143,7 +130,9 @@ public final class Limiter implements AutoCloseable {
      */
     public static Limiter of(LimiterConfig config, RateLimiter rateLimiter) {
         return new Limiter(
-                Objects.requireNonNull(config, "config"), Objects.requireNonNull(rateLimiter, "rateLimiter"));
+                Objects.requireNonNull(config, "config"),
+                Objects.requireNonNull(rateLimiter, "rateLimiter"),
+                limiter -> null);
     }
 
     /** The current configuration. */
@@ -172,13 +161,7 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is none; the message lists the existing ones
      */
     public Policy policy(String name) {
-        Snapshot now = snapshot;
-        Policy policy = now.policies().get(name);
-        if (policy == null) {
-            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
-                    + now.listed().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
-        }
-        return policy;
+        return snapshot.policy(name);
     }
 
     /**
@@ -197,17 +180,10 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of that name
      */
     public synchronized void announce(Policy policy) {
-        Snapshot now = snapshot;
-        Policy known = now.policies().get(policy.name());
-        if (policy.equals(known) && now.own().containsKey(policy.name())) {
-            return;
+        if (snapshot.isNew(policy)) {
+            rateLimiter.announce(policy);
+            snapshot.add(policy);
         }
-        if (known != null) {
-            throw new IllegalArgumentException(
-                    "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
-        }
-        rateLimiter.announce(policy);
-        now.add(policy);
     }
 
     /**
@@ -230,6 +206,22 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of such a name
      */
     public synchronized <T> Derived<T> derive(
+            Function<? super LimiterConfig, ? extends T> make,
+            Function<? super T, ? extends Collection<Policy>> policies) {
+        try {
+            return added(make, policies);
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            if (control == null || layer.text() == null) {
+                throw wrong;
+            }
+            // What somebody has published must not keep an application from starting.
+            lay(new Layer(null, layer.switches()));
+            control.follower().drop(wrong);
+            return added(make, policies);
+        }
+    }
+
+    private <T> Derived<T> added(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
         Derived<T> made = new Derived<>(this, make, policies);
@@ -274,21 +266,47 @@ public final class Limiter implements AutoCloseable {
      *     method is missing; the old configuration stays in force then
      */
     public synchronized void replace(LimiterConfig next) {
-        Snapshot now = snapshot;
-        List<String> fixed = ConfigDiff.needingRestart(now.config().settings(), next.settings());
-        if (!fixed.isEmpty()) {
-            throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
-                    + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
-                    + " force");
+        putInForce(snapshot.next(layer.over(next), derived));
+        own = next;
+        if (control != null) {
+            control.follower().noteOwn();
         }
-        Map<Derived<?>, Object> values = new LinkedHashMap<>();
-        derived.forEach(one -> values.put(one, one.made(next)));
-        Snapshot fresh = Snapshot.of(next, now.own(), values);
+    }
+
+    /** The instance's own configuration, without what is published. */
+    public LimiterConfig ownConfig() {
+        return own;
+    }
+
+    /** Lays what is published over the own configuration, and over those that follow it. */
+    synchronized void lay(Layer published) {
+        putInForce(snapshot.next(published.over(own), derived));
+        layer = published;
+    }
+
+    /** Throws what {@link #lay} would, and changes nothing. */
+    synchronized void check(Layer published) {
+        snapshot.next(published.over(own), derived);
+    }
+
+    /** Publishes for the group of this instance, where its user of Redis may; empty unless {@code limiter.control.group} is set. */
+    public Optional<Control> control() {
+        return Optional.ofNullable(control).map(Followed::control);
+    }
+
+    /** The overrides and switches in force here, for the library's own packages. */
+    public Directives directives() {
+        return control == null ? Directives.NONE : control.inForce().directives();
+    }
+
+    private void putInForce(Snapshot fresh) {
+        Snapshot now = snapshot;
         fresh.policies().values().forEach(rateLimiter::announce);
         snapshot = fresh;
-        note(
+        BackendStart.record(
+                rateLimiter,
                 now.config().settings().operation().denials(),
-                next.settings().operation().denials());
+                fresh.config().settings().operation().denials());
         BackendStart.logReplacement(now, fresh);
         retractMissing(now);
         List.copyOf(derived).forEach(Derived::tell);
@@ -314,24 +332,19 @@ public final class Limiter implements AutoCloseable {
      * @param others further names that are used; asked if a policy seems unused
      */
     public void reportUnusedPolicies(Supplier<? extends Collection<String>> others) {
-        reportUnusedPolicies(others, Level.WARN);
-    }
-
-    private void reportUnusedPolicies(Supplier<? extends Collection<String>> others, Level level) {
-        Settings now = config().settings();
-        if (now.enabled()) {
-            now.rules().forEach(rule -> unused.use(rule.policies()));
-            unused.report(now.policies().keySet(), rateLimiter.monitor(), others, level);
-        }
+        unused.report(this, others, Level.WARN);
     }
 
     @Override
     public void close() {
         reload.close();
+        if (control != null) {
+            control.close();
+        }
         if (jmx != null) {
             jmx.close();
         }
-        reportUnusedPolicies(List::of, Level.INFO);
+        unused.report(this, List::of, Level.INFO);
         given.close();
         endNaming.run();
     }

@@ -116,7 +116,7 @@ final class Reload implements AutoCloseable {
     private List<String> apply(Duration settling) throws InterruptedException {
         settings.source().checkReadable();
         try {
-            LimiterConfig now = limiter.config();
+            LimiterConfig now = limiter.ownConfig();
             LimiterConfig next = settled(settling);
             if (next == null || next.equals(now)) {
                 LOG.info("the configuration was read again: nothing differs");

@@ -2,8 +2,10 @@ package io.limiter.application;
 
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ConfigDiff;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -43,11 +45,52 @@ record Snapshot(
                 new ConcurrentHashMap<>(derived));
     }
 
+    /**
+     * With another configuration, and all that is derived from it.
+     *
+     * @throws IllegalArgumentException if it differs in what needs a restart, or two policies have one name
+     * @throws IllegalStateException if a derived value can't be made
+     */
+    Snapshot next(LimiterConfig other, Collection<Derived<?>> all) {
+        List<String> fixed = ConfigDiff.needingRestart(config.settings(), other.settings());
+        if (!fixed.isEmpty()) {
+            throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
+                    + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"
+                    + " force");
+        }
+        Map<Derived<?>, Object> values = new LinkedHashMap<>();
+        all.forEach(one -> values.put(one, one.made(other)));
+        return of(other, own, values);
+    }
+
     /** All policies, in the order of the configuration, then by name. */
     Map<String, Policy> listed() {
         Map<String, Policy> all = new LinkedHashMap<>(config.policies());
         new TreeMap<>(policies).forEach(all::putIfAbsent);
         return all;
+    }
+
+    /** The policy of a name; throws if there is none. */
+    Policy policy(String name) {
+        Policy policy = policies.get(name);
+        if (policy == null) {
+            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
+                    + listed().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
+        }
+        return policy;
+    }
+
+    /** Whether a policy that is announced is not known yet; throws if there is another of its name. */
+    boolean isNew(Policy policy) {
+        Policy known = policies.get(policy.name());
+        if (policy.equals(known) && own.containsKey(policy.name())) {
+            return false;
+        }
+        if (known != null) {
+            throw new IllegalArgumentException(
+                    "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
+        }
+        return true;
     }
 
     /** Adds a policy that is announced. */

@@ -3,6 +3,7 @@ package io.limiter.application;
 import io.limiter.LimiterMonitor;
 import io.limiter.Policy;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.config.Settings;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,6 +21,15 @@ final class UnusedPolicies {
 
     void use(Collection<Policy> policies) {
         policies.forEach(policy -> known.add(policy.name()));
+    }
+
+    /** Reports those of a limiter that is enabled. */
+    void report(Limiter limiter, Supplier<? extends Collection<String>> others, Level level) {
+        Settings now = limiter.config().settings();
+        if (now.enabled()) {
+            now.rules().forEach(rule -> use(rule.policies()));
+            report(now.policies().keySet(), limiter.rateLimiter().monitor(), others, level);
+        }
     }
 
     /** One line for all of them. Not an error, because code may use a policy by its name later. */

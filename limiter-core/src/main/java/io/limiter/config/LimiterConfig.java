@@ -19,12 +19,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +90,21 @@ public final class LimiterConfig {
         return settings.storage().backend() == Settings.BackendKind.REDIS;
     }
 
+    /**
+     * Where each property is written, by its key: the name of a file with the line, an environment variable, a published
+     * version. A key without one has its default.
+     */
+    public Map<String, String> origins() {
+        return settings.reload().origins();
+    }
+
+    /** The classes that its text names, without those of {@link Builder#over}. */
+    public Set<String> namedClasses() {
+        return text.entries.stream()
+                .flatMap(entry -> MissingClasses.named(entry.key(), entry.value()).stream())
+                .collect(Collectors.toSet());
+    }
+
     /** The values of all settings, for the library's own packages: what they have may change in any release. */
     public Settings settings() {
         return settings;
@@ -124,6 +141,9 @@ public final class LimiterConfig {
     /** Collects text, then makes a configuration. A later source overrides an earlier one. Not thread-safe. */
     public static final class Builder {
         private final List<ConfigEntry> entries = new ArrayList<>();
+        /** These override the environment too, and are no part of another builder. */
+        private final List<ConfigEntry> over = new ArrayList<>();
+
         private final Problems problems = new Problems();
         private final Set<String> foreignKeys = new LinkedHashSet<>();
         private final List<Policy> policies = new ArrayList<>();
@@ -187,6 +207,37 @@ public final class LimiterConfig {
         public Builder properties(String source, Map<String, String> properties) {
             properties.forEach((key, value) -> property(source, 0, key, value));
             return this;
+        }
+
+        /**
+         * Lays properties text over all of this, environment variables too, key by key.
+         *
+         * @param source its name in messages
+         * @return the keys and values, in their order
+         */
+        public Map<String, String> over(String source, Reader text) throws IOException {
+            List<ConfigEntry> read = PropertiesText.read(source, text, problems);
+            over.addAll(read);
+            Map<String, String> values = new LinkedHashMap<>();
+            read.forEach(entry -> values.put(entry.key(), entry.value()));
+            return values;
+        }
+
+        /**
+         * Checks what is laid over by itself, as far as that is possible.
+         *
+         * @throws ConfigException with all mistakes
+         */
+        public void checkOver() {
+            new SettingsParser(over, problems, foreignKeys).checkGrammar();
+            throwMistakes();
+        }
+
+        private void throwMistakes() {
+            List<String> mistakes = problems.lines();
+            if (!mistakes.isEmpty()) {
+                throw new ConfigException(problems.report(), mistakes);
+            }
         }
 
         /** Adds one property. */
@@ -283,15 +334,13 @@ public final class LimiterConfig {
         public LimiterConfig build() {
             List<ConfigEntry> all = new ArrayList<>(entries);
             all.addAll(EnvironmentText.entries(environment, entries, foreignKeys, problems));
+            all.addAll(over);
             if (classes != null) {
                 MissingClasses.note(all, classes, problems);
             }
             SettingsParser parser = new SettingsParser(all, problems, foreignKeys);
             Settings settings = parser.parse(policies, hasClient, source);
-            List<String> mistakes = problems.lines();
-            if (!mistakes.isEmpty()) {
-                throw new ConfigException(problems.report(), mistakes);
-            }
+            throwMistakes();
             return new LimiterConfig(settings, new Builder(this));
         }
     }

@@ -58,7 +58,7 @@ final class Connection implements AutoCloseable {
     /** What is connected, or tries to. */
     private volatile @Nullable Transport tried;
     /** The same once it is connected; null before, and in the end. */
-    private volatile @Nullable Transport transport;
+    volatile @Nullable Transport transport;
 
     private final Map<Object, MasterLink> links = new ConcurrentHashMap<>();
     /** An instance that starts later may have another secret. */

@@ -41,7 +41,7 @@ public final class RedisBackend implements Backend {
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
     private final RedisKeys keys;
-    private final Connection connection;
+    final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
 

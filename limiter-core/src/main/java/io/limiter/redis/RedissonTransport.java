@@ -65,7 +65,7 @@ final class RedissonTransport implements Transport {
     /** The time between the two tasks that measure a thread. */
     private static final long HOP_MICROS = 1_000;
 
-    private final RedissonClient client;
+    final RedissonClient client;
     private final boolean own;
     private final ScheduledExecutorService timer;
     private final boolean cluster;

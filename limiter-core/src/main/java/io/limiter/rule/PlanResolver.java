@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface PlanResolver {
     /**
-     * The plan of a caller: a {@link String} is the name of a configured plan. Other types of plans may follow, so the
-     * result is not declared as a name. It may block. If it returns null or a plan that is not configured, or throws an
-     * exception, the caller has the default plan.
+     * The plan of a caller: a {@link String} is the name of a configured plan; a {@link io.limiter.Limit}, or a {@link
+     * java.util.List} of them, replaces the limits of the default plan for this caller, whose state it keeps where algorithm and
+     * period are the same. At most 1 000 different limits are taken for each rule. It may block. If it returns null, a plan that is
+     * not configured or limits that can't be used, or throws an exception, the caller has the default plan.
      *
      * @param caller the user, API key or other text that is the first part of the key; the client's address where there is no
      *     other part. At most 256 characters, chosen by the client

@@ -68,7 +68,7 @@ public class DenialAnswer {
     }
 
     /**
-     * 429 (RFC 6585 section 4), or 503 if the backend could not answer and the failure mode denies. A request that can
+     * 429 (RFC 6585 section 4), or 503 if the backend could not answer and the failure mode denies, or a switch denies everything. A request that can
      * never be allowed gets 429 in any case: that is known without the backend.
      */
     public final int status() {
@@ -168,11 +168,13 @@ public class DenialAnswer {
     }
 
     /**
-     * Whether the backend could not answer and the failure mode denies; a call that can never be allowed is denied in
-     * any case.
+     * Whether the backend could not answer and the failure mode denies, or everything is denied; a call that can never be allowed
+     * is denied in any case. An override "blocked" is a block.
      */
     private boolean isOutage() {
-        return decision.source() == Decision.Source.FAILED_CLOSED && decision.retryAfterMicros() != LimitOutcome.NEVER;
+        boolean isForAll = decision.source() == Decision.Source.FAILED_CLOSED
+                || decision.source() == Decision.Source.OVERRIDDEN && !decision.blocked();
+        return isForAll && decision.retryAfterMicros() != LimitOutcome.NEVER;
     }
 
     /** The forms of the body of the standard answer. */

@@ -1,6 +1,7 @@
 // Calls to the actuator. The browser adds the login by itself; what changes or sends something needs the token of this site too.
 
 const HOME = '../actuator/ratelimits';
+const CONTROL = '../actuator/ratelimitcontrol';
 
 export class Failure extends Error {
   constructor(status, text) {
@@ -14,12 +15,14 @@ export const denied = () => call('GET', '/denied');
 export const look = (policy, key) => call('GET', ofKey(policy, key));
 export const reset = (policy, key) => call('DELETE', ofKey(policy, key));
 export const explain = (request) => call('POST', '/explain', request);
+export const control = () => call('GET', '', undefined, CONTROL);
+export const change = (request) => call('POST', '', request, CONTROL);
 
 function ofKey(policy, key) {
   return `/${encodeURIComponent(policy)}?${new URLSearchParams({ key })}`;
 }
 
-async function call(method, path, body) {
+async function call(method, path, body, home = HOME) {
   const headers = { Accept: 'application/json' };
   if (method !== 'GET') {
     headers['X-XSRF-TOKEN'] = token();
@@ -27,7 +30,7 @@ async function call(method, path, body) {
   if (body !== undefined) {
     headers['Content-Type'] = 'application/json';
   }
-  const response = await fetch(HOME + path, {
+  const response = await fetch(home + path, {
     method, headers, body: JSON.stringify(body), cache: 'no-store', credentials: 'same-origin',
   });
   const answer = await response.json().catch(() => ({}));

@@ -1,4 +1,5 @@
 import * as actuator from './actuator.js';
+import { refreshControl, startControl } from './control.js';
 import { showDenied } from './denied.js';
 import { startExplain } from './explain.js';
 import { startKeys } from './keys.js';
@@ -14,6 +15,7 @@ async function refresh() {
     showOverview(report);
     showRules(report);
     showDenied(denied);
+    await refreshControl();
     find('refreshed').textContent = `As of ${new Date().toLocaleTimeString('en-GB')}, every ${REFRESH_MILLIS / 1000} seconds.`;
   } catch (failure) {
     find('refreshed').textContent = `The server can’t be asked: ${failure.message} The page shows what it knew.`;
@@ -30,4 +32,5 @@ async function keepFresh() {
 
 startKeys();
 startExplain();
+startControl();
 keepFresh();

@@ -3,6 +3,7 @@ package io.limiter.internal.config;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -14,6 +15,12 @@ public final class MissingClasses {
                     + "|limiter\\.http\\.rejection-handler=)(?<type>[^0-9:-][^:]*)");
 
     private MissingClasses() {}
+
+    /** The class that a property names; empty for none. */
+    public static Optional<String> named(String key, String value) {
+        Matcher named = NAMED.matcher(ConfigKeys.newNames().getOrDefault(key, key) + "=" + value);
+        return named.matches() ? Optional.of(named.group("type")) : Optional.empty();
+    }
 
     /** Notes them. */
     public static void note(List<ConfigEntry> entries, ClassLoader loader, Problems problems) {

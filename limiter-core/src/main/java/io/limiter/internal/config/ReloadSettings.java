@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param source where the settings are read
  * @param limitsIn the names in messages of the texts that have a rule, a policy or a plan
  * @param text the properties as they are written, except those of Redis, and the limits of policies in code
+ * @param origins where these are written, by key
  * @param fixed the values in force that need a restart, by key
  */
 public record ReloadSettings(
@@ -32,6 +33,7 @@ public record ReloadSettings(
         Source source,
         Set<String> limitsIn,
         Map<String, String> text,
+        Map<String, String> origins,
         Map<String, @Nullable Object> fixed) {
     static final String INTERVAL = "limiter.reload.interval";
     private static final int MOST_BYTES = 16 << 20;
@@ -73,14 +75,22 @@ public record ReloadSettings(
                 .filter(entry -> entry.line() > 0 && NamedKeys.nameIn(entry.key()) != null)
                 .map(ConfigEntry::source)
                 .collect(Collectors.toSet());
-        return new ReloadSettings(interval, source, limitsIn, text(reader, inCode), reader.fixed());
+        return new ReloadSettings(interval, source, limitsIn, text(reader, inCode), origins(reader), reader.fixed());
+    }
+
+    private static Map<String, String> origins(PropertyReader reader) {
+        Map<String, String> origins = new LinkedHashMap<>();
+        reader.all()
+                .forEach(entry -> origins.put(
+                        entry.key(), entry.source() + (entry.line() > 0 ? " line " + entry.line() : "")));
+        return Collections.unmodifiableMap(origins);
     }
 
     /** Redis has secrets, and settings that do not change. */
     private static Map<String, String> text(PropertyReader reader, Collection<Policy> inCode) {
         Map<String, String> text = new LinkedHashMap<>();
         reader.all().stream()
-                .filter(entry -> !entry.key().startsWith("limiter.redis."))
+                .filter(entry -> !entry.key().startsWith("limiter.redis.") && !entry.key().equals("limiter.control.secret"))
                 .forEach(entry -> text.put(entry.key(), entry.value()));
         inCode.forEach(policy -> add(policy, text));
         return Collections.unmodifiableMap(text);

@@ -90,8 +90,10 @@ public record Settings(
      * @param denials what is recorded about denied calls
      * @param jmx the name under which JMX shows the limiter; null for none
      * @param reload whether and how all of this is read again
+     * @param control whether and how it follows what is published
      */
-    public record Operation(DenialRecord denials, @Nullable String jmx, ReloadSettings reload) {}
+    public record Operation(
+            DenialRecord denials, @Nullable String jmx, ReloadSettings reload, ControlSettings control) {}
 
     /**
      * What is recorded about denied calls.

@@ -53,12 +53,35 @@ public final class SettingsParser {
         String jmx = reader.text("limiter.jmx.name");
         DenialRecord denials = new DenialRecord(
                 reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
+        ControlSettings control = ControlSettings.read(reader);
         ReloadSettings reload = ReloadSettings.read(reader, inCode, source);
         foreignKeys.stream().filter(key -> ConfigKeys.find(key) != null).forEach(reader::text);
         reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
         reader.checkConflicts();
-        return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, jmx, reload));
+        return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, jmx, reload, control));
+    }
+
+    /** Notes the mistakes that are certain of a text that will lie over an unknown configuration. */
+    public void checkGrammar() {
+        for (ConfigEntry entry : reader.all()) {
+            checkKey(entry.key());
+            ConfigKey known = ConfigKeys.find(entry.key());
+            if (known != null) {
+                reader.must(
+                        entry.key(),
+                        !known.needsRestart(),
+                        "RL-150 it can't change while instances run; write it into the configuration of each");
+                reader.check(entry.key(), () -> {
+                    known.check(entry.value());
+                    if (entry.key().endsWith(".limits")) {
+                        LimitText.parseAll(entry.value());
+                    } else if (entry.key().endsWith(".block")) {
+                        LimitText.parseBlock(entry.value());
+                    }
+                });
+            }
+        }
     }
 
     private void checkKey(String key) {

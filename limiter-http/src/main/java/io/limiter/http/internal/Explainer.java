@@ -210,7 +210,8 @@ public final class Explainer {
         }
         Charge charge = binding.charge();
         DenialReason why = binding.reason();
-        return "policy '" + charge.policy().name() + "' denies the key "
+        String by = denial.source() == Decision.Source.OVERRIDDEN ? "an override or a switch of an operator for " : "";
+        return by + "policy '" + charge.policy().name() + "' denies the key "
                 + charge.key().canonical()
                 + (charge.policy().takesMembers()
                         ? charge.member() == null ? ", without a member," : " with the member " + charge.memberText()

@@ -90,6 +90,9 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
     }
 
     private static Policy policy(RuleDefinition rule, @Nullable Object plan) {
+        if (plan instanceof Policy own) {
+            return own;
+        }
         RulePlans plans = rule.charging().plans();
         Policy policy = plan == null || plans == null ? null : plans.policies().get(plan);
         return policy == null ? rule.policy() : policy;
@@ -149,7 +152,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
     private static Function<RuleRequest, RulePolicy> ofResolver(
             RuleDefinition rule, RulePlans plans, RequestKey key, PlanSettings settings, PlanResolver resolver) {
         PlanLookup lookup =
-                new PlanLookup(rule.name(), resolver, settings, plan -> policy(rule, plan) != rule.policy());
+                new PlanLookup(rule.name(), new TenantLimits(rule.name(), rule.policy(), resolver), settings, plan -> policy(rule, plan) != rule.policy());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);
         Throttle unknownLog = Throttle.hourly(TimeSource.system()::nowMicros);
         return request -> {
@@ -160,7 +163,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
             String client = request.network();
             Supplier<Policy> policy = () -> {
                 Object plan = lookup.plan(caller, client);
-                boolean isUnknown = plan != null && !plans.policies().containsKey(plan);
+                boolean isUnknown = plan != null && !(plan instanceof Policy) && !plans.policies().containsKey(plan);
                 if (isUnknown && !request.isSample() && unknownLog.tryPass()) {
                     LOG.warn(
                             "RL-316 rule '{}': {} returned the plan '{}', which is not configured, so the caller"

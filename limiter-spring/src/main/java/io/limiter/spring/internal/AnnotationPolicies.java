@@ -121,7 +121,7 @@ final class AnnotationPolicies {
                             + ", and a name is 1 to 64 of A-Z a-z 0-9 . _ -; give it another with name = \"...\"");
         }
         Owner owner = new Owner(source + " " + ordinal, described(source));
-        Owner known = limiter.config().policies().containsKey(name)
+        Owner known = limiter.ownConfig().policies().containsKey(name)
                 ? new Owner("", "the configuration")
                 : OWNERS.computeIfAbsent(limiter, one -> new ConcurrentHashMap<>())
                         .computeIfAbsent(name, one -> owner);

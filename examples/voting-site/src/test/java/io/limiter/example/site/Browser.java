@@ -78,6 +78,11 @@ final class Browser {
                 .headers(headers));
     }
 
+    /** The same with a body. */
+    Answer sendBodyWith(int port, String method, String path, String json, String... headers) {
+        return send(request(port, path).method(method, body(json)).headers(headers));
+    }
+
     private Answer send(HttpRequest.Builder request) {
         try {
             return new Answer(http.send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8)));

@@ -1,6 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
 import io.limiter.application.Limiter;
+import io.limiter.control.Control;
 import io.limiter.http.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.internal.CallObserver;
@@ -78,6 +79,19 @@ public class LimiterActuatorAutoConfiguration {
         @ImportRuntimeHints(FilterExplainer.Hints.class)
         FilterExplainer requestExplainer(ListableBeanFactory beans) {
             return new FilterExplainer(beans);
+        }
+    }
+
+    /** The endpoint of operators. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+    @ConditionalOnAvailableEndpoint(ControlEndpoint.class)
+    @RegisterReflectionForBinding({Control.Instance.class, Control.Entry.class, Control.Change.class})
+    static class OfControl {
+        @Bean("io.limiter.spring.controlEndpoint")
+        @ConditionalOnMissingBean
+        ControlEndpoint controlEndpoint(Limiter limiter) {
+            return new ControlEndpoint(limiter);
         }
     }
 

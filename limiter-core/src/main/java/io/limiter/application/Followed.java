@@ -1,0 +1,83 @@
+package io.limiter.application;
+
+import io.limiter.Backend;
+import io.limiter.Policy;
+import io.limiter.TimeSource;
+import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.config.ControlSettings;
+import io.limiter.internal.control.ControlStore;
+import io.limiter.internal.control.ControlledBackend;
+import io.limiter.internal.control.InForce;
+import io.limiter.internal.follow.Follower;
+import io.limiter.internal.follow.Layer;
+import io.limiter.redis.RedisBackend;
+import io.limiter.redis.RedisControlStore;
+import io.limiter.control.Control;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** What an instance follows, and how its decisions do. Nothing of it exists unless there is a group. */
+record Followed(Follower follower, Control control, InForce inForce) implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(Followed.class);
+    static final Duration LONGEST_START = Duration.ofSeconds(1);
+
+    private static @Nullable String group(LimiterConfig config) {
+        return config.settings().operation().control().group();
+    }
+
+    /** What backends of a configuration follow; null if nothing. */
+    static @Nullable InForce inForce(LimiterConfig config) {
+        return group(config) == null ? null : new InForce(TimeSource.system());
+    }
+
+    /** A backend that follows, if there is anything to follow. */
+    static Backend backend(Backend plain, @Nullable InForce inForce, long instances) {
+        return inForce == null ? plain : new ControlledBackend(plain, inForce, instances);
+    }
+
+    /** Null unless there is a group, and a Redis. */
+    static @Nullable Followed of(
+            Limiter limiter, LimiterConfig config, @Nullable Backend shared, @Nullable InForce inForce) {
+        String group = group(config);
+        if (group == null || inForce == null) {
+            return null;
+        }
+        if (!(shared instanceof RedisBackend redis)) {
+            LOG.warn("RL-513 limiter.control.group has no effect without Redis: nothing that is published is read; add"
+                    + " limiter.redis.address");
+            return null;
+        }
+        ControlStore store = RedisControlStore.of(redis);
+        ControlSettings settings = config.settings().operation().control();
+        Follower follower = new Follower(store, settings, inForce, new Follower.Instance() {
+            @Override
+            public void lay(Layer layer) {
+                limiter.lay(layer);
+            }
+
+            @Override
+            public void check(Layer layer) {
+                limiter.check(layer);
+            }
+
+            @Override
+            public Map<String, Policy> policies() {
+                return limiter.policies();
+            }
+
+            @Override
+            public void hurry(Policy policy) {
+                limiter.rateLimiter().announce(policy);
+            }
+        });
+        return new Followed(follower, new Control(store, group, settings.secret()), inForce);
+    }
+
+    @Override
+    public void close() {
+        follower.close();
+    }
+}

@@ -1,0 +1,112 @@
+package io.limiter.control;
+
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
+import io.limiter.config.ConfigException;
+import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.LimitText;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The words of operators: texts, keys and limits. */
+public final class Words {
+    private static final Set<String> SECRETS = Set.of("session", "bearer", "header", "cookie", "query");
+    private static final int IPV6_PREFIX = 64;
+
+    private Words() {}
+
+    /**
+     * What a text changes of another one, in the words of the configuration: {@code limiter.plans.free.limits: 2/1m -> 20/1m}. A
+     * key that one of them does not have is {@code (own)}: each instance has its own value.
+     *
+     * @throws ConfigException as {@link #check} does
+     */
+    public static List<String> changes(String before, String text) {
+        Map<String, String> now = values("the published text", before);
+        Map<String, String> next = values("the text", text);
+        Set<String> keys = new LinkedHashSet<>(now.keySet());
+        keys.addAll(next.keySet());
+        return keys.stream()
+                .filter(key -> !Objects.equals(now.get(key), next.get(key)))
+                .map(key -> key + ": " + now.getOrDefault(key, "(own)") + " -> " + next.getOrDefault(key, "(own)"))
+                .toList();
+    }
+
+    /**
+     * Checks a text as far as that is possible without the configuration of an instance.
+     *
+     * @throws ConfigException with all mistakes
+     */
+    public static void check(String text) {
+        values("the text", text);
+    }
+
+    private static Map<String, String> values(String source, String text) {
+        try {
+            LimiterConfig.Builder all = LimiterConfig.builder();
+            Map<String, String> values = all.over(source, new StringReader(text));
+            all.checkOver();
+            return values;
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+
+    /**
+     * The key of a caller as an operator writes it: an address ({@code 192.0.2.1}; of IPv6 its network of 64 bits, or one that is
+     * written with another length), {@code user:alice}, or a key as in the log ({@code header.x-api-key=~8d1a...}).
+     *
+     * @throws IllegalArgumentException if it is none; also for a secret in clear, which is stored as a hash
+     */
+    public static PartitionKey key(String text) {
+        IpAddress address = IpAddress.parse(text);
+        if (address != null) {
+            return PartitionKey.of(
+                    text.indexOf(':') < 0
+                            ? address.toString()
+                            : IpNetwork.parse(address + "/" + IPV6_PREFIX).withoutHostBits().toString());
+        }
+        if (text.indexOf('/') > 0 && IpAddress.parse(text.substring(0, text.indexOf('/'))) != null) {
+            return PartitionKey.of(IpNetwork.parse(text).withoutHostBits().toString());
+        }
+        int colon = text.indexOf(':');
+        if (colon <= 0 || text.indexOf('=') >= 0) {
+            return PartitionKey.parse(text);
+        }
+        String kind = text.substring(0, colon);
+        if (SECRETS.contains(kind)) {
+            throw new IllegalArgumentException("a " + kind + " is stored as a hash; write the key as the log of denials"
+                    + " shows it, such as header.x-api-key=~ and 32 digits");
+        }
+        return PartitionKey.builder().add(kind, text.substring(colon + 1)).build();
+    }
+
+    /** @param known the limits of the policy, as instances report them; null if none has */
+    static List<String> notes(String policy, @Nullable String known, String limits) {
+        if (known == null) {
+            return List.of("no instance has reported a policy '" + policy + "'; the override has no effect until one has it");
+        }
+        List<String> notes = new ArrayList<>();
+        if (!limits.isEmpty() && LimitText.isLimits(known)) {
+            List<Limit> now = LimitText.parseAll(known);
+            for (Limit limit : LimitText.parseAll(limits)) {
+                if (now.stream().noneMatch(one -> one.kind().equals(limit.kind())
+                        && one.spec().identity().equals(limit.spec().identity()))) {
+                    notes.add("RL-152 '" + limit + "' has another algorithm or period than '" + known
+                            + "', so the caller begins with full quota");
+                }
+            }
+        }
+        return notes;
+    }
+}

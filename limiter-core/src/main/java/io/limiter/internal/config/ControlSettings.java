@@ -1,0 +1,41 @@
+package io.limiter.internal.config;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether and how this instance follows what is published in Redis. Immutable.
+ *
+ * @param group whose published text is followed; null for none
+ * @param secret with which it is signed; null for none
+ * @param folder where the last one is kept; null for nowhere
+ * @param accepts what is taken: {@link #ALL}, or some of limits, plans, shadow, overrides, switches
+ */
+public record ControlSettings(
+        @Nullable String group, @Nullable String secret, @Nullable Path folder, Set<String> accepts) {
+    /** Everything is taken. */
+    public static final String ALL = "all";
+
+    private static final String HERE = "limiter.control.";
+
+    static ControlSettings read(PropertyReader reader) {
+        return new ControlSettings(
+                reader.text(HERE + "group"),
+                reader.text(HERE + "secret"),
+                reader.read(HERE + "folder", Path::of),
+                Set.copyOf(reader.read(HERE + "accepts", List.of(ALL), LimitText::items)));
+    }
+
+    /** Whether a kind of publication is taken. */
+    public boolean takes(String kind) {
+        return accepts.contains(ALL) || accepts.contains(kind);
+    }
+
+    /** Contains no secret. */
+    @Override
+    public String toString() {
+        return "ControlSettings[" + group + ", accepts " + accepts + "]";
+    }
+}

@@ -1,0 +1,104 @@
+package io.limiter.internal.control;
+
+import io.limiter.PartitionKey;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The directives in force. Immutable: a change makes another one, in which the other policies are the same. */
+public final class Directives {
+    /** No directives. */
+    public static final Directives NONE = new Directives(Map.of(), Map.of(), null);
+
+    private final Map<String, Directive> byId;
+    private final Map<String, OfPolicy> byPolicy;
+    private final @Nullable Directive all;
+
+    /**
+     * Those of one policy.
+     *
+     * @param whole the switch of the policy; null for none
+     * @param keys overrides by key
+     */
+    private record OfPolicy(@Nullable Directive whole, Map<PartitionKey, Directive> keys) {
+        boolean isEmpty() {
+            return whole == null && keys.isEmpty();
+        }
+    }
+
+    private Directives(Map<String, Directive> byId, Map<String, OfPolicy> byPolicy, @Nullable Directive all) {
+        this.byId = byId;
+        this.byPolicy = byPolicy;
+        this.all = all;
+    }
+
+    /**
+     * The same after some changes.
+     *
+     * @param changes in the order of their revisions
+     * @param nowMicros the time of Redis: what has ended is left out
+     * @throws IllegalArgumentException if there are too many
+     */
+    public Directives after(Collection<Directive> changes, long nowMicros) {
+        Map<String, Directive> ids = new LinkedHashMap<>(byId);
+        changes.forEach(change -> ids.put(change.id(), change));
+        ids.values().removeIf(one -> one.kind() == Directive.Kind.REMOVED || one.untilMicros() <= nowMicros);
+        if (ids.size() > ControlKeys.MOST_DIRECTIVES) {
+            throw new IllegalArgumentException("RL-503 there are " + ids.size() + " overrides and switches, and at most "
+                    + ControlKeys.MOST_DIRECTIVES + " are taken; remove some");
+        }
+        if (ids.equals(byId)) {
+            return this;
+        }
+        Map<String, OfPolicy> policies = new HashMap<>();
+        for (Directive one : ids.values()) {
+            if (!one.policy().isEmpty()) {
+                OfPolicy known = policies.computeIfAbsent(one.policy(), name -> new OfPolicy(null, new HashMap<>()));
+                if (one.key().isEmpty()) {
+                    policies.put(one.policy(), new OfPolicy(one, known.keys));
+                } else {
+                    known.keys.put(PartitionKey.parse(one.key()), one);
+                }
+            }
+        }
+        return new Directives(ids, policies, ids.get(Directive.ALL + " "));
+    }
+
+    /** All of them. */
+    public Collection<Directive> all() {
+        return Collections.unmodifiableCollection(byId.values());
+    }
+
+    /** Those that this has and another one does not. */
+    public List<Directive> without(Directives other) {
+        List<Directive> rest = new ArrayList<>(byId.values());
+        rest.removeIf(one -> one.equals(other.byId.get(one.id())));
+        return rest;
+    }
+
+    /** Whether a policy has none, and there is none for everything. */
+    public boolean isQuiet(String policy) {
+        return all == null && (byPolicy.isEmpty() || !byPolicy.containsKey(policy));
+    }
+
+    /**
+     * The one that decides a call: the strongest.
+     *
+     * @param nowMicros the time of Redis
+     */
+    @Nullable
+    Directive find(String policy, PartitionKey key, LongSupplier nowMicros) {
+        Directive found = all;
+        if (found == null) {
+            OfPolicy mine = byPolicy.get(policy);
+            found = mine == null ? null : mine.whole != null ? mine.whole : mine.keys.get(key);
+        }
+        return found == null || found.untilMicros() <= nowMicros.getAsLong() ? null : found;
+    }
+}

@@ -1,0 +1,322 @@
+package io.limiter.internal.follow;
+
+import io.limiter.BackendException;
+import io.limiter.Policy;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.config.ControlSettings;
+import io.limiter.internal.control.ControlKeys;
+import io.limiter.internal.control.ControlStore;
+import io.limiter.internal.control.Directive;
+import io.limiter.internal.control.Head;
+import io.limiter.internal.control.InForce;
+import io.limiter.internal.control.Published;
+import io.limiter.internal.control.Signer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/**
+ * Follows what is published for the group of an instance: looks at one small key, fetches what has changed, checks it, and puts
+ * all of it into force or nothing. One thread does that; decisions never wait for it.
+ */
+public final class Follower implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(Follower.class);
+    private static final long POLL_MILLIS = 500;
+    private static final int LONGEST_HEADER = 2_000;
+
+    /** What follows. */
+    public interface Instance {
+        /** Lays this over its own configuration; throws if the whole does not fit. */
+        void lay(Layer layer);
+
+        /** Throws what {@link #lay} would, and changes nothing. */
+        void check(Layer layer);
+
+        /** The policies in force. */
+        Map<String, Policy> policies();
+
+        /** Calls that wait ask again. */
+        void hurry(Policy policy);
+    }
+
+    private final ControlStore store;
+    private final ControlSettings settings;
+    private final ControlKeys keys;
+    private final Signer signer;
+    private final InForce inForce;
+    private final Instance instance;
+    private final LastGood lastGood;
+    private final Reporter reporter;
+    private final DirectiveFeed feed;
+    private final CountDownLatch first = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private final Thread thread = new Thread(this::run, "limiter-control");
+
+    // All that follows belongs to the thread, and before its start to its maker.
+    private volatile Layer layer = Layer.NONE;
+    private @Nullable String seenHead;
+    private long lookedMicros;
+    private long askedMicros;
+    private String verdict = "";
+    private String problem = "";
+    private String behind = "";
+    private long refusedMicros;
+    private boolean isAway;
+    private boolean isReportDue;
+    /** Set by other threads: why the text in force is not any more. */
+    private volatile @Nullable String dropped;
+    /** Set by other threads: the own configuration has changed, so what was refused may fit now. */
+    private volatile boolean isOwnNew;
+
+    /** A follower, which {@link #start} starts. */
+    public Follower(ControlStore store, ControlSettings settings, InForce inForce, Instance instance) {
+        String group = Objects.requireNonNull(settings.group(), "group");
+        this.store = store;
+        this.settings = settings;
+        this.keys = new ControlKeys(group);
+        this.signer = new Signer(group, settings.secret());
+        this.inForce = inForce;
+        this.instance = instance;
+        this.lastGood = new LastGood(settings.folder(), group);
+        this.reporter = new Reporter(store, keys, signer, inForce);
+        this.feed = new DirectiveFeed(store, settings, keys, signer, inForce, reporter, instance) {
+            @Override
+            void changed(List<Directive> rules) {
+                if (!rules.equals(layer.switches())) {
+                    lay(new Layer(layer.text(), rules));
+                }
+                lastGood.keep(layer, inForce.directives());
+            }
+        };
+        thread.setDaemon(true);
+    }
+
+    /** Takes what the folder has, then what Redis has, if that answers in time; then follows it. */
+    public void start(Duration longest) {
+        lastGood.read().forEach(this::takeKept);
+        thread.start();
+        try {
+            if (!first.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+                noteAway("RL-201 there is no answer from Redis yet");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void takeKept(String record) {
+        try {
+            if (record.contains("\n")) {
+                Published kept = Published.of(record);
+                kept.check(signer, false);
+                lay(new Layer(kept, layer.switches()));
+                LOG.info("RL-507 {} by {}, kept in {}, is in force", kept.source(), kept.author(), settings.folder());
+            } else {
+                Directive kept = Directive.of(record);
+                kept.check(signer, false);
+                feed.take(List.of(kept));
+            }
+        } catch (RuntimeException unfit) {
+            LOG.warn("RL-512 what is kept in {} is not taken: {}", settings.folder(), Report.plain(unfit.getMessage()));
+        }
+    }
+
+    private void run() {
+        try {
+            do {
+                poll();
+                first.countDown();
+            } while (!closed.await(POLL_MILLIS, TimeUnit.MILLISECONDS));
+        } catch (InterruptedException ended) {
+            // A container interrupts the threads of an application that it stops.
+        }
+    }
+
+    /** Looks once. Never throws. */
+    void poll() {
+        try {
+            dropText();
+            if (reporter.isFirst()) {
+                report();
+            }
+            String text = store.get(keys.head());
+            if (!Objects.equals(text, seenHead) || isOwnNew) {
+                boolean again = isOwnNew;
+                isOwnNew = false;
+                take(Head.of(text), again);
+                seenHead = text;
+            }
+            feed.noteSynced();
+            noteBack();
+            feed.dropEnded();
+            if (isReportDue || reporter.isDue()) {
+                report();
+                isReportDue = false;
+            }
+        } catch (BackendException failed) {
+            feed.dropEnded();
+            noteAway(String.valueOf(failed.getMessage()));
+        } catch (RuntimeException wrong) {
+            note("RL-505 what is published can't be read: ", wrong);
+        }
+        findings();
+    }
+
+    private void dropText() {
+        String why = dropped;
+        if (why != null) {
+            dropped = null;
+            refusedMicros = textMicros();
+            layer = new Layer(null, layer.switches());
+            note("RL-505 what is published does not fit this application: ", new IllegalStateException(why));
+            isReportDue = true;
+        }
+    }
+
+    private void take(Head head, boolean again) {
+        behind = head.textMicros() < textMicros()
+                ? "RL-506 Redis has an older version than the one in force here, " + layer.text() + "; publish again"
+                : "";
+        if (head.textMicros() > textMicros() && (again || head.textMicros() != refusedMicros)) {
+            try {
+                Published next = fetch(keys.text(head.version()), head.textMicros());
+                lay(new Layer(next, layer.switches()));
+                problem = "";
+                LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), reason(next.note()));
+                lastGood.keep(layer, inForce.directives());
+            } catch (BackendException away) {
+                throw away;
+            } catch (RuntimeException refused) {
+                refusedMicros = head.textMicros();
+                note("RL-505 published version " + head.version() + " is refused, the previous one stays in force: ", refused);
+            }
+        } else if (head.textMicros() <= textMicros()) {
+            problem = "";
+        }
+        lookedMicros = head.textMicros();
+        feed.follow(head.revision());
+        if (head.askedMicros() > askedMicros) {
+            verdict = verdict(head.askedMicros());
+            askedMicros = head.askedMicros();
+        }
+        isReportDue = true;
+    }
+
+    private long textMicros() {
+        Published text = layer.text();
+        return text == null ? 0 : text.micros();
+    }
+
+    private Published fetch(String key, long micros) {
+        long size = store.size(key);
+        if (size > ControlKeys.MOST_BYTES + LONGEST_HEADER) {
+            throw Published.tooLong(size);
+        }
+        Published text = Published.of(String.valueOf(store.get(key)));
+        if (text.micros() != micros) {
+            throw new IllegalArgumentException("RL-502 the text is another one than the one that was announced");
+        }
+        text.check(signer, reporter.mustBeSigned());
+        return text;
+    }
+
+    private String verdict(long micros) {
+        try {
+            instance.check(new Layer(fetch(keys.candidate(), micros), layer.switches()));
+            return "";
+        } catch (BackendException away) {
+            throw away;
+        } catch (RuntimeException refused) {
+            return Report.plain(String.valueOf(refused.getMessage()));
+        }
+    }
+
+    private void lay(Layer next) {
+        instance.lay(next);
+        layer = next;
+    }
+
+    private void report() {
+        reporter.report(
+                new Report(
+                        0,
+                        layer.text() == null ? 0 : layer.text().version(),
+                        textMicros(),
+                        feed.revision(),
+                        lookedMicros,
+                        askedMicros,
+                        verdict,
+                        problem.isEmpty() ? behind : problem),
+                instance.policies());
+    }
+
+    private void note(String what, RuntimeException refused) {
+        String text = what + refused.getMessage();
+        if (!text.equals(problem)) {
+            LOG.error(text);
+        }
+        problem = text;
+    }
+
+    private void noteAway(String why) {
+        if (!isAway) {
+            isAway = true;
+            LOG.warn("{}: {}", away(), why);
+        }
+    }
+
+    private String away() {
+        return "RL-501 what is published can't be read, so "
+                + (layer.text() == null ? "the own configuration" : layer.text().source()) + " stays in force until it can";
+    }
+
+    private void noteBack() {
+        if (isAway) {
+            isAway = false;
+            LOG.info("RL-501 resolved: what is published can be read");
+        }
+    }
+
+    private void findings() {
+        List<String> all = new ArrayList<>(DirectiveLog.findings(inForce.directives()));
+        Stream.of(isAway ? away() : "", problem, behind)
+                .filter(text -> !text.isEmpty())
+                .map(Report::plain)
+                .forEach(all::add);
+        inForce.setFindings(all);
+    }
+
+    private static String reason(String note) {
+        return note.isEmpty() ? "" : " (" + note + ")";
+    }
+
+    /** A configuration of the instance's own has taken effect, so what was refused may fit now. */
+    public void noteOwn() {
+        isOwnNew = true;
+    }
+
+    /** The instance has taken the text out of force, because something that it derives can't be made of it. */
+    public void drop(RuntimeException why) {
+        dropped = String.valueOf(why.getMessage());
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+        if (thread != Thread.currentThread()) {
+            try {
+                thread.join(TimeUnit.SECONDS.toMillis(2));
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        store.close();
+    }
+}

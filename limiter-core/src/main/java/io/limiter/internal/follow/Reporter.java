@@ -1,0 +1,101 @@
+package io.limiter.internal.follow;
+
+import io.limiter.BackendException;
+import io.limiter.Penalty;
+import io.limiter.Policy;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.control.ControlKeys;
+import io.limiter.internal.control.ControlStore;
+import io.limiter.internal.control.InForce;
+import io.limiter.internal.control.Signer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+
+/** Writes the reports of an instance, and learns the time of Redis from the answers. Belongs to one thread. */
+final class Reporter {
+    private static final Logger LOG = DiagnosticLog.of(Reporter.class);
+    private static final long REPORT_MICROS = 2_000_000;
+    private static final long JUDGE_MICROS = 60_000_000;
+    private static final int REDIS_7 = 7 << 16;
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+    private final ControlStore store;
+    private final ControlKeys keys;
+    private final Signer signer;
+    private final InForce inForce;
+    private final String name = Objects.requireNonNullElse(System.getenv("HOSTNAME"), "host") + "-"
+            + ProcessHandle.current().pid() + "-" + NUMBERS.incrementAndGet();
+    private long reportedMicros;
+    private long judgedMicros;
+    private boolean mustBeSigned = true;
+    private long redisVersion;
+    private boolean mayReport = true;
+    private Map<String, Policy> reportedPolicies = Map.of();
+
+    Reporter(ControlStore store, ControlKeys keys, Signer signer, InForce inForce) {
+        this.store = store;
+        this.keys = keys;
+        this.signer = signer;
+        this.inForce = inForce;
+    }
+
+    /** Whether Redis has not answered yet. */
+    boolean isFirst() {
+        return redisVersion == 0;
+    }
+
+    boolean isDue() {
+        return inForce.nowMicros() - reportedMicros >= REPORT_MICROS;
+    }
+
+    /** Whether only what is signed is taken: unless Redis shows that this application can't publish. */
+    boolean mustBeSigned() {
+        if (signer.hasSecret() || redisVersion < REDIS_7) {
+            return true;
+        }
+        long now = inForce.nowMicros();
+        if (judgedMicros == 0 || now - judgedMicros > JUDGE_MICROS) {
+            mustBeSigned = store.mayWrite(keys.head(), keys.unused());
+            judgedMicros = now;
+        }
+        return mustBeSigned;
+    }
+
+    void report(Report report, Map<String, Policy> all) {
+        List<String> arguments = new ArrayList<>(List.of(name, report.line()));
+        Map<String, Policy> policies = Map.copyOf(all);
+        if (!policies.equals(reportedPolicies)) {
+            policies.forEach((policy, value) -> arguments.addAll(List.of(policy, text(value))));
+        }
+        List<String> answer;
+        try {
+            answer = mayReport
+                    ? store.run(ControlKeys.REPORT, List.of(keys.reports(), keys.policies()), arguments)
+                    : store.run(ControlKeys.TIME, List.of(), List.of());
+            reportedPolicies = policies;
+        } catch (BackendException failed) {
+            if (!mayReport || failed.kind() != BackendException.Kind.FAULT) {
+                throw failed;
+            }
+            mayReport = false;
+            LOG.warn("RL-511 this instance can't report, so publishers don't see it: {}", failed.getMessage());
+            answer = store.run(ControlKeys.TIME, List.of(), List.of());
+        }
+        inForce.setTime(Long.parseLong(answer.get(0)) * 1_000_000 + Long.parseLong(answer.get(1)));
+        redisVersion = Math.max(1, Long.parseLong(answer.get(2)));
+        reportedMicros = inForce.nowMicros();
+    }
+
+    /** Without the names that limits have of their policy, which a text would give to another state. */
+    private static String text(Policy policy) {
+        return policy.limits().stream()
+                .filter(limit -> !(limit instanceof Penalty))
+                .map(limit -> limit.spec() + (limit.spec().identity().equals(limit.name()) ? " name " + limit.name() : ""))
+                .collect(Collectors.joining(", "));
+    }
+}

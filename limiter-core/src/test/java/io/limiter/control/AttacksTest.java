@@ -1,0 +1,386 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.BackendException;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.internal.control.ControlKeys;
+import io.limiter.internal.control.Directive;
+import io.limiter.internal.control.Head;
+import io.limiter.internal.control.Published;
+import io.limiter.internal.control.Signer;
+import io.limiter.kit.RedisServers;
+import io.limiter.redis.RedisControlStore;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+/** What somebody tries who may write to Redis, or to publish, and should not get: everything on real servers. */
+class AttacksTest extends ControlFixture {
+    private static final String OLD = RedisServers.single();
+    private static final String NEWER = RedisServers.newer();
+    private static final String OWN = "limiter.policies.vote.limits = 2/1m";
+    private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
+    private final ControlKeys keys = new ControlKeys(group);
+
+    private static void redis(String address, java.util.function.Consumer<Jedis> use) {
+        try (Jedis redis = new Jedis(URI.create(address))) {
+            use.accept(redis);
+        }
+    }
+
+    /** What an attacker writes who has no secret, or another one. */
+    private void plant(String address, Published text, Head head) {
+        redis(address, redis -> {
+            redis.set(keys.text(text.version()), text.record());
+            redis.set(keys.head(), head.toString());
+        });
+    }
+
+    /** Waits until the instance has looked at what was planted, and returns why it is not in force. */
+    private String refusal(Control control) throws Exception {
+        return control.await(LONG).values().iterator().next();
+    }
+
+    private static long micros() {
+        return System.currentTimeMillis() * 1_000;
+    }
+
+    @Test
+    void anUnsignedText() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        long now = micros();
+        plant(OLD, new Published(1, now, "mallory", "", "", TEXT), new Head(1, now, 0, 0));
+        assertTrue(refusal(control(OLD)).contains("RL-502"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    @Test
+    void aTextThatIsSignedForAnotherGroupVersionOrTime() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        long now = micros();
+        Published signed = new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET));
+        List<UnaryOperator<Published>> forgeries = List.of(
+                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group + "x", SECRET)),
+                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET + "x")),
+                text -> new Published(1, now + 1, "alice", "", text.signature(), TEXT),
+                text -> new Published(2, now, "alice", "", text.signature(), TEXT),
+                text -> new Published(1, now, "bob", "", text.signature(), TEXT),
+                text -> new Published(1, now, "alice", "", text.signature(), TEXT + "limiter.policies.x.limits = 1/1s\n"));
+        for (int i = 0; i < forgeries.size(); i++) {
+            Published forged = forgeries.get(i).apply(signed);
+            plant(OLD, forged, new Head(forged.version(), forged.micros(), 0, 0));
+            assertTrue(refusal(control(OLD)).contains("RL-502"), "forgery " + i);
+        }
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    @Test
+    void anOldTextWithItsSignatureIsNotTakenAgain() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "", 0);
+        control.await(LONG);
+        String[] first = new String[2];
+        redis(OLD, redis -> {
+            first[0] = redis.get(keys.head());
+            first[1] = redis.get(keys.text(1));
+        });
+        control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
+        control.await(LONG);
+        redis(OLD, redis -> redis.set(keys.head(), first[0]));
+        await("it says so", () -> findings(one).contains("RL-506"));
+        // The old record under a new head.
+        redis(OLD, redis -> {
+            redis.set(keys.text(9), first[1]);
+            redis.set(keys.head(), new Head(9, micros() + 9_000_000, 0, 0).toString());
+        });
+        await("it says so", () -> findings(one).contains("RL-502"));
+        assertTrue(limits(one, "vote").contains("[3/1m"));
+    }
+
+    private static String findings(Limiter limiter) {
+        return limiter.rateLimiter().monitor().health().findings().toString();
+    }
+
+    /** What an operator takes back to is signed again, so it must be what was published. */
+    @Test
+    void aTextThatWasChangedWhereItIsKept() throws Exception {
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "", 0);
+        control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
+        redis(OLD, redis -> redis.set(keys.text(1), redis.get(keys.text(1)).replace("20/1m", "2000000/1m")));
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
+        assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
+        assertEquals(1, control.versions().size());
+        redis(OLD, redis -> {
+            redis.set(keys.head(), new Head(2, 9_000_000_000_000_000L, 9_000_000_000_000_000L, 0).toString());
+            redis.hset(keys.directivesById(), "all ", "nonsense");
+        });
+        assertEquals(List.of(), control.entries());
+        Limiter one = instance(OLD, OWN);
+        control.publish(TEXT, "alice", "", 2);
+        await("the right one", () -> limits(one, "vote").contains("20/1m"));
+    }
+
+    @Test
+    void aTextWithTenMegabytes() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        long now = micros();
+        redis(OLD, redis -> {
+            redis.set(keys.text(1), "x".repeat(10_000_000));
+            redis.set(keys.head(), new Head(1, now, 0, 0).toString());
+        });
+        assertTrue(refusal(control(OLD)).contains("10000000 bytes"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+        IllegalArgumentException refused = assertThrows(
+                IllegalArgumentException.class,
+                () -> control(OLD).publish("#" + "x".repeat(10_000_000), "alice", "", 0));
+        assertTrue(refused.getMessage().startsWith("RL-503"), refused.getMessage());
+    }
+
+    @Test
+    void controlCharactersInATextOrWhatGoesWithIt() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        for (String text : List.of(TEXT + "#\u001b[2J", TEXT + "\u0000", "limiter.policies.vote.limits = 2/1m name a\\u001b\n")) {
+            assertThrows(IllegalArgumentException.class, () -> control.publish(text, "alice", "", 0));
+        }
+        for (String word : List.of("a\nb", "a\tb", "\u001b[31m", "a\u202eb", "x".repeat(201))) {
+            assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, word, "", 0));
+            assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, "alice", word, 0));
+            assertThrows(IllegalArgumentException.class, () -> control.turn("all", "off", soon(), word, ""));
+            assertThrows(IllegalArgumentException.class, () -> control.turn("all", "off", soon(), "alice", word));
+        }
+        // Escaped, so that only the values have them, and signed.
+        long now = micros();
+        String escaped = "limiter.denials.log-per-second = 1\\u0007\n";
+        plant(
+                OLD,
+                new Published(1, now, "alice", "", "", escaped).signed(new Signer(group, SECRET)),
+                new Head(1, now, 0, 0));
+        assertTrue(refusal(control).contains("RL-503"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+        assertEquals(List.of(), control.audit(10));
+    }
+
+    @Test
+    void aTextWithAClass() throws Exception {
+        Limiter one = instance(OLD, OWN, "limiter.http.rejection-handler = com.example.Mine");
+        Control control = control(OLD);
+        long version = 0;
+        for (String line : List.of(
+                "limiter.http.rejection-handler = com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.key = class:com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.key = class: com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.cost = com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.plans.p.limits = 1/1s\nlimiter.rules.x.default-plan = p\n"
+                        + "limiter.rules.x.plan = com.example.Evil")) {
+            version = control.publish(line + "\n", "alice", "", version);
+            assertTrue(refusal(control).contains("RL-504"), line);
+        }
+        version = control.publish("limiter.http.rejection-handler = com.example.Mine\n", "alice", "", version);
+        assertEquals("", refusal(control));
+        assertTrue(one.config().origins().get("limiter.http.rejection-handler").startsWith("published"));
+    }
+
+    @Test
+    void whereRedisIsAndWhoMayPublishAreNotPublished() throws Exception {
+        instance(OLD, OWN);
+        for (String line : List.of(
+                "limiter.redis.address = redis://192.0.2.1:1",
+                "limiter.control.secret = 0123456789abcdef0",
+                "limiter.control.accepts = all",
+                "limiter.enabled = false",
+                "limiter.backend = in-process",
+                "limiter.instances = 1000")) {
+            assertThrows(
+                    IllegalArgumentException.class, () -> control(OLD).publish(line + "\n", "alice", "", 0), line);
+            long now = micros();
+            plant(
+                    OLD,
+                    new Published(1, now, "alice", "", "", line + "\n").signed(new Signer(group, SECRET)),
+                    new Head(1, now, 0, 0));
+            assertTrue(refusal(control(OLD)).matches("(?s).*RL-(504|150).*"), line);
+        }
+    }
+
+    @Test
+    void whatAnInstanceDoesNotAccept() throws Exception {
+        Limiter one = instance(OLD, OWN, "limiter.control.accepts = limits, switches");
+        Control control = control(OLD);
+        control.publish("limiter.exempt.addresses = 0.0.0.0/0\n" + TEXT, "alice", "", 0);
+        assertTrue(refusal(control).contains("RL-504"));
+        control.publish(TEXT, "alice", "", 1);
+        assertEquals("", refusal(control));
+        control.override("vote", PartitionKey.of("a"), "unlimited", "", soon(), "op", "");
+        control.turn("policy:vote", "off", soon(), "op", "");
+        await("the switch", () -> one.directives().all().size() == 1);
+    }
+
+    @Test
+    void unsignedOrOldOverridesAndSwitches() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        PartitionKey key = PartitionKey.of("192.0.2.1");
+        control.override("vote", key, "unlimited", "", soon(), "op", "");
+        await("in force", () -> one.directives().all().size() == 1);
+        List<String> old = new ArrayList<>();
+        redis(OLD, redis -> old.addAll(redis.zrange(keys.directives(), 0, -1)));
+        control.removeOverride("vote", key, "op", "");
+        await("removed", () -> one.directives().all().isEmpty());
+        long later = micros() + 5_000_000;
+        redis(OLD, redis -> {
+            redis.zadd(keys.directives(), later, old.get(0));
+            redis.zadd(
+                    keys.directives(),
+                    later + 1,
+                    new Directive(
+                                    later + 1,
+                                    "all",
+                                    "",
+                                    Directive.Kind.OFF,
+                                    "",
+                                    later + 3_600_000_000L,
+                                    "mallory",
+                                    "",
+                                    "")
+                            .record());
+            redis.zadd(keys.directives(), later + 2, "nonsense");
+            redis.set(keys.head(), new Head(0, 0, later + 2, 0).toString());
+        });
+        // What is right is taken all the same.
+        control.override("vote", PartitionKey.of("198.51.100.7"), "blocked", "", soon(), "op", "");
+        await("the right one", () -> one.directives().all().size() == 1);
+        assertFalse(one.tryAcquire("vote", PartitionKey.of("198.51.100.7"), 1).allowed());
+        assertEquals(
+                Decision.Source.REDIS, one.tryAcquire("vote", key, 1).source());
+    }
+
+    /** Without a secret, only a user that may not write is believed what it reads, and only on Redis 7. */
+    @Test
+    void withoutASecret() throws Exception {
+        Control writer = control(NEWER, null);
+        Limiter all = instance(unsigned(NEWER), OWN);
+        writer.publish(TEXT, "alice", "", 0);
+        assertTrue(writer.await(LONG).values().iterator().next().contains("RL-502"));
+        assertTrue(limits(all, "vote").contains("[2/1m"));
+        Control onOld = control(OLD, null);
+        Limiter old = instance(unsigned(OLD), OWN);
+        onOld.publish(TEXT, "alice", "", 0);
+        assertTrue(onOld.await(LONG).values().iterator().next().contains("RL-502"));
+        assertTrue(limits(old, "vote").contains("[2/1m"));
+    }
+
+    private LimiterConfig.Builder unsigned(String address) {
+        return LimiterConfig.builder()
+                .property("limiter.redis.address", address)
+                .property("limiter.redis.deadline", "10s")
+                .property("limiter.redis.prefix", prefix)
+                .property("limiter.control.group", group);
+    }
+
+    /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
+    @Test
+    void usersOfRedisAsDocumentedOnOldServers() throws Exception {
+        redis(OLD, redis -> redis.aclSetUser(
+                "reader",
+                documented("limiter-reader").replace("%R~", "~").replace("~limiter:*", "~" + prefix + ":*").split("\\s+")));
+        redis(OLD, redis -> redis.aclSetUser("publisher", documented("limiter-publisher").split("\\s+")));
+        try {
+            Limiter one = instance(
+                    unsigned(OLD)
+                            .property("limiter.control.secret", SECRET)
+                            .property("limiter.redis.username", "reader")
+                            .property("limiter.redis.password", "password"),
+                    OWN);
+            Control control =
+                    new Control(open(RedisControlStore.open(OLD, "publisher", "password")), group, SECRET);
+            control.publish(TEXT, "alice", "", 0);
+            assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
+            assertTrue(limits(one, "vote").contains("20/1m"));
+            Control asReader = new Control(open(RedisControlStore.open(OLD, "reader", "password")), group, "x" + SECRET);
+            assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
+        } finally {
+            redis(OLD, redis -> {
+                redis.aclDelUser("reader");
+                redis.aclDelUser("publisher");
+            });
+        }
+    }
+
+    private static String documented(String user) {
+        return io.limiter.kit.Pages.text("operations")
+                .replaceAll("(?s).*ACL SETUSER " + user + " ", "")
+                .replaceAll("(?s)\n\n.*", "");
+    }
+
+    @Test
+    void usersOfRedisAsDocumented() throws Exception {
+        String reader = documented("limiter-reader");
+        String publisher = documented("limiter-publisher");
+        redis(NEWER, redis -> {
+            redis.aclSetUser("reader", reader.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
+            redis.aclSetUser("publisher", publisher.split("\\s+"));
+        });
+        try {
+            Limiter one = instance(
+                    unsigned(NEWER)
+                            .property("limiter.redis.username", "reader")
+                            .property("limiter.redis.password", "password"),
+                    OWN);
+            Control control =
+                    new Control(open(RedisControlStore.open(NEWER, "publisher", "password")), group, null);
+            control.publish(TEXT, "alice", "", 0);
+            assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
+            control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");
+            await("in force", () -> one.directives().all().size() == 1);
+            assertTrue(limits(one, "vote").contains("20/1m"));
+            assertEquals(Map.of("vote", "20/1m sliding-list"), control.policies());
+            assertEquals(1, control.versions().size());
+            // With the rights of an application nothing is published.
+            Control asReader = new Control(open(RedisControlStore.open(NEWER, "reader", "password")), group, null);
+            BackendException refused =
+                    assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
+            assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
+            assertThrows(BackendException.class, () -> asReader.turn("all", "off", soon(), "mallory", ""));
+            assertEquals(2, control.audit(10).size());
+            assertEquals("", findings(one).replace("[]", ""));
+        } finally {
+            redis(NEWER, redis -> {
+                redis.aclDelUser("reader");
+                redis.aclDelUser("publisher");
+            });
+        }
+    }
+
+    @Test
+    void theAuditIsComplete() {
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "first", 0);
+        control.rollBack(1, "bob", "");
+        control.override("vote", PartitionKey.of("a"), "limits", "5/1m", soon(), "carol", "ticket");
+        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "carol", "");
+        control.removeOverride("vote", PartitionKey.of("a"), "dave", "");
+        control.turn("all", "deny", soon(), "erin", "");
+        control.removeSwitch("all", "erin", "");
+        List<Control.Change> audit = control.audit(100);
+        assertEquals(
+                List.of("erin", "erin", "dave", "carol", "carol", "bob", "alice"),
+                audit.stream().map(Control.Change::author).toList());
+        assertEquals("limits policy:vote a 5/1m", audit.get(3).before());
+        assertEquals("blocked policy:vote a", audit.get(2).before());
+        assertEquals("ticket", audit.get(4).note());
+    }
+}

@@ -1,0 +1,109 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.RedisServers;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/** Redis is stopped, restarted, and loses its data. */
+class AwayTest extends ControlFixture {
+    private final int port = RedisServers.freePort();
+    private final String address = "redis://127.0.0.1:" + port;
+
+    @TempDir
+    Path folder;
+
+    private LimiterConfig.Builder config() {
+        return LimiterConfig.builder()
+                .property("limiter.redis.address", address)
+                .property("limiter.redis.startup-wait", "2s")
+                .property("limiter.control.group", group)
+                .property("limiter.control.secret", SECRET);
+    }
+
+    private static boolean says(Limiter limiter, String code) {
+        return limiter.rateLimiter().monitor().health().findings().toString().contains(code);
+    }
+
+    @Test
+    void anInstanceThatStartsWithoutRedis() throws Exception {
+        RedisServer server = RedisServers.start(port);
+        Control control = control(address);
+        Limiter kept = instance(
+                config().property("limiter.control.folder", folder.toString()), "limiter.policies.vote.limits = 2/1m");
+        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "alice", "");
+        await("in force", () -> limits(kept, "vote").contains("20/1m")
+                && kept.directives().all().size() == 1);
+        kept.close();
+        RedisServers.stop(server);
+
+        Limiter own = instance(config(), "limiter.policies.vote.limits = 2/1m");
+        assertTrue(limits(own, "vote").contains("[2/1m"));
+        await("it says so", () -> says(own, "RL-501"));
+        Limiter fromFolder = instance(
+                config().property("limiter.control.folder", folder.toString()), "limiter.policies.vote.limits = 2/1m");
+        assertTrue(limits(fromFolder, "vote").contains("20/1m"));
+        assertFalse(fromFolder.tryAcquire("vote", PartitionKey.of("a"), 1).allowed());
+
+        // Redis comes back without its data: what is in force stays.
+        RedisServer empty = RedisServers.start(port);
+        try {
+            await("it is read", () -> !says(own, "RL-501") && !says(fromFolder, "RL-501"));
+            await("it says so", () -> says(fromFolder, "RL-506"));
+            assertTrue(limits(fromFolder, "vote").contains("20/1m"));
+            Control again = control(address);
+            assertEquals(1, again.publish("limiter.policies.vote.limits = 30/1m\n", "alice", "", 0));
+            await("both take it", () -> limits(fromFolder, "vote").contains("30/1m")
+                    && limits(own, "vote").contains("30/1m"));
+        } finally {
+            RedisServers.stop(empty);
+        }
+    }
+
+    /** Old instances that do not know a key of a new text keep theirs, and say why. */
+    @Test
+    void aRollingUpgrade() throws Exception {
+        RedisServer server = RedisServers.start(port);
+        try {
+            Control control = control(address);
+            Limiter old = instance(config(), "limiter.policies.vote.limits = 2/1m");
+            control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+            await("in force", () -> limits(old, "vote").contains("20/1m"));
+            // As a publisher of a later version would do it, whose table of properties has that key.
+            io.limiter.internal.control.ControlKeys keys = new io.limiter.internal.control.ControlKeys(group);
+            long micros = System.currentTimeMillis() * 1_000 + 1_000_000;
+            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                redis.set(
+                        keys.text(2),
+                        new io.limiter.internal.control.Published(
+                                        2,
+                                        micros,
+                                        "alice",
+                                        "",
+                                        "",
+                                        "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n")
+                                .signed(new io.limiter.internal.control.Signer(group, SECRET))
+                                .record());
+                redis.set(keys.head(), new io.limiter.internal.control.Head(2, micros, 0, 0).toString());
+            }
+            String why = control.await(LONG).values().iterator().next();
+            assertTrue(why.contains("RL-101"), why);
+            assertTrue(limits(old, "vote").contains("20/1m"));
+            Control.Instance shown = control.instances().get(0);
+            assertEquals(1, shown.version());
+            assertFalse(shown.isCurrent());
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+}

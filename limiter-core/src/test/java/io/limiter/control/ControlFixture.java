@@ -1,0 +1,74 @@
+package io.limiter.control;
+
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Await;
+import io.limiter.redis.RedisControlStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+
+/** Instances of a group on a Redis, and control of it. */
+abstract class ControlFixture {
+    static final String SECRET = "0123456789abcdef";
+    static final Duration LONG = Duration.ofSeconds(20);
+    private static final AtomicInteger GROUPS = new AtomicInteger();
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    final String prefix = "control" + GROUPS.incrementAndGet();
+    /** Of each test its own. */
+    final String group = getClass().getSimpleName() + "-" + System.nanoTime() + "-" + GROUPS.incrementAndGet();
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable one : open) {
+            one.close();
+        }
+    }
+
+    <T extends AutoCloseable> T open(T one) {
+        open.add(one);
+        return one;
+    }
+
+    Control control(String address) {
+        return control(address, SECRET);
+    }
+
+    Control control(String address, String secret) {
+        return new Control(open(RedisControlStore.open(address, null, null)), group, secret);
+    }
+
+    Limiter instance(String address, String... lines) {
+        return instance(LimiterConfig.builder()
+                .property("limiter.redis.address", address)
+                .property("limiter.redis.deadline", "10s")
+                .property("limiter.redis.startup-wait", "30s")
+                .property("limiter.redis.prefix", prefix)
+                .property("limiter.control.group", group)
+                .property("limiter.control.secret", SECRET), lines);
+    }
+
+    Limiter instance(LimiterConfig.Builder config, String... lines) {
+        for (String line : lines) {
+            String[] parts = line.split(" = ", 2);
+            config.property(parts[0], parts[1]);
+        }
+        return open(Limiter.start(config.build()));
+    }
+
+    static String limits(Limiter limiter, String policy) {
+        return limiter.policy(policy).limits().toString();
+    }
+
+    static void await(String what, java.util.function.BooleanSupplier isSo) throws Exception {
+        Await.until(LONG, what, isSo);
+    }
+
+    static Instant soon() {
+        return Instant.now().plusSeconds(3_600);
+    }
+}

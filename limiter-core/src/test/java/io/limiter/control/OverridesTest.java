@@ -1,0 +1,181 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.application.Limiter;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Overrides of single keys, and switches. */
+class OverridesTest extends ControlFixture {
+    private static final String ADDRESS = RedisServers.single();
+    private static final PartitionKey ALICE =
+            PartitionKey.builder().add("user", "alice").build();
+    private static final PartitionKey BOB =
+            PartitionKey.builder().add("user", "bob").build();
+    private final Control control = control(ADDRESS);
+
+    private static long admitted(Limiter limiter, PartitionKey key, int calls) {
+        long admitted = 0;
+        for (int i = 0; i < calls; i++) {
+            admitted += limiter.tryAcquire("export", key, 1).allowed() ? 1 : 0;
+        }
+        return admitted;
+    }
+
+    @Test
+    void otherLimitsForOneCallerKeepTheStateAndAreExactOnTwoInstances() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
+        Limiter two = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
+        assertEquals(2, admitted(one, ALICE, 2));
+        control.override("export", ALICE, "limits", "10/1h", soon(), "op", "ticket 7");
+        await("in force", () -> one.directives().all().size() + two.directives().all().size() == 2);
+        assertEquals(4, admitted(one, ALICE, 4));
+        assertEquals(4, admitted(two, ALICE, 9));
+        assertEquals(3, admitted(two, BOB, 9));
+        assertTrue(control.removeOverride("export", ALICE, "op", ""));
+        await("removed", () -> one.directives().all().isEmpty());
+        assertFalse(one.tryAcquire("export", ALICE, 1).allowed());
+        assertFalse(control.removeOverride("export", ALICE, "op", ""));
+        assertEquals(2, control.audit(10).size());
+    }
+
+    /** While Redis is unreachable, each of two instances has its share of an override, and its end is that of this JVM's clock. */
+    @Test
+    void inTheLocalShare() throws Exception {
+        try (Wire wire = Wire.to(RedisServers.singlePort())) {
+            Limiter one = instance(
+                    "redis://127.0.0.1:" + wire.port(),
+                    "limiter.policies.export.limits = 4/1h",
+                    "limiter.instances = 2",
+                    "limiter.policies.export.deadline = 200ms");
+            control.override("export", ALICE, "limits", "10/1h", soon(), "op", "");
+            control.override("export", PartitionKey.of("b"), "blocked", "", soon(), "op", "");
+            control.override("export", PartitionKey.of("u"), "unlimited", "", Instant.now().plusSeconds(20), "op", "");
+            await("in force", () -> one.directives().all().size() == 3);
+            wire.cut();
+            await("local", () -> one.tryAcquire("export", PartitionKey.of("other"), 1).source()
+                    == Decision.Source.LOCAL_FALLBACK);
+            assertEquals(5, admitted(one, ALICE, 20));
+            assertEquals(2, admitted(one, BOB, 20));
+            assertEquals(0, admitted(one, PartitionKey.of("b"), 3));
+            assertEquals(30, admitted(one, PartitionKey.of("u"), 30));
+            await("ended", () -> admitted(one, PartitionKey.of("u"), 3) < 3);
+        }
+    }
+
+    @Test
+    void blockedAndNotLimited() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
+        control.override("export", ALICE, "blocked", "", soon(), "op", "");
+        control.override("export", BOB, "unlimited", "", soon(), "op", "");
+        await("in force", () -> one.directives().all().size() == 2);
+        Decision denied = one.tryAcquire("export", ALICE, 1);
+        assertFalse(denied.allowed());
+        assertTrue(denied.blocked());
+        assertEquals(Decision.Source.OVERRIDDEN, denied.source());
+        assertTrue(denied.retryAfterMicros() > 3_000_000_000L, denied.toString());
+        assertEquals(20, admitted(one, BOB, 20));
+        assertEquals(20, one.rateLimiter().monitor().allowed("export", Decision.Source.OVERRIDDEN));
+        assertEquals(1, one.rateLimiter().monitor().denied("export", Decision.Source.OVERRIDDEN));
+        assertEquals(2, control.entries().size());
+    }
+
+    @Test
+    void aRunningBlockIsStrongerThanNotLimited() throws Exception {
+        Limiter one = instance(
+                ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.export.block = 2/1m for 15m up to 15m", "limiter.redis.denial-cache.max-age = 0ms");
+        admitted(one, BOB, 5);
+        assertTrue(one.tryAcquire("export", BOB, 1).blocked());
+        control.override("export", BOB, "unlimited", "", soon(), "op", "");
+        control.override("export", ALICE, "unlimited", "", soon(), "op", "");
+        await("in force", () -> one.directives().all().size() == 2);
+        assertTrue(one.tryAcquire("export", BOB, 1).blocked());
+        assertEquals(20, admitted(one, ALICE, 20));
+    }
+
+    @Test
+    void anOverrideEndsByTheTimeOfRedis() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
+        control.override("export", ALICE, "unlimited", "", Instant.now().plusMillis(1_500), "op", "");
+        await("in force", () -> one.directives().all().size() == 1);
+        assertEquals(3, admitted(one, ALICE, 3));
+        await("ended", () -> one.tryAcquire("export", ALICE, 1).source() == Decision.Source.REDIS);
+        await("forgotten", () -> one.directives().all().isEmpty());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> control.override("export", ALICE, "unlimited", "", Instant.now(), "op", ""));
+    }
+
+    @Test
+    void aStandInOrTheSharedKeyIsNoCaller() {
+        for (String key : List.of("@192.0.2.1", "user=alice:@192.0.2.1")) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> control.override("export", PartitionKey.parse(key), "unlimited", "", soon(), "op", ""),
+                    key);
+        }
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> control.override("export", PartitionKey.global(), "unlimited", "", soon(), "op", ""));
+    }
+
+    @Test
+    void aChargeOfSeveralPoliciesIsOverriddenPolicyByPolicy() throws Exception {
+        Limiter one = instance(
+                ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
+        control.override("export", ALICE, "unlimited", "", soon(), "op", "");
+        await("in force", () -> one.directives().all().size() == 1);
+        PermitRequest both = PermitRequest.of(List.of(
+                new io.limiter.Charge(one.policy("export"), ALICE, 1),
+                new io.limiter.Charge(one.policy("read"), ALICE, 1)));
+        Decision first = one.rateLimiter().tryAcquire(both);
+        assertTrue(first.allowed());
+        assertEquals(2, first.charges().size());
+        assertTrue(one.rateLimiter().tryAcquire(both).allowed());
+        assertFalse(one.rateLimiter().tryAcquire(both).allowed());
+        assertTrue(one.rateLimiter().refund(first));
+        assertTrue(one.rateLimiter().acquireAsync(both).get().allowed());
+    }
+
+    @Test
+    void switchesAreLiveAndLoud() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.rules.login.path = /login",
+                "limiter.rules.login.limits = 1/1h");
+        assertEquals(1, admitted(one, ALICE, 3));
+        control.turn("policy:export", "shadow", soon(), "op", "");
+        await("shadow", () -> one.tryAcquire("export", ALICE, 1).allowed());
+        control.turn("policy:export", "off", soon(), "op", "");
+        await("off", () -> one.directives().all().stream().anyMatch(each -> each.kind().text().equals("off")));
+        assertEquals(3, admitted(one, ALICE, 3));
+        control.turn("all", "deny", soon(), "op", "maintenance");
+        await("denied", () -> !one.tryAcquire("export", BOB, 1).allowed());
+        await(
+                "health",
+                () -> one.rateLimiter().monitor().health().findings().toString().contains("RL-509 in force: deny all"));
+        control.turn("all", "off", soon(), "op", "");
+        await("all off", () -> one.tryAcquire("export", BOB, 1).allowed());
+        assertEquals(9, admitted(one, BOB, 9));
+        control.turn("rule:login", "shadow", soon(), "op", "");
+        await("the rule", () -> one.config().settings().rules().get(0).mode().name().equals("SHADOW"));
+        control.turn("rule:login", "off", soon(), "op", "");
+        await("the rule", () -> one.config().settings().rules().get(0).mode().name().equals("OFF"));
+        control.removeSwitch("rule:login", "op", "");
+        control.removeSwitch("all", "op", "");
+        control.removeSwitch("policy:export", "op", "");
+        await("as before", () -> !one.tryAcquire("export", ALICE, 1).allowed());
+        await("as before", () -> one.config().settings().rules().get(0).mode().name().equals("ENFORCED"));
+    }
+}

@@ -1,0 +1,121 @@
+package io.limiter.spring.boot.actuate;
+
+import static io.limiter.spring.boot.actuate.ManagedSite.read;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The endpoint of operators, in an application on a real Redis. */
+class ControlEndpointTest {
+    private static final String PATH = "/actuator/ratelimitcontrol";
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private final String group = UUID.randomUUID().toString();
+
+    private ManagedSite start(String... more) {
+        String[] properties = {
+            "limiter.redis.address=" + RedisServers.single(),
+            "limiter.redis.deadline=5s",
+            "limiter.redis.startup-wait=30s",
+            "limiter.redis.prefix=" + group,
+            "limiter.control.group=" + group,
+            "limiter.control.secret=0123456789abcdef",
+            "limiter.policies.vote.limits=2/1h",
+            "management.endpoints.web.exposure.include=ratelimitcontrol,health,metrics",
+            "management.endpoint.health.show-details=always"
+        };
+        return ManagedSite.start(
+                ManagedSite.Site.class,
+                Stream.concat(Stream.of(properties), Stream.of(more)).toArray(String[]::new));
+    }
+
+    @Test
+    void publishesOverridesAndSwitchesWhereWritingIsAllowed() {
+        try (ManagedSite site = start("management.endpoint.ratelimitcontrol.access=unrestricted")) {
+            Limiter limiter = site.bean(Limiter.class);
+            HttpResponse<String> answer = site.post(
+                    PATH,
+                    "{\"action\":\"publish\",\"version\":0,\"note\":\"sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}");
+            assertEquals(200, answer.statusCode(), answer.body());
+            Await.until(LONG, "in force", () -> limiter.policy("vote").limits().toString().contains("20/1h"));
+            answer = site.post(PATH, "{\"action\":\"publish\",\"version\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
+            assertEquals(409, answer.statusCode(), answer.body());
+            String until = Instant.now().plusSeconds(3_600).toString();
+            answer = site.post(
+                    PATH,
+                    "{\"action\":\"override\",\"policy\":\"vote\",\"key\":\"user:alice\",\"kind\":\"blocked\",\"until\":\"" + until
+                            + "\"}");
+            assertEquals(200, answer.statusCode(), answer.body());
+            answer = site.post(
+                    PATH, "{\"action\":\"switch\",\"target\":\"policy:vote\",\"kind\":\"off\",\"until\":\"" + until + "\"}");
+            assertEquals(200, answer.statusCode(), answer.body());
+            Await.until(LONG, "both in force", () -> limiter.directives().all().size() == 2);
+            HttpResponse<String> seen = site.call("GET", PATH);
+            assertEquals(1, (Integer) read(seen, "$.version"));
+            assertEquals("published version 1 line 1", read(seen, "$.origins['limiter.policies.vote.limits']"));
+            assertEquals(2, (Integer) read(seen, "$.entries.length()"), seen.body());
+            assertEquals(3, (Integer) read(seen, "$.changes.length()"), seen.body());
+            assertEquals(1, (Integer) read(seen, "$.instances.length()"), seen.body());
+            assertTrue(seen.body().contains("\"the command line\""), "where Boot has a property: " + seen.body());
+            HttpResponse<String> health = site.call("GET", "/actuator/health");
+            assertTrue(health.body().contains("RL-509 in force: off policy:vote"), health.body());
+            HttpResponse<String> gauge = site.call("GET", "/actuator/metrics/limiter.control.switches");
+            assertEquals(1.0, read(gauge, "$.measurements[0].value"), gauge.body());
+            answer = site.post(PATH, "{\"action\":\"remove-switch\",\"target\":\"policy:vote\"}");
+            assertEquals(true, read(answer, "$.removed"));
+            answer = site.post(PATH, "{\"action\":\"roll-back\",\"version\":1}");
+            assertEquals(2, (Integer) read(answer, "$.version"));
+            answer = site.post(PATH, "{\"action\":\"switch\",\"target\":\"all\",\"kind\":\"off\"}");
+            assertEquals(400, answer.statusCode(), answer.body());
+            answer = site.post(PATH, "{\"action\":\"publish\",\"version\":2,\"text\":\"limiter.polices.x.limits = 1/1s\"}");
+            assertEquals(400, answer.statusCode(), answer.body());
+            Await.until(LONG, "blocked only", () -> limiter.directives().all().size() == 1);
+            PartitionKey alice = PartitionKey.builder().add("user", "alice").build();
+            assertTrue(limiter.tryAcquire("vote", alice, 1).blocked());
+        }
+    }
+
+    @Test
+    void readsOnlyUnlessWritingIsAllowed() {
+        try (ManagedSite site = start()) {
+            assertEquals(200, site.call("GET", PATH).statusCode());
+            assertEquals(405, site.post(PATH, "{\"action\":\"roll-back\",\"version\":1}").statusCode());
+        }
+    }
+
+    /** What somebody has published must not keep an application from starting. */
+    @Test
+    void aTextThatDoesNotFitTheAnnotationsOfAnApplicationIsTakenOutOfForce() {
+        String watched = "limiter.policies.watched.limits = 5/1h\nlimiter.policies.vote.limits = 20/1h\n";
+        try (ManagedSite first = start()) {
+            first.bean(Limiter.class).control().orElseThrow().publish(watched, "alice", "", 0);
+            try (ManagedSite site = start()) {
+                Limiter limiter = site.bean(Limiter.class);
+                Await.until(
+                        LONG,
+                        "it says why",
+                        () -> limiter.rateLimiter().monitor().health().findings().toString().contains("RL-505"));
+                assertTrue(limiter.policy("vote").limits().toString().contains("[2/1h"));
+            }
+        }
+    }
+
+    @Test
+    void withoutAGroup() {
+        try (ManagedSite site = ManagedSite.start(
+                ManagedSite.Site.class,
+                "limiter.policies.vote.limits=2/1h",
+                "management.endpoints.web.exposure.include=ratelimitcontrol")) {
+            assertEquals(404, site.call("GET", PATH).statusCode());
+        }
+    }
+}
