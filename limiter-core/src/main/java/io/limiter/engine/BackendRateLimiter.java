@@ -4,13 +4,16 @@ import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
 import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The limiter on a backend: checks the charges, calls the backend, and answers by failure mode when the backend can't. */
@@ -39,6 +43,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     private final FailureAnswers failures;
     private final Refunds refunds;
+    private final Reservations holds;
     private final WaitQueues waiting;
 
     /** What a call to a policy needs. */
@@ -61,6 +66,7 @@ final class BackendRateLimiter extends RateLimiter {
         this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting);
+        this.holds = new Reservations(backend, waiting);
     }
 
     @Override
@@ -212,6 +218,31 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public CompletableFuture<Boolean> confirmAsync(Decision decision) {
         return onExecutor(refunds.confirm(decision));
+    }
+
+    @Override
+    public Hold reserve(List<Charge> charges, Duration ttl) {
+        return BackendException.join(Access.LIBRARY, holds.reserve(charges, ttl));
+    }
+
+    @Override
+    public CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl) {
+        return onExecutor(holds.reserve(charges, ttl));
+    }
+
+    @Override
+    public Settlement settle(Hold hold, ToLongFunction<? super Charge> actual) {
+        return BackendException.join(Access.LIBRARY, holds.settle(hold, actual));
+    }
+
+    @Override
+    public CompletableFuture<Settlement> settleAsync(Hold hold, ToLongFunction<? super Charge> actual) {
+        return onExecutor(holds.settle(hold, actual));
+    }
+
+    @Override
+    public Hold hold(String token) {
+        return holds.read(token);
     }
 
     @Override
