@@ -506,6 +506,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   return look_held, charge_held, write_held, settle_held, back_held, answer_held, reset
 end
 -- [/holds]
+-- Others than those that the functions of the algorithm call.
+local look, charge, write, settle, back, answer = look, charge, write, settle, back, answer
 if ARGV[9] and string.find(ARGV[9], 'holds=', 1, true) then
   look, charge, write, settle, back, answer = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer)
 end
