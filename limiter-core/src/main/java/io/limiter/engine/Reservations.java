@@ -49,6 +49,12 @@ final class Reservations {
         if (!held.allowed() || held.outcomes().isEmpty()) {
             return CompletableFuture.completedFuture(Settlement.SETTLED);
         }
+        for (io.limiter.Charge charge : held.charges()) {
+            long cost = actual.applyAsLong(charge);
+            if (cost < 0 || cost > Integer.MAX_VALUE) {
+                return CompletableFuture.completedFuture(Settlement.IGNORED);
+            }
+        }
         return backend.settle(held, hold.terms(Access.LIBRARY), actual)
                 .toCompletableFuture()
                 .thenApply(all -> {
