@@ -102,7 +102,7 @@ public final class NaiveLimiter {
         if (limit.spec().algorithm() == Algorithm.ALLOTMENT) {
             return kept.stock.refund(outcome, now);
         }
-        runOut(kept, limit, now);
+        NaiveReservations.runOut(kept, limit, now);
         return refund(kept, charge, limit, charge.permits(), outcome.stampMicros(), now);
     }
 
@@ -176,7 +176,7 @@ public final class NaiveLimiter {
         Kept kept = kept(charge, limit);
         if (!kept.holds.runOut(now).isEmpty()) {
             kept = copy(kept);
-            runOut(kept, limit, now);
+            NaiveReservations.runOut(kept, limit, now);
         }
         return look(charge, limit, now, kept);
     }
@@ -254,7 +254,7 @@ public final class NaiveLimiter {
      * and limit. Nothing is later than now allows, and a bucket refills by the current limit.
      */
     static void settle(Kept kept, Limit limit, long now) {
-        runOut(kept, limit, now);
+        NaiveReservations.runOut(kept, limit, now);
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW, DISTINCT -> kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
             case SLIDING_LIST, SLIDING_ZSET -> {
@@ -266,17 +266,6 @@ public final class NaiveLimiter {
             case BLOCK -> kept.block.settle(limit, now);
             case ALLOTMENT -> kept.stock.settle(limit, now);
         }
-    }
-
-    /** What has run out comes back, and the idle time of a bucket is counted before it changes. */
-    static void runOut(Kept kept, Limit limit, long now) {
-        for (NaiveHolds.Hold hold : kept.holds.runOut(now)) {
-            hold.isOver = true;
-            if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET && hold.end < hold.until) {
-                refund(kept, hold.charge, limit, hold.charge.permits(), hold.stamp, now);
-            }
-        }
-        kept.holds.count(kept.bucket.fullAt(), now);
     }
 
     /** The entries that count, none later than now. */

@@ -20,6 +20,17 @@ public final class NaiveReservations {
         this.limiter = limiter;
     }
 
+    /** What has run out comes back, and the idle time of a bucket is counted before it changes. */
+    static void runOut(NaiveLimiter.Kept kept, Limit limit, long now) {
+        for (NaiveHolds.Hold hold : kept.holds.runOut(now)) {
+            hold.isOver = true;
+            if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET && hold.end < hold.until) {
+                NaiveLimiter.refund(kept, hold.charge, limit, hold.charge.permits(), hold.stamp, now);
+            }
+        }
+        kept.holds.count(kept.bucket.fullAt(), now);
+    }
+
     /** Decides as a backend does for a reservation. */
     public List<LimitOutcome> reserve(List<Charge> charges, HoldTerms terms, long now) {
         boolean allowed = true;
@@ -56,7 +67,7 @@ public final class NaiveReservations {
         }
         NaiveLimiter.Kept kept = limiter.kept(charge, limit);
         // Before its record is forgotten.
-        NaiveLimiter.runOut(kept, limit, now);
+        runOut(kept, limit, now);
         return kept.holds.waitForRoom(charge.policy().holds(), now);
     }
 
@@ -105,7 +116,7 @@ public final class NaiveReservations {
         if (hold == null || hold.isSettled) {
             return new Backend.Settled(hold == null ? Settlement.UNKNOWN : Settlement.ALREADY_ENDED, 0);
         }
-        NaiveLimiter.runOut(kept, limit, now);
+        runOut(kept, limit, now);
         long n = charge.permits();
         boolean isCost = actual >= 0 && actual < 1L << 31;
         long cost = isCost ? actual : n;
@@ -144,7 +155,7 @@ public final class NaiveReservations {
             case TOKEN_BUCKET -> kept.bucket.used(limit, kept.holds.held(limit, now), now);
             default ->
                 kept.log.stream()
-                        .filter(entry -> entry.stamp > now - limit.spec().periodMicros())
+                        .filter(entry -> entry.stamp() > now - limit.spec().periodMicros())
                         .count();
         };
     }
@@ -158,7 +169,7 @@ public final class NaiveReservations {
     /** The permits of one limit that count now, with those that are held. */
     public long used(Charge charge, Limit limit, long now) {
         NaiveLimiter.Kept seen = NaiveLimiter.copy(limiter.kept(charge, limit));
-        NaiveLimiter.runOut(seen, limit, now);
+        runOut(seen, limit, now);
         return used(seen, limit, now);
     }
 }
