@@ -71,7 +71,7 @@ final class FixedWindowState extends State {
         long latest = latestEnd(spec, now);
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
             // A clock that stepped back, or a shorter period, cuts the window.
-            until = granted && counted == 0 ? latest : Math.min(until, latest);
+            until = granted && counted == 0 && end <= now ? latest : Math.min(Math.max(until, end), latest);
             counted += granted ? charge.permits() : 0;
             if (take) {
                 count = counted;
@@ -86,11 +86,16 @@ final class FixedWindowState extends State {
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        if (end <= now || end != stamp) {
+        return giveBack(charge, limit, stamp, now, false);
+    }
+
+    /** @param lasts whether the window stays when nothing is left in it */
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now, boolean lasts) {
+        if (end <= now || end != stamp || count == 0) {
             return false;
         }
         count = Math.max(0, count - charge.permits());
-        end = count == 0 ? 0 : Math.min(end, latestEnd(limit.spec(), now));
+        end = count == 0 && !lasts ? 0 : Math.min(end, latestEnd(limit.spec(), now));
         return true;
     }
 

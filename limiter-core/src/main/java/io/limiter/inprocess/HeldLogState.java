@@ -3,6 +3,7 @@ package io.limiter.inprocess;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.inprocess.HoldRecords.Hold;
 import java.util.Comparator;
 import java.util.List;
 

@@ -6,11 +6,11 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Settlement;
 import io.limiter.TimeSource;
+import io.limiter.inprocess.HoldRecords.Hold;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.TreeMap;
 
 /**
  * The state of a limit whose permits can be reserved: that of its algorithm, and a record of each reservation. In the state of the algorithm
@@ -25,43 +25,12 @@ abstract class HeldState<S extends State> extends State {
     /** The memory of a record, as a number of timestamps of 8 bytes. */
     static final long STAMPS_A_HOLD = 25;
 
-    private static final long MOST_ACTUAL = Integer.MAX_VALUE;
     /** How long a key waits for memory. */
     private static final long PAUSE_MICROS = 1_000_000;
 
-    /** What is known of a reservation, by its end. */
-    static final class Hold {
-        final long permits;
-        /** What a refund of the charge needs. */
-        final long stamp;
-
-        final long idle;
-        final Limit limit;
-        private final long id;
-        private final long life;
-        private long purgeAt;
-        /** Until it is settled or reset, or found to have run out. */
-        private boolean isOpen = true;
-
-        private boolean isSettled;
-
-        private Hold(LimitOutcome taken, HoldTerms terms, long end, long idle) {
-            this.permits = taken.charge().permits();
-            this.stamp = taken.stampMicros();
-            this.limit = taken.limit();
-            this.idle = idle;
-            this.id = Long.parseUnsignedLong(terms.id(), 16);
-            this.life = terms.lifeMicros();
-            this.purgeAt = end + life;
-        }
-    }
-
     final S state;
     private final Capacity.Share stamps;
-    /** By when they end, which is unique. */
-    private TreeMap<Long, Hold> records = new TreeMap<>();
-
-    private long lastPurge;
+    private HoldRecords records = new HoldRecords();
     /** The permits that come back by themselves, by when they do. */
     Holds open = new Holds();
 
@@ -134,28 +103,27 @@ abstract class HeldState<S extends State> extends State {
 
     /** How long until one more may be kept; 0 if now, {@link LimitOutcome#NEVER} if only memory lacks. */
     final long waitForRoom(int most, long now) {
-        while (!records.isEmpty() && records.firstEntry().getValue().purgeAt <= now) {
-            records.pollFirstEntry();
-            stamps.change(-STAMPS_A_HOLD);
+        if (records.size() >= most) {
+            stamps.change(-STAMPS_A_HOLD * records.purge(now));
         }
         return records.size() >= most
-                ? records.firstEntry().getValue().purgeAt - now
+                ? records.firstKeptUntil() - now
                 : stamps.hasLeft(STAMPS_A_HOLD) ? 0 : LimitOutcome.NEVER;
+    }
+
+    /** Whether there are records. */
+    final boolean isKept(long now) {
+        return records.lastKeptUntil() > now;
     }
 
     /** Answers a reservation that is granted. */
     final LimitOutcome reserve(Charge charge, Limit limit, HoldTerms terms, long now) {
         settled(charge, limit, now, true);
-        long end = now + terms.ttlMicros();
-        while (records.containsKey(end)) {
-            end++;
-        }
+        long end = records.freeEnd(now + terms.ttlMicros());
         long idle = idleMicros();
         LimitOutcome taken = hold(charge, limit, now);
-        Hold hold = new Hold(taken, terms, end, idle);
-        records.put(end, hold);
+        records.add(new Hold(end, taken, terms, idle));
         stamps.change(STAMPS_A_HOLD);
-        lastPurge = Math.max(lastPurge, hold.purgeAt);
         if (comesBack(limit, taken, end)) {
             open.add(end, charge.permits());
         }
@@ -186,33 +154,30 @@ abstract class HeldState<S extends State> extends State {
         int last = lock();
         try {
             now = timeOfHolder(now, last, time);
-            Hold hold = records.get(end);
-            if (hold == null || hold.id != Long.parseUnsignedLong(id, 16) || hold.purgeAt <= now) {
+            Hold hold = records.find(end, id, now);
+            if (hold == null) {
                 return new Settled(Settlement.UNKNOWN, 0);
             }
             if (hold.isSettled) {
                 return new Settled(Settlement.ALREADY_ENDED, 0);
             }
             // A limit of nothing has no arithmetic.
-            return settle(charge, limit.permits() == 0 ? hold.limit : limit, hold, end, actual, now);
+            return settle(charge, limit.permits() == 0 ? hold.limit : limit, hold, actual, now);
         } finally {
             unlock(now);
         }
     }
 
-    private Settled settle(Charge charge, Limit limit, Hold hold, long end, long actual, long now) {
+    private Settled settle(Charge charge, Limit limit, Hold hold, long cost, long now) {
         settled(charge, limit, now, true);
-        boolean known = actual >= 0 && actual <= MOST_ACTUAL;
-        long cost = known ? actual : hold.permits;
-        boolean isOpen = hold.isOpen && end > now;
+        boolean isOpen = hold.isOpen && hold.end > now;
         if (isOpen) {
-            open.remove(end);
+            open.remove(hold.end);
             close(charge, hold, Math.min(cost, hold.permits), limit, now);
         }
         hold.isOpen = false;
         hold.isSettled = true;
-        hold.purgeAt = Math.max(end, now) + hold.life;
-        lastPurge = Math.max(lastPurge, hold.purgeAt);
+        records.keepAnew(hold, now);
         long excess = Math.max(0, isOpen ? cost - hold.permits : cost);
         long most = limit.spec().capacity();
         long owed = Math.min(Math.min(excess, most), Math.max(0, 2 * most - counted(limit, now)));
@@ -220,7 +185,7 @@ abstract class HeldState<S extends State> extends State {
         if (charged > 0) {
             force(charge, limit, charged, now);
         }
-        return new Settled(known ? Settlement.SETTLED : Settlement.IGNORED, excess - charged);
+        return new Settled(Settlement.SETTLED, excess - charged);
     }
 
     /** The holds that have run out; they are no longer open if that is to be written. */
@@ -229,7 +194,7 @@ abstract class HeldState<S extends State> extends State {
         List<Hold> gone = permits == 0 ? List.of() : new ArrayList<>();
         for (long given = 0; given < permits; ) {
             long end = open.beyond(write ? 0 : given);
-            Hold hold = Objects.requireNonNull(records.get(end), "it has a record while it is open");
+            Hold hold = Objects.requireNonNull(records.find(end), "it has a record while it is open");
             gone.add(hold);
             given += hold.permits;
             if (write) {
@@ -244,18 +209,18 @@ abstract class HeldState<S extends State> extends State {
     void clear() {
         state.clear();
         open = new Holds();
-        records.values().forEach(hold -> hold.isOpen = false);
+        records.close();
     }
 
     @Override
     void forget() {
         clear();
         stamps.change(-STAMPS_A_HOLD * records.size());
-        records = new TreeMap<>();
+        records = new HoldRecords();
     }
 
     @Override
     long fullAtMicros() {
-        return records.isEmpty() ? state.fullAtMicros() : Math.max(state.fullAtMicros(), lastPurge);
+        return Math.max(state.fullAtMicros(), records.lastKeptUntil());
     }
 }

@@ -6,6 +6,7 @@ import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** The records of what was reserved of one state, as {@link NaiveLimiter} has it: a list that is searched each time. */
@@ -64,18 +65,39 @@ final class NaiveHolds {
         return copy;
     }
 
-    /** The first end that no other has. */
+    /** An end that no other has: one of the first 16, or the one after all. */
     long end(HoldTerms terms, long now) {
-        long end = now + terms.ttlMicros();
-        while (known(end) != null) {
-            end++;
-        }
-        return end;
+        long first = now + terms.ttlMicros();
+        return LongStream.range(first, first + 16)
+                .filter(end -> known(end) == null)
+                .findFirst()
+                .orElseGet(() -> all.get(all.size() - 1).end + 1);
     }
 
     void add(Hold hold) {
+        keep(hold, hold.purgeAt);
         all.add(hold);
         all.sort(Comparator.comparingLong(one -> one.end));
+    }
+
+    /** Until that time, or a later one that no other has. */
+    private void keep(Hold hold, long time) {
+        hold.purgeAt = time;
+        while (all.stream().anyMatch(one -> one != hold && one.purgeAt == hold.purgeAt)) {
+            hold.purgeAt++;
+        }
+    }
+
+    /** From now on one is kept that was settled after its end. */
+    void keepAnew(Hold hold, long now) {
+        if (now > hold.end) {
+            keep(hold, now + hold.purgeAt - hold.end);
+        }
+    }
+
+    /** Whether any is kept. */
+    boolean areKept(long now) {
+        return all.stream().anyMatch(one -> one.purgeAt > now);
     }
 
     private @Nullable Hold known(long end) {
@@ -91,10 +113,12 @@ final class NaiveHolds {
 
     /** How long until there is room for one more. */
     long waitForRoom(int most, long now) {
-        while (!all.isEmpty() && all.get(0).purgeAt <= now) {
-            all.remove(0);
+        if (all.size() >= most) {
+            all.removeIf(one -> one.purgeAt <= now);
         }
-        return all.size() < most ? 0 : all.get(0).purgeAt - now;
+        return all.size() < most
+                ? 0
+                : all.stream().mapToLong(one -> one.purgeAt).min().orElseThrow() - now;
     }
 
     /** What has run out and was not given back, in the order of the ends. */

@@ -283,7 +283,7 @@ public final class NaiveLimiter {
         long n = charge.permits();
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
-                boolean open = kept.count > 0 && kept.end > now;
+                boolean open = kept.end > now && (kept.count > 0 || kept.holds.areKept(now));
                 kept.end = open ? kept.end : NaiveCalendar.latestEnd(limit, now);
                 kept.count = (open ? kept.count : 0) + n;
             }

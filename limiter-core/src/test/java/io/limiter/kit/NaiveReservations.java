@@ -105,7 +105,7 @@ public final class NaiveReservations {
     }
 
     /** Settles one outcome of a reservation. */
-    public Backend.Settled settle(LimitOutcome outcome, String id, long actual, long now) {
+    public Backend.Settled settle(LimitOutcome outcome, String id, long cost, long now) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
         if (limit.spec().algorithm() == Algorithm.BLOCK) {
@@ -118,12 +118,10 @@ public final class NaiveReservations {
         }
         runOut(kept, limit, now);
         long n = charge.permits();
-        boolean isCost = actual >= 0 && actual < 1L << 31;
-        long cost = isCost ? actual : n;
         boolean wasOpen = hold.isOpen(now);
         hold.isOver = true;
         hold.isSettled = true;
-        hold.purgeAt = Math.max(hold.end, now) + hold.terms.lifeMicros();
+        kept.holds.keepAnew(hold, now);
         if (wasOpen) {
             end(kept, hold, limit, Math.min(n, cost), now);
         }
@@ -133,7 +131,7 @@ public final class NaiveReservations {
         if (owed > 0) {
             NaiveLimiter.take(kept, new Charge(charge.policy(), charge.key(), owed), limit, now, now);
         }
-        return new Backend.Settled(isCost ? Settlement.SETTLED : Settlement.IGNORED, more - owed);
+        return new Backend.Settled(Settlement.SETTLED, more - owed);
     }
 
     private static void end(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long cost, long now) {
