@@ -133,19 +133,27 @@ abstract class HeldState<S extends State> extends State {
                 charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);
     }
 
-    /** Answers a reservation that the limit alone would allow, but for which there is no room. */
-    final LimitOutcome full(Charge charge, Limit limit, long wait, long now, boolean take) {
-        LimitOutcome rest = answer(charge, limit, charge.permits(), now, true, false, take);
-        long retry = wait == LimitOutcome.NEVER ? PAUSE_MICROS : wait;
-        return new LimitOutcome(
-                charge,
-                limit,
-                false,
-                rest.remaining(),
-                retry,
-                rest.nextMicros(),
-                rest.resetMicros(),
-                LimitOutcome.HOLDS_FULL);
+    /**
+     * Answers a reservation that is denied, perhaps for want of room alone.
+     *
+     * @param allowed whether the limit allows it
+     * @param wait what {@link #waitForRoom} says
+     */
+    final LimitOutcome deny(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, long wait, boolean take) {
+        LimitOutcome rest = answer(charge, limit, permits, now, allowed, false, take);
+        long longer = Math.max(rest.retryAfterMicros(), wait == LimitOutcome.NEVER ? PAUSE_MICROS : wait);
+        return wait == 0 || !allowed && rest.retryAfterMicros() == LimitOutcome.NEVER
+                ? rest
+                : new LimitOutcome(
+                        charge,
+                        limit,
+                        false,
+                        rest.remaining(),
+                        longer,
+                        rest.nextMicros(),
+                        rest.resetMicros(),
+                        allowed ? LimitOutcome.HOLDS_FULL : 0);
     }
 
     /** Settles the reservation with that end. */

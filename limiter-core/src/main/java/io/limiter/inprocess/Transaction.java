@@ -44,7 +44,7 @@ final class Transaction {
         /** Permits are needed, and the key has no state of its own, or none for what is reserved. */
         boolean lacksState;
 
-        /** How long until a reservation that the limit allows finds room; 0 if now. */
+        /** How long until a reservation finds room; 0 if now. */
         long waitForRoom;
 
         /**
@@ -228,10 +228,7 @@ final class Transaction {
 
     /** One before it that takes of the same state: another member of the same key. */
     private @Nullable Check twin(Check check) {
-        for (Check earlier : checks) {
-            if (earlier == check) {
-                return null;
-            }
+        for (Check earlier : checks.subList(0, checks.indexOf(check))) {
             if (earlier.charge.permits() > 0
                     && earlier.charge.key().equals(check.charge.key())
                     && earlier.name.equals(check.name)) {
@@ -300,16 +297,25 @@ final class Transaction {
 
     /** Denies what its limit allows where there is no room for one more hold. */
     private void lookForRoom(Check check) {
-        check.waitForRoom = 0;
-        if (terms == null || !check.isAllowed()) {
-            return;
-        }
-        if (check.state instanceof HeldState<?> held) {
+        if (terms != null && check.state instanceof HeldState<?> held) {
             check.waitForRoom = held.waitForRoom(check.charge.policy().holds(), now);
-            check.verdict = check.waitForRoom == 0
-                    ? State.Verdict.GRANTS
-                    : check.waitForRoom > 0 ? State.Verdict.DENIES : State.Verdict.LACKS_MEMORY;
+            if (check.isAllowed() && check.waitForRoom != 0) {
+                check.verdict = check.waitForRoom > 0 ? State.Verdict.DENIES : State.Verdict.LACKS_MEMORY;
+            }
         }
+    }
+
+    private LimitOutcome answer(Check check, boolean granted) {
+        // Earlier charges have taken their permits by now.
+        long permits = granted ? check.charge.permits() : check.permits;
+        boolean isWritten = granted ? take : counts;
+        if (terms != null && check.state instanceof HeldState<?> held) {
+            boolean allowed = held.check(check.charge, check.limit, permits, now, take) == State.Verdict.GRANTS;
+            return granted
+                    ? held.reserve(check.charge, check.limit, terms, now)
+                    : held.deny(check.charge, check.limit, permits, now, allowed, check.waitForRoom, isWritten);
+        }
+        return check.state.answer(check.charge, check.limit, permits, now, check.isAllowed(), granted, isWritten);
     }
 
     private Result decideLocked(boolean create) {
@@ -336,16 +342,7 @@ final class Transaction {
         }
         outcomes.clear();
         for (Check check : checks) {
-            // Earlier charges have taken their permits by now.
-            long permits = granted ? check.charge.permits() : check.permits;
-            boolean isWritten = granted ? take : counts;
-            outcomes.add(
-                    terms != null && check.state instanceof HeldState<?> held && (granted || check.waitForRoom != 0)
-                            ? granted
-                                    ? held.reserve(check.charge, check.limit, terms, now)
-                                    : held.full(check.charge, check.limit, check.waitForRoom, now, isWritten)
-                            : check.state.answer(
-                                    check.charge, check.limit, permits, now, check.isAllowed(), granted, isWritten));
+            outcomes.add(answer(check, granted));
         }
         return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
     }

@@ -96,7 +96,7 @@ public final class HeldRun {
                 Decision decision = backend.decideNow(step.charges(), mode);
                 compare(step, mode, decision, where);
                 if (mode == Mode.TAKE || !decision.allowed()) {
-                    keepsItsWord(decision, step.now(), number, where);
+                    keepsItsWord(decision, false, step.now(), number, where);
                 }
                 if (mode == Mode.TAKE) {
                     remember(taken, decision);
@@ -108,7 +108,7 @@ public final class HeldRun {
                         .join();
                 assertEquals(
                         holds.reserve(step.charges(), step.terms(), step.now()), decision.outcomes(), where);
-                keepsItsWord(decision, step.now(), number, where);
+                keepsItsWord(decision, true, step.now(), number, where);
                 full += decision.outcomes().stream()
                                 .anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL)
                         ? 1
@@ -193,13 +193,14 @@ public final class HeldRun {
         assertEquals(expected, given, () -> where + ": refund of " + decision);
     }
 
-    private void keepsItsWord(Decision decision, long now, int number, String where) {
+    private void keepsItsWord(Decision decision, boolean isReservation, long now, int number, String where) {
         boolean isFull = decision.outcomes().stream()
                 .anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL);
         if (decision.source() == Decision.Source.CACHED_DENIAL || isFull) {
             return;
         }
-        boolean isExact = decision.charges().stream().noneMatch(charge -> holds.areHeld(charge, now));
+        // A reservation also waits for room for its record.
+        boolean isExact = !isReservation && decision.charges().stream().noneMatch(charge -> holds.areHeld(charge, now));
         ToldTimes.Looks ofModel = (charges, at) -> model.decide(charges, Mode.LOOK, at);
         ToldTimes.check(decision, now, where, isExact, ofModel);
         if (number % ASKED_AGAIN == 0) {

@@ -73,17 +73,17 @@ public final class NaiveReservations {
 
     private LimitOutcome orFull(LimitOutcome rest, long now) {
         long wait = waitForRoom(rest.charge(), rest.limit(), now);
-        return !rest.allowed() || wait == 0
+        return wait == 0 || !rest.allowed() && rest.retryAfterMicros() < 0
                 ? rest
                 : new LimitOutcome(
                         rest.charge(),
                         rest.limit(),
                         false,
                         rest.remaining(),
-                        wait,
+                        Math.max(wait, rest.retryAfterMicros()),
                         rest.nextMicros(),
                         rest.resetMicros(),
-                        LimitOutcome.HOLDS_FULL);
+                        rest.allowed() ? LimitOutcome.HOLDS_FULL : 0);
     }
 
     private LimitOutcome hold(Charge charge, Limit limit, HoldTerms terms, long now) {
