@@ -110,6 +110,7 @@ export default defineConfig({
         page('Distinct members', '/algorithms/distinct-members'),
         page('Allotment', '/algorithms/allotment'),
         page('Several limits', '/algorithms/several-limits'),
+        page('Held permits', '/algorithms/holds'),
         page('Block', '/algorithms/block'),
       ]),
       group('Background', '/decisions', [

@@ -1,9 +1,11 @@
 package io.limiter;
 
 import io.limiter.internal.Access;
+import io.limiter.internal.HoldTerms;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.ToLongFunction;
 
 /**
  * Decides where the state is. The one interface behind a {@link RateLimiter}; state never crosses it. Only this library
@@ -81,6 +83,37 @@ public interface Backend extends AutoCloseable {
     default CompletionStage<Boolean> refund(Decision decision) {
         return CompletableFuture.completedFuture(false);
     }
+
+    /**
+     * Decides as {@link #decide} with {@link Mode#TAKE}, and notes what it takes as a hold of each limit, until it is {@linkplain
+     * #settle settled} or its time is over: then it gives back what it took. The {@code stampMicros} of an outcome name the
+     * hold in that limit's state.
+     *
+     * @param charges as for {@link #decide}; to policies with {@linkplain Policy#holds holds}, of at least one permit, plain
+     */
+    default CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Settles what a reservation took: charges the actual cost instead. Only the first settlement of each part has an effect.
+     *
+     * @param held the reservation, or some of its outcomes; the limits may have other numbers than then
+     * @param actual what each charge has cost, from 0 to 2<sup>31</sup>-1
+     * @return what became of each outcome, in their order; {@link Settlement#PENDING} where there was no answer: settle those
+     *     again
+     */
+    default CompletionStage<List<Settled>> settle(
+            Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        throw new UnsupportedOperationException();
+    }
+
+    /**
+     * What became of the settlement of one limit.
+     *
+     * @param forgotten permits of the actual cost that were not charged, because a debt is at most the limit's capacity
+     */
+    record Settled(Settlement settlement, long forgotten) {}
 
     /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.

@@ -19,7 +19,9 @@ public enum DenialReason {
      * Of a {@link Stock}: one call asks for more than a member may have, or comes again with its request id and
      * another quantity.
      */
-    QUANTITY(5);
+    QUANTITY(5),
+    /** Of a {@linkplain RateLimiter#reserve reservation}: as many of its key are kept as its policy allows. */
+    HOLDS_FULL(6);
 
     /** In scripts and states, so it never changes. */
     private final int number;

@@ -14,6 +14,12 @@ public final class LimitOutcome {
     /** The {@code retryAfterMicros} of a charge that can never be allowed. */
     public static final long NEVER = -1;
 
+    /** The {@code stampMicros} of a reservation that is denied because there are too many. For this library. */
+    public static final long HOLDS_FULL = -DenialReason.HOLDS_FULL.number();
+
+    /** What is stored of such a one: this less how long to wait. */
+    private static final long FULL = -16;
+
     // The parts of the charge rather than the charge: one of these is kept with each decision.
     private final Policy policy;
     private final PartitionKey key;
@@ -26,7 +32,7 @@ public final class LimitOutcome {
     private final long remaining;
     /**
      * The timestamp if the limit allows the charge, else how long to wait: never both are needed. Below 0 means never:
-     * for an allotment the number of the reason, negative.
+     * for an allotment the number of the reason, negative. Up to {@link #FULL}: how long to wait until a hold has room.
      */
     private final long stampOrWait;
 
@@ -66,7 +72,8 @@ public final class LimitOutcome {
                 && retryAfterMicros == NEVER
                 && stampMicros > 0
                 && DenialReason.ofNumber(stampMicros) != null;
-        this.stampOrWait = allowed ? stampMicros : isReason ? -stampMicros : retryAfterMicros;
+        long wait = stampMicros == HOLDS_FULL ? FULL - Math.max(0, retryAfterMicros) : retryAfterMicros;
+        this.stampOrWait = allowed ? stampMicros : isReason ? -stampMicros : wait;
         this.next = nextMicros;
         this.reset = resetMicros;
     }
@@ -107,11 +114,14 @@ public final class LimitOutcome {
      * limit can ever give.
      */
     public long retryAfterMicros() {
-        return allowed ? 0 : Math.max(NEVER, stampOrWait);
+        return allowed ? 0 : stampOrWait <= FULL ? FULL - stampOrWait : Math.max(NEVER, stampOrWait);
     }
 
     /** Why the limit denies the charge; null where it allows it. */
     public @Nullable DenialReason reason() {
+        if (!allowed && stampOrWait <= FULL) {
+            return DenialReason.HOLDS_FULL;
+        }
         if (allowed || !(limit instanceof Stock)) {
             return allowed ? null : DenialReason.QUOTA;
         }
@@ -129,7 +139,8 @@ public final class LimitOutcome {
     }
 
     /**
-     * What a refund needs: the end of a fixed window, else the time of the charge. In the backend's clock; opaque
+     * What a refund needs: the end of a fixed window, else the time of the charge; of a reservation what its settlement
+     * needs: when this part of it ends. In the backend's clock; opaque
      * to callers. 0 when not allowed: then there is nothing to give back.
      */
     public long stampMicros() {

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * answer. Its name identifies the use case: <i>how often may this caller do this?</i> Immutable.
  */
 public final class Policy {
+    /** The most reservations of one key that can be kept. */
+    public static final int MAX_HOLDS = 10_000;
+
     private static final Duration SHORTEST_DEADLINE = Duration.ofMillis(1);
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
@@ -25,8 +28,9 @@ public final class Policy {
     private final List<Limit> limits;
     private final FailureMode onFailure;
     private final @Nullable Duration deadline;
+    private final int holds;
 
-    private Policy(String name, List<Limit> given, FailureMode onFailure, @Nullable Duration deadline) {
+    private Policy(String name, List<Limit> given, FailureMode onFailure, @Nullable Duration deadline, int holds) {
         LimitSpec.checkName("policy", name);
         Objects.requireNonNull(onFailure, "onFailure");
         if (given.stream().allMatch(limit -> limit instanceof Penalty)) {
@@ -44,10 +48,12 @@ public final class Policy {
             throw new IllegalArgumentException("policy '" + name + "' has a deadline of " + deadline
                     + ", outside 1 ms to 1 minute; give it some milliseconds");
         }
+        checkHolds(name, limits, holds);
         this.name = name;
         this.limits = limits;
         this.onFailure = onFailure;
         this.deadline = deadline;
+        this.holds = holds;
     }
 
     /**
@@ -62,7 +68,7 @@ public final class Policy {
      */
     public static Policy of(String name, List<? extends Limit> limits) {
         List<Limit> all = List.copyOf(limits);
-        return new Policy(name, all, usualMode(all), null);
+        return new Policy(name, all, usualMode(all), null, 0);
     }
 
     /** The same of some limits. */
@@ -86,6 +92,11 @@ public final class Policy {
         return limits;
     }
 
+    /** How many reservations of one key are kept at most; 0 if it can't be reserved. */
+    public int holds() {
+        return holds;
+    }
+
     /** What answers when the backend can't. */
     public FailureMode onFailure() {
         return onFailure;
@@ -102,7 +113,7 @@ public final class Policy {
      * @throws IllegalArgumentException if a limit is a {@link Stock}, which only {@link FailureMode#DENY} fits
      */
     public Policy withFailureMode(FailureMode mode) {
-        return new Policy(name, limits, mode, deadline);
+        return new Policy(name, limits, mode, deadline, holds);
     }
 
     /**
@@ -112,7 +123,19 @@ public final class Policy {
      * @throws IllegalArgumentException if it is out of range
      */
     public Policy withDeadline(@Nullable Duration longest) {
-        return new Policy(name, limits, onFailure, longest);
+        return new Policy(name, limits, onFailure, longest, holds);
+    }
+
+    /**
+     * The same policy, whose permits can be {@linkplain RateLimiter#reserve reserved}. All instances must have it so, because
+     * their other calls look at what is held.
+     *
+     * @param mostPerKey how many reservations of one key are kept at most, with those that ended a short time ago; from 1 to
+     *     {@value #MAX_HOLDS}, 0 for none
+     * @throws IllegalArgumentException if it is out of range, or a limit is a {@link Stock} or {@link DistinctMembers}
+     */
+    public Policy withHolds(int mostPerKey) {
+        return new Policy(name, limits, onFailure, deadline, mostPerKey);
     }
 
     /** The same policy with this penalty; null for none. */
@@ -125,7 +148,7 @@ public final class Policy {
         if (penalty != null) {
             others.add(penalty);
         }
-        return others.equals(limits) ? this : new Policy(name, others, onFailure, deadline);
+        return others.equals(limits) ? this : new Policy(name, others, onFailure, deadline, holds);
     }
 
     /** Whether one of its limits counts {@linkplain Charge#member() members}. */
@@ -153,7 +176,24 @@ public final class Policy {
                         name,
                         limits.stream().map(limit -> limit.share(instances)).toList(),
                         onFailure,
-                        deadline);
+                        deadline,
+                        holds);
+    }
+
+    private static void checkHolds(String name, List<Limit> limits, int holds) {
+        if (holds < 0 || holds > MAX_HOLDS) {
+            throw new IllegalArgumentException("policy '" + name + "' has " + holds + " holds, outside 0.." + MAX_HOLDS
+                    + "; write how many reservations of one key may be kept");
+        }
+        for (Limit limit : limits) {
+            if (holds > 0
+                    && !(limit instanceof Penalty)
+                    && !limit.spec().algorithm().takesHolds()) {
+                throw new IllegalArgumentException("RL-181 policy '" + name + "' has holds, and its limit '" + limit
+                        + "' can't be reserved; leave 'holds' out (a stock has a hold of its own), or make it fixed,"
+                        + " sliding-list, sliding-zset or token-bucket");
+            }
+        }
     }
 
     /** A block is the last one, because it counts what the others deny. */
@@ -207,7 +247,8 @@ public final class Policy {
                         && name.equals(that.name)
                         && limits.equals(that.limits)
                         && onFailure == that.onFailure
-                        && Objects.equals(deadline, that.deadline);
+                        && Objects.equals(deadline, that.deadline)
+                        && holds == that.holds;
     }
 
     @Override
@@ -218,6 +259,6 @@ public final class Policy {
     @Override
     public String toString() {
         return "Policy[name=" + name + ", limits=" + limits + ", onFailure=" + onFailure + ", deadline=" + deadline
-                + "]";
+                + (holds == 0 ? "" : ", holds=" + holds) + "]";
     }
 }

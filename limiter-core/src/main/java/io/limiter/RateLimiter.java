@@ -1,10 +1,12 @@
 package io.limiter;
 
 import io.limiter.internal.Access;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 
 /**
  * Decides whether a call is allowed now under the limits of a policy and, if not, when. Thread-safe. {@code
@@ -116,6 +118,54 @@ public abstract class RateLimiter implements AutoCloseable {
 
     /** As {@link #confirm}, without blocking; the future completes exceptionally with {@link BackendException}. */
     public abstract CompletableFuture<Boolean> confirmAsync(Decision decision);
+
+    /**
+     * Reserves permits for a call whose cost is known later, for example the tokens of a language model: decides as {@link
+     * #tryAcquire}, all or nothing, with an estimate. Without a settlement the permits come back by themselves.
+     *
+     * @param charges as of a {@link PermitRequest}, to policies {@linkplain Policy#withHolds with holds}; at least one permit
+     *     each, without request ids
+     * @param ttl after which time the permits come back, from 1 ms to 1 day
+     * @throws IllegalArgumentException if a policy has no holds, or an argument is out of its range
+     */
+    public abstract Hold reserve(List<Charge> charges, Duration ttl);
+
+    /** Reserves permits of one policy for one key. */
+    public Hold reserve(Policy policy, PartitionKey key, long permits, Duration ttl) {
+        return reserve(List.of(new Charge(policy, key, permits)), ttl);
+    }
+
+    /** As {@link #reserve}, without blocking. */
+    public abstract CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl);
+
+    /**
+     * Ends a hold with the actual cost of each of its charges: gives back what was not used, or charges what was used above the
+     * estimate, without asking. Waits for the backend, at most its deadline; what did not reach it by then is tried again in
+     * the background until the record of the hold ends. Never throws because of the backend.
+     *
+     * @param actual from 0 to 2<sup>31</sup>-1; another number leaves the estimate
+     */
+    public Settlement settle(Hold hold, long actual) {
+        return settle(hold, charge -> actual);
+    }
+
+    /** The same with the cost of each charge. */
+    public abstract Settlement settle(Hold hold, ToLongFunction<? super Charge> actual);
+
+    /** As {@link #settle}, without blocking. The future never fails because of the backend. */
+    public abstract CompletableFuture<Settlement> settleAsync(Hold hold, ToLongFunction<? super Charge> actual);
+
+    /** Gives back all that the hold took, as far as it still counts: settles it with 0. */
+    public Settlement cancel(Hold hold) {
+        return settle(hold, 0);
+    }
+
+    /**
+     * Reads the {@linkplain Hold#token token} of a hold.
+     *
+     * @throws IllegalArgumentException if it is no token of this application, or was altered
+     */
+    public abstract Hold hold(String token);
 
     /** The decisions so far, the keys that were denied, the calls that wait, and the state of the backend. */
     public abstract LimiterMonitor monitor();

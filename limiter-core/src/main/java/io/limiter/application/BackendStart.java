@@ -81,7 +81,9 @@ final class BackendStart {
                 .build();
         RateLimiters.Builder builder = RateLimiters.builder(
                         shared == null ? inProcess : Followed.backend(shared, inForce, 1))
-                .maxWaiting(storage.maxWaiting());
+                .maxWaiting(storage.maxWaiting())
+                .holdKeep(storage.holds().keep())
+                .holdHash(storage.holds().hash());
         if (shared != null) {
             builder.fallback(Followed.backend(inProcess, inForce, storage.instances()))
                     .instances(storage.instances());

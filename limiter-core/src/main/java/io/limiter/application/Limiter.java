@@ -3,7 +3,6 @@ package io.limiter.application;
 import io.limiter.Backend;
 import io.limiter.Decision;
 import io.limiter.Limit;
-import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;

@@ -74,8 +74,8 @@ record Snapshot(
     Policy policy(String name) {
         Policy policy = policies.get(name);
         if (policy == null) {
-            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are "
-                    + listed().keySet() + "; add limiter.policies." + name + ".limits = 3/10s");
+            throw new IllegalArgumentException("no policy '" + name + "' is configured; there are " + listed().keySet()
+                    + "; add limiter.policies." + name + ".limits = 3/10s");
         }
         return policy;
     }

@@ -17,9 +17,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -170,23 +170,23 @@ public final class Control {
     private long publish(String text, String author, String note, long based, String what) {
         Words.check(text);
         return heads.change((seen, micros) -> {
-            if (seen.version() != based) {
-                throw new ConflictException("RL-510 version " + seen.version() + " by "
-                        + version(seen.version()).author() + " was published after version " + based
-                        + "; look at what differs, and publish again");
-            }
-            Published next = new Published(based + 1, micros, author, note, "", text).signed(signer);
-            return new Heads.Next(
-                    new Head(next.version(), micros, seen.revision(), seen.askedMicros()),
-                    ControlKeys.PUBLISH,
-                    List.of(
-                            keys.head(),
-                            keys.text(next.version()),
-                            keys.audit(),
-                            keys.text(next.version() - ControlKeys.VERSIONS)),
-                    next.record(),
-                    Heads.audit(micros, author, what + " version " + next.version(), "version " + based, note));
-        })
+                    if (seen.version() != based) {
+                        throw new ConflictException("RL-510 version " + seen.version() + " by "
+                                + version(seen.version()).author() + " was published after version " + based
+                                + "; look at what differs, and publish again");
+                    }
+                    Published next = new Published(based + 1, micros, author, note, "", text).signed(signer);
+                    return new Heads.Next(
+                            new Head(next.version(), micros, seen.revision(), seen.askedMicros()),
+                            ControlKeys.PUBLISH,
+                            List.of(
+                                    keys.head(),
+                                    keys.text(next.version()),
+                                    keys.audit(),
+                                    keys.text(next.version() - ControlKeys.VERSIONS)),
+                            next.record(),
+                            Heads.audit(micros, author, what + " version " + next.version(), "version " + based, note));
+                })
                 .version();
     }
 
@@ -222,7 +222,8 @@ public final class Control {
                 longest,
                 report -> Running.isCurrent(report, head)
                         ? ""
-                        : report.lookedMicros() == head.textMicros() && !report.problem().isEmpty()
+                        : report.lookedMicros() == head.textMicros()
+                                        && !report.problem().isEmpty()
                                 ? report.problem()
                                 : null);
     }

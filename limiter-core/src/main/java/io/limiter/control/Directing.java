@@ -8,7 +8,6 @@ import io.limiter.internal.control.Signer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.function.LongFunction;
 
 /** Sets and removes overrides and switches. */
@@ -17,13 +16,12 @@ record Directing(ControlStore store, ControlKeys keys, Heads heads, Signer signe
     private static final long DAY_MICROS = 86_400_000_000L;
 
     /** Sets one until a time. */
-    void set(
-            String target, String key, String action, String limits, Instant until, String author, String note) {
+    void set(String target, String key, String action, String limits, Instant until, String author, String note) {
         long untilMicros = ChronoUnit.MICROS.between(Instant.EPOCH, until);
         long now = heads.nowMicros();
         if (untilMicros <= now || untilMicros > now + LONGEST_END.toNanos() / 1_000) {
-            throw new IllegalArgumentException("RL-503 the end " + until + " is past, or more than ten years away; by the"
-                    + " time of Redis it is " + Heads.time(now));
+            throw new IllegalArgumentException("RL-503 the end " + until
+                    + " is past, or more than ten years away; by the" + " time of Redis it is " + Heads.time(now));
         }
         Directive.Kind kind = Directive.Kind.of(action);
         change(revision -> new Directive(revision, target, key, kind, limits, untilMicros, author, note, ""));

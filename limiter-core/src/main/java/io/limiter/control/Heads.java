@@ -35,8 +35,8 @@ record Heads(ControlStore store, ControlKeys keys) {
             arguments.addAll(List.of(change.arguments));
             List<String> answer = store.run(change.script, change.keys, arguments);
             if (answer.get(0).equals("full")) {
-                throw new IllegalArgumentException("RL-503 there are " + ControlKeys.MOST_DIRECTIVES
-                        + " overrides and switches; remove some");
+                throw new IllegalArgumentException(
+                        "RL-503 there are " + ControlKeys.MOST_DIRECTIVES + " overrides and switches; remove some");
             }
             // Also where the answer to the same command was lost, and it was sent again.
             if (answer.get(1).equals(change.head.toString())) {

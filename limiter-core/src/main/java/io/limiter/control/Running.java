@@ -47,8 +47,9 @@ record Running(ControlStore store, ControlKeys keys, LongSupplier nowMicros) {
 
     List<Control.Instance> all(Head head) {
         List<Control.Instance> all = new ArrayList<>();
-        reports().forEach((name, report) -> all.add(
-                new Control.Instance(name, report.version(), isCurrent(report, head), report.problem())));
+        reports()
+                .forEach((name, report) -> all.add(
+                        new Control.Instance(name, report.version(), isCurrent(report, head), report.problem())));
         return all;
     }
 

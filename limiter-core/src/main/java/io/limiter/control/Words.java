@@ -74,7 +74,9 @@ public final class Words {
             return PartitionKey.of(
                     text.indexOf(':') < 0
                             ? address.toString()
-                            : IpNetwork.parse(address + "/" + IPV6_PREFIX).withoutHostBits().toString());
+                            : IpNetwork.parse(address + "/" + IPV6_PREFIX)
+                                    .withoutHostBits()
+                                    .toString());
         }
         if (text.indexOf('/') > 0 && IpAddress.parse(text.substring(0, text.indexOf('/'))) != null) {
             return PartitionKey.of(IpNetwork.parse(text).withoutHostBits().toString());
@@ -94,14 +96,16 @@ public final class Words {
     /** @param known the limits of the policy, as instances report them; null if none has */
     static List<String> notes(String policy, @Nullable String known, String limits) {
         if (known == null) {
-            return List.of("no instance has reported a policy '" + policy + "'; the override has no effect until one has it");
+            return List.of(
+                    "no instance has reported a policy '" + policy + "'; the override has no effect until one has it");
         }
         List<String> notes = new ArrayList<>();
         if (!limits.isEmpty() && LimitText.isLimits(known)) {
             List<Limit> now = LimitText.parseAll(known);
             for (Limit limit : LimitText.parseAll(limits)) {
-                if (now.stream().noneMatch(one -> one.kind().equals(limit.kind())
-                        && one.spec().identity().equals(limit.spec().identity()))) {
+                if (now.stream()
+                        .noneMatch(one -> one.kind().equals(limit.kind())
+                                && one.spec().identity().equals(limit.spec().identity()))) {
                     notes.add("RL-152 '" + limit + "' has another algorithm or period than '" + known
                             + "', so the caller begins with full quota");
                 }

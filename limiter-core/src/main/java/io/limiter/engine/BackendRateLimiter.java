@@ -4,13 +4,17 @@ import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
 import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
+import io.limiter.internal.KeyHash;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The limiter on a backend: checks the charges, calls the backend, and answers by failure mode when the backend can't. */
@@ -39,6 +44,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     private final FailureAnswers failures;
     private final Refunds refunds;
+    private final Reservations holds;
     private final WaitQueues waiting;
 
     /** What a call to a policy needs. */
@@ -51,16 +57,20 @@ final class BackendRateLimiter extends RateLimiter {
             long instances,
             Executor executor,
             int maxWaiting,
-            WaitTimer timer) {
+            WaitTimer timer,
+            Duration holdKeep,
+            KeyHash holdHash) {
         super(Access.LIBRARY);
         this.backend = backend;
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
         this.executor = executor;
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
-        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting);
+        HoldCounts counts = new HoldCounts(timer::nowMicros);
+        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting);
+        this.holds = new Reservations(backend, fallback, failures, waiting, timer, counts, holdKeep, holdHash);
     }
 
     @Override
@@ -177,6 +187,7 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public void announce(Policy policy) {
         both.forEach(one -> one.announce(policy));
+        holds.announce(policy);
         waiting.renew(policy);
     }
 
@@ -215,6 +226,36 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     @Override
+    public Hold reserve(List<Charge> charges, Duration ttl) {
+        return counted(BackendException.join(Access.LIBRARY, holds.reserve(charges, ttl)));
+    }
+
+    @Override
+    public CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl) {
+        return onExecutor(holds.reserve(charges, ttl).thenApply(this::counted));
+    }
+
+    private Hold counted(Hold hold) {
+        counted(hold.decision(), false, executor);
+        return hold;
+    }
+
+    @Override
+    public Settlement settle(Hold hold, ToLongFunction<? super Charge> actual) {
+        return BackendException.join(Access.LIBRARY, holds.settle(hold, actual));
+    }
+
+    @Override
+    public CompletableFuture<Settlement> settleAsync(Hold hold, ToLongFunction<? super Charge> actual) {
+        return onExecutor(holds.settle(hold, actual));
+    }
+
+    @Override
+    public Hold hold(String token) {
+        return holds.read(token);
+    }
+
+    @Override
     public LimiterMonitor monitor() {
         return monitor;
     }
@@ -222,6 +263,7 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public void close() {
         waiting.close();
+        holds.close();
         both.forEach(Backend::close);
     }
 

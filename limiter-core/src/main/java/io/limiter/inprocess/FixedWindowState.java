@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * fixed_window.lua.
  */
 final class FixedWindowState extends State {
+    /** More than limits and debts can be. */
+    private static final long USED_UP = 4 * Limit.MAX_PERMITS;
+
     private long count;
     private long end;
     private final WallClock clock;
@@ -28,7 +31,7 @@ final class FixedWindowState extends State {
      */
     static FixedWindowState usedUpUntil(long end, WallClock clock) {
         FixedWindowState state = new FixedWindowState(null, clock);
-        state.count = Limit.MAX_PERMITS + 1;
+        state.count = USED_UP;
         state.end = end;
         return state;
     }
@@ -38,8 +41,17 @@ final class FixedWindowState extends State {
         return Verdict.of(charge.permits() == 0 || counted(now) + permits <= limit.permits());
     }
 
-    private long counted(long now) {
-        return end > now || count > Limit.MAX_PERMITS ? count : 0;
+    /** The same, for another to change. */
+    FixedWindowState copy() {
+        FixedWindowState copy = new FixedWindowState(key, clock);
+        copy.count = count;
+        copy.end = end;
+        return copy;
+    }
+
+    /** The permits that count now. */
+    long counted(long now) {
+        return end > now || count == USED_UP ? count : 0;
     }
 
     private long latestEnd(LimitSpec spec, long now) {
@@ -59,7 +71,7 @@ final class FixedWindowState extends State {
         long latest = latestEnd(spec, now);
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
             // A clock that stepped back, or a shorter period, cuts the window.
-            until = granted && counted == 0 ? latest : Math.min(until, latest);
+            until = granted && counted == 0 && end <= now ? latest : Math.min(Math.max(until, end), latest);
             counted += granted ? charge.permits() : 0;
             if (take) {
                 count = counted;
@@ -74,11 +86,16 @@ final class FixedWindowState extends State {
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        if (end <= now || end != stamp) {
+        return giveBack(charge, limit, stamp, now, false);
+    }
+
+    /** @param lasts whether the window stays when nothing is left in it */
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now, boolean lasts) {
+        if (end <= now || end != stamp || count == 0) {
             return false;
         }
         count = Math.max(0, count - charge.permits());
-        end = count == 0 ? 0 : Math.min(end, latestEnd(limit.spec(), now));
+        end = count == 0 && !lasts ? 0 : Math.min(end, latestEnd(limit.spec(), now));
         return true;
     }
 

@@ -4,15 +4,16 @@ import io.limiter.TimeSource;
 import java.util.Arrays;
 
 /**
- * Purchases on hold, in the order of their timestamps. Each is later than those before it, so they are in arrays that grow at
- * the end. The sums are a Fenwick tree, so nothing but growth depends on how many there are.
+ * Permits on hold, in the order of unique times: purchases by when they were made, reservations by when they end. Nearly each is later
+ * than those before it, so they are in arrays that grow at the end. The sums are a Fenwick tree, so nothing but growth, and
+ * one that comes before others, depends on how many there are.
  */
 final class Holds {
     private long[] stamps = new long[1];
     /** 0 for one that was removed. */
-    private int[] permits = new int[1];
+    private long[] permits = new long[1];
     /** The slot i - 1 has the sum of the lowest one bit of i permits up to there. */
-    private int[] sums = new int[1];
+    private long[] sums = new long[1];
 
     private int size;
     private int used;
@@ -23,35 +24,39 @@ final class Holds {
         return total;
     }
 
-    /** Adds one that is later than all others. */
+    /** Adds one with a time that no other has. */
     void add(long stamp, long count) {
         if (size == stamps.length) {
             grow();
         }
-        append(stamp, (int) count);
+        int at = slotAfter(stamp - 1);
+        System.arraycopy(stamps, at, stamps, at + 1, size - at);
+        System.arraycopy(permits, at, permits, at + 1, size - at);
+        stamps[at] = stamp;
+        permits[at] = count;
+        size++;
+        for (int i = at; i < size; i++) {
+            sums[i] = permits[i] + sum(i) - sum(i + 1 & i);
+        }
         total += count;
         used++;
-    }
-
-    private void append(long stamp, int count) {
-        stamps[size] = stamp;
-        permits[size++] = count;
-        sums[size - 1] = count + (int) (sum(size - 1) - sum(size & size - 1));
     }
 
     /** Makes room, at first by closing gaps. */
     private void grow() {
         int old = size;
         long[] oldStamps = stamps;
-        int[] oldPermits = permits;
+        long[] oldPermits = permits;
         int capacity = used <= old / 2 ? old : 2 * old;
         stamps = new long[capacity];
-        permits = new int[capacity];
-        sums = new int[capacity];
+        permits = new long[capacity];
+        sums = new long[capacity];
         size = 0;
         for (int i = 0; i < old; i++) {
             if (oldPermits[i] > 0) {
-                append(oldStamps[i], oldPermits[i]);
+                stamps[size] = oldStamps[i];
+                permits[size++] = oldPermits[i];
+                sums[size - 1] = oldPermits[i] + sum(size - 1) - sum(size & size - 1);
             }
         }
     }
@@ -72,8 +77,16 @@ final class Holds {
 
     /** The permits of those that are not later. */
     long until(long time) {
+        return sum(slotAfter(time));
+    }
+
+    /** The first slot with a later time. */
+    private int slotAfter(long time) {
+        if (size == 0 || stamps[size - 1] <= time) {
+            return size;
+        }
         int at = Arrays.binarySearch(stamps, 0, size, time);
-        return sum(at < 0 ? -at - 1 : at + 1);
+        return at < 0 ? -at - 1 : at + 1;
     }
 
     /** The timestamp of the first up to which there are more permits than that; later than any time if there is none. */

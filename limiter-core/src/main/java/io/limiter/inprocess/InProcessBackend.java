@@ -8,12 +8,15 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.Settlement;
 import io.limiter.TimeSource;
+import io.limiter.internal.HoldTerms;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,6 +74,31 @@ public final class InProcessBackend implements Backend {
             throw closedException();
         }
         return time.nowMicros();
+    }
+
+    @Override
+    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        return answer(() -> Transaction.decide(table, charges, openTime, Mode.TAKE, terms));
+    }
+
+    @Override
+    public CompletionStage<List<Settled>> settle(
+            Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        return answer(() -> held.outcomes().stream()
+                .map(outcome -> settle(outcome, terms, actual.applyAsLong(outcome.charge())))
+                .toList());
+    }
+
+    private Settled settle(LimitOutcome outcome, HoldTerms terms, long actual) {
+        Charge charge = outcome.charge();
+        Limit limit = outcome.limit();
+        if (!limit.spec().algorithm().takesHolds()) {
+            return new Settled(Settlement.SETTLED, 0);
+        }
+        State own = table.find(LimitStates.Name.of(outcome.policy(), limit), charge.key());
+        return own instanceof HeldState<?> state
+                ? state.settle(charge, limit, outcome.stampMicros(), terms.id(), actual, time)
+                : new Settled(Settlement.UNKNOWN, 0);
     }
 
     @Override

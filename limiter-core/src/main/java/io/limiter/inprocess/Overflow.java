@@ -74,13 +74,18 @@ final class Overflow {
         Slot slot = slots.get(place);
         if (slot == null) {
             if (isFull()) {
-                return FixedWindowState.usedUpUntil(now + PAUSE_MICROS, clock);
+                return denying(now);
             }
             slot = new Slot(States.of(name.algorithm(), null, clock, stamps));
             slots.put(place, slot);
         }
         slot.creation = creation;
         return slot.state;
+    }
+
+    /** A state that denies for a while. */
+    State denying(long now) {
+        return FixedWindowState.usedUpUntil(now + PAUSE_MICROS, clock);
     }
 
     /** Clears a state that is full and that no call has entered, so that it may be removed. */

@@ -156,12 +156,31 @@ final class SlidingLogState extends State {
             return false;
         }
         String id = id(charge);
-        long left = charge.permits();
-        int kept = 0;
-        for (int i = 0; i < size; i++) {
+        boolean given = remove(id, new long[] {stamp}, new long[] {charge.permits()});
+        if (given && id != null && stampOfId != null) {
+            stampOfId.remove(id, stamp);
+        }
+        return given;
+    }
+
+    /**
+     * Removes timestamps of a request id, or without one; whether there were any.
+     *
+     * @param which ascending
+     * @param counts how many of each
+     */
+    boolean remove(@Nullable String id, long[] which, long[] counts) {
+        int next = 0;
+        int kept = firstAfter(which[0] - 1);
+        for (int i = kept; i < size; i++) {
             int slot = slot(i);
-            if (left > 0 && ring[slot] == stamp && Objects.equals(id, ids == null ? null : ids[slot])) {
-                left--;
+            while (next < which.length && (which[next] < ring[slot] || counts[next] == 0)) {
+                next++;
+            }
+            if (next < which.length
+                    && ring[slot] == which[next]
+                    && Objects.equals(id, ids == null ? null : ids[slot])) {
+                counts[next]--;
             } else {
                 int to = slot(kept++);
                 ring[to] = ring[slot];
@@ -172,10 +191,30 @@ final class SlidingLogState extends State {
         }
         boolean given = kept < size;
         size = kept;
-        if (given && id != null && stampOfId != null) {
-            stampOfId.remove(id, stamp);
-        }
         return given;
+    }
+
+    /** The same, for another to remove from. */
+    SlidingLogState copy() {
+        SlidingLogState copy = new SlidingLogState(key, Capacity.UNLIMITED);
+        copy.ring = ring.clone();
+        copy.ids = ids == null ? null : ids.clone();
+        copy.stampOfId = stampOfId;
+        copy.head = head;
+        copy.size = size;
+        copy.fullAt = fullAt;
+        return copy;
+    }
+
+    /** The permits that count now. */
+    long counted(Limit limit, long now) {
+        return (long) size - expired(limit, now);
+    }
+
+    /** For how many more there is memory. */
+    long room(Limit limit, long permits, long now) {
+        long grows = counted(limit, now) + permits - ring.length;
+        return grows <= 0 || stamps.hasLeft(grows) ? permits : Math.max(0, permits - grows);
     }
 
     @Override
@@ -206,7 +245,11 @@ final class SlidingLogState extends State {
 
     /** How many of the timestamps have expired. */
     private int expired(Limit limit, long now) {
-        long time = now - limit.spec().periodMicros();
+        return firstAfter(now - limit.spec().periodMicros());
+    }
+
+    /** How many are not later. */
+    private int firstAfter(long time) {
         int low = 0;
         int high = 1;
         // Few have expired since the last call: the end of the search is doubled until it is past them.

@@ -113,6 +113,11 @@ abstract class State {
     /** Forgets everything that was taken. */
     abstract void clear();
 
+    /** Forgets that too which outlives a reset. */
+    void forget() {
+        clear();
+    }
+
     /** Whether it was removed from the table, and must not decide. */
     final boolean isDropped() {
         return dueMicros == DROPPED;
@@ -120,7 +125,12 @@ abstract class State {
 
     /** Forgets everything and marks the state as removed. */
     final void drop() {
-        clear();
+        forget();
+        dueMicros = DROPPED;
+    }
+
+    /** Marks the state as removed, though another goes on with it. */
+    final void replaced() {
         dueMicros = DROPPED;
     }
 

@@ -113,6 +113,27 @@ final class TokenBucketState extends State {
         fullAt = 0;
     }
 
+    /** The same, for another to change. */
+    TokenBucketState copy() {
+        TokenBucketState copy = new TokenBucketState(key);
+        copy.written = written;
+        copy.parts = parts;
+        copy.rate = rate;
+        copy.credit = credit;
+        copy.from = from;
+        copy.fullAt = fullAt;
+        return copy;
+    }
+
+    /** Takes that many parts of a permit, which may be more than there is. From now on this limit applies. */
+    void spend(LimitSpec asked, long spent, long now) {
+        long level = level(asked, now);
+        long full = asked.burst() * partsOf(asked);
+        long start = level < full ? Math.min(Math.max(from, now), now + asked.periodMicros()) : now;
+        long wait = wait(full, level - spent, start, asked, now, false);
+        keep(asked, level - spent, start, wait > 0 ? now + wait : 0);
+    }
+
     @Override
     long fullAtMicros() {
         return fullAt;
@@ -123,16 +144,16 @@ final class TokenBucketState extends State {
         return asked == written || asked.equals(written);
     }
 
-    private long partsOf(LimitSpec asked) {
+    long partsOf(LimitSpec asked) {
         return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
     }
 
-    private long rateOf(LimitSpec asked) {
+    long rateOf(LimitSpec asked) {
         return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
     }
 
     /** The current credit. For the time before a changed limit was seen: the lesser of what both rates refilled. */
-    private long level(LimitSpec asked, long now) {
+    long level(LimitSpec asked, long now) {
         long full = asked.burst() * partsOf(asked);
         if (now >= fullAt) {
             return full;
@@ -146,7 +167,7 @@ final class TokenBucketState extends State {
     }
 
     /** Whether a limit other than that of the call is in force until a call writes the latter. */
-    private boolean isPending(LimitSpec asked, long now) {
+    boolean isPending(LimitSpec asked, long now) {
         return !isInForce(asked)
                 && now < fullAt
                 && (partsOf(asked) != parts
@@ -163,11 +184,11 @@ final class TokenBucketState extends State {
     private long converted(long stored, LimitSpec asked) {
         long unit = partsOf(asked);
         long full = asked.burst() * unit;
+        // A debt is a negative credit.
         return unit == parts
                 ? Math.min(stored, full)
-                : BigInteger.valueOf(stored)
-                        .multiply(BigInteger.valueOf(unit))
-                        .divide(BigInteger.valueOf(parts))
+                : ceilDiv(BigInteger.valueOf(stored).multiply(BigInteger.valueOf(-unit)), parts)
+                        .negate()
                         .min(BigInteger.valueOf(full))
                         .longValue();
     }
@@ -176,7 +197,7 @@ final class TokenBucketState extends State {
      * How long until there is that much credit. While another limit is in force: until both rates have refilled it, or
      * the state is dropped as full.
      */
-    private long wait(long wanted, long level, long start, LimitSpec asked, long now, boolean pending) {
+    long wait(long wanted, long level, long start, LimitSpec asked, long now, boolean pending) {
         if (wanted <= level) {
             return 0;
         }
@@ -191,6 +212,13 @@ final class TokenBucketState extends State {
                 .min(BigInteger.valueOf(fullAt - from))
                 .longValue();
         return from + both - now;
+    }
+
+    /** The same from now on, as the state is. */
+    long waitFor(long wanted, LimitSpec asked, long now) {
+        long level = level(asked, now);
+        long start = level < asked.burst() * partsOf(asked) ? Math.max(from, now) : now;
+        return wait(wanted, level, start, asked, now, isPending(asked, now));
     }
 
     private static BigInteger ceilDiv(BigInteger dividend, long divisor) {

@@ -8,6 +8,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import io.limiter.internal.Algorithm;
+import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -40,8 +41,11 @@ final class Transaction {
         /** The state that decides; found again by each attempt. */
         State state;
 
-        /** Permits are needed, and the key has no state of its own. */
+        /** Permits are needed, and the key has no state of its own, or none for what is reserved. */
         boolean lacksState;
+
+        /** How long until a reservation finds room; 0 if now. */
+        long waitForRoom;
 
         /**
          * Permits that this charge needs, with those that earlier charges need from the same state, which keys share;
@@ -62,6 +66,11 @@ final class Transaction {
             return verdict == State.Verdict.GRANTS;
         }
 
+        /** Whether its state keeps records, if its policy has holds. */
+        boolean isReservable() {
+            return charge.policy().holds() > 0 && limit.spec().algorithm().takesHolds();
+        }
+
         boolean isBlock() {
             return limit.spec().algorithm() == Algorithm.BLOCK;
         }
@@ -78,7 +87,7 @@ final class Transaction {
 
         /** The number of timestamps for which a new state needs memory. */
         long firstStamps() {
-            return States.firstStamps(charge.permits(), limit);
+            return States.firstStamps(charge.permits(), limit) + (isReservable() ? HeldState.STAMPS_A_HOLD : 0);
         }
 
         /** Whether the state was made for this check, to be put into the table. */
@@ -94,13 +103,17 @@ final class Transaction {
     private final boolean counts;
 
     private final boolean take;
+    /** Of a reservation. */
+    private final @Nullable HoldTerms terms;
+
     private final List<Check> checks = new ArrayList<>();
     private final List<LimitOutcome> outcomes = new ArrayList<>();
     /** The time of the last attempt. */
     private long now;
 
-    private Transaction(StateTable table, List<Charge> charges, TimeSource time, Mode mode) {
+    private Transaction(StateTable table, List<Charge> charges, TimeSource time, Mode mode, @Nullable HoldTerms terms) {
         this.table = table;
+        this.terms = terms;
         this.charges = charges;
         this.time = time;
         this.counts = mode != Mode.LOOK;
@@ -113,7 +126,14 @@ final class Transaction {
     }
 
     static Decision decide(StateTable table, List<Charge> charges, TimeSource time, Mode mode) {
-        return Decision.of(Decision.Source.IN_PROCESS, charges, new Transaction(table, charges, time, mode).decide());
+        return decide(table, charges, time, mode, null);
+    }
+
+    /** Decides a call, or a reservation with these terms. */
+    static Decision decide(
+            StateTable table, List<Charge> charges, TimeSource time, Mode mode, @Nullable HoldTerms terms) {
+        Transaction call = new Transaction(table, charges, time, mode, terms);
+        return Decision.of(Decision.Source.IN_PROCESS, charges, call.decide());
     }
 
     /** Decides; one outcome for each limit of each charge. */
@@ -185,7 +205,9 @@ final class Transaction {
         }
         State own = table.find(check.name, key);
         if (own != null) {
-            check.state = own;
+            boolean plain = terms != null && check.isReservable() && !(own instanceof HeldState);
+            check.lacksState = plain && !create;
+            check.state = plain && create ? table.reservable(own) : own;
             return;
         }
         check.lacksState = (check.isBlock() ? counts : take)
@@ -194,8 +216,10 @@ final class Transaction {
         if (check.lacksState && create) {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
-                    ? table.createOwn(check.name, key, 0)
-                    : table.create(check.name, key, check.firstStamps(), time);
+                    ? table.createOwn(check.name, key, 0, false)
+                    : terms != null
+                            ? table.createReservable(check.name, key, check.firstStamps(), time)
+                            : table.create(check.name, key, check.firstStamps(), check.isReservable(), time);
             check.state = made == null ? check.ofNobody(table.clock) : made;
             return;
         }
@@ -205,10 +229,7 @@ final class Transaction {
 
     /** One before it that takes of the same state: another member of the same key. */
     private @Nullable Check twin(Check check) {
-        for (Check earlier : checks) {
-            if (earlier == check) {
-                return null;
-            }
+        for (Check earlier : checks.subList(0, checks.indexOf(check))) {
             if (earlier.charge.permits() > 0
                     && earlier.charge.key().equals(check.charge.key())
                     && earlier.name.equals(check.name)) {
@@ -275,6 +296,29 @@ final class Transaction {
                 : 0;
     }
 
+    /** Denies what its limit allows where there is no room for one more hold. */
+    private void lookForRoom(Check check) {
+        if (terms != null && check.state instanceof HeldState<?> held) {
+            check.waitForRoom = held.waitForRoom(check.charge.policy().holds(), now);
+            if (check.isAllowed() && check.waitForRoom != 0) {
+                check.verdict = check.waitForRoom > 0 ? State.Verdict.DENIES : State.Verdict.LACKS_MEMORY;
+            }
+        }
+    }
+
+    private LimitOutcome answer(Check check, boolean granted) {
+        // Earlier charges have taken their permits by now.
+        long permits = granted ? check.charge.permits() : check.permits;
+        boolean isWritten = granted ? take : counts;
+        if (terms != null && check.state instanceof HeldState<?> held) {
+            boolean allowed = held.check(check.charge, check.limit, permits, now, take) == State.Verdict.GRANTS;
+            return granted
+                    ? held.reserve(check.charge, check.limit, terms, now)
+                    : held.deny(check.charge, check.limit, permits, now, allowed, check.waitForRoom, isWritten);
+        }
+        return check.state.answer(check.charge, check.limit, permits, now, check.isAllowed(), granted, isWritten);
+    }
+
     private Result decideLocked(boolean create) {
         boolean granted = true;
         boolean lacksStates = false;
@@ -288,6 +332,7 @@ final class Transaction {
                         earlier.state == check.state ? earlier.state.wanted(earlier.charge, earlier.limit, now) : 0;
             }
             check.verdict = check.state.check(check.charge, check.limit, check.permits, now, take);
+            lookForRoom(check);
             granted &= check.isAllowed();
             lacksStates |= check.lacksState && !create && !check.isBlock();
             lacksBlock |= check.lacksState && !create && check.isBlock() && check.permits > 0;
@@ -298,11 +343,7 @@ final class Transaction {
         }
         outcomes.clear();
         for (Check check : checks) {
-            // Earlier charges have taken their permits by now.
-            long permits = granted ? check.charge.permits() : check.permits;
-            boolean isWritten = granted ? take : counts;
-            outcomes.add(
-                    check.state.answer(check.charge, check.limit, permits, now, check.isAllowed(), granted, isWritten));
+            outcomes.add(answer(check, granted));
         }
         return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
     }

@@ -197,6 +197,11 @@ public enum Algorithm {
         return isQuota() && !takesMembers();
     }
 
+    /** Whether permits can be held: taken, and settled later. */
+    public boolean takesHolds() {
+        return isCombinable() && isShareable();
+    }
+
     /** Whether the state has one entry a permit, so that memory grows with the permits used. */
     public boolean isLog() {
         return traits.contains(Trait.LOG);

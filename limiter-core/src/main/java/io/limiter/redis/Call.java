@@ -69,8 +69,35 @@ final class Call {
      *
      * @param isCombinable whether it takes for nobody in particular, so that equal ones can be counted
      * @param denied for a block, how many denials of this key Redis has not counted
+     * @param hold what makes it a reservation or a settlement; null for neither
      */
-    record Part(String key, Charge charge, Limit limit, String mode, boolean isCombinable, long denied) {}
+    record Part(
+            String key,
+            Charge charge,
+            Limit limit,
+            String mode,
+            boolean isCombinable,
+            long denied,
+            @Nullable Held hold) {
+        /** Whether the script has to look at reservations. */
+        boolean isHeld() {
+            return limit.spec().algorithm().takesHolds()
+                    && (hold != null || charge.policy().holds() > 0);
+        }
+
+        /** The same as a reservation or settlement. */
+        Part with(Held other) {
+            return new Part(key, charge, limit, mode, false, denied, other);
+        }
+    }
+
+    /**
+     * A reservation or settlement.
+     *
+     * @param id of the reservation
+     * @param options what the script needs of it
+     */
+    record Held(String id, String options) {}
 
     final List<Part> parts;
     /** How long its caller waits in total. */
@@ -141,7 +168,7 @@ final class Call {
                 String key = keys.of(policy, charge.key(), limit);
                 boolean isCombinable = isPlain && limit.spec().algorithm().isCombinable();
                 long uncounted = counts && limit instanceof Penalty ? denied.applyAsLong(charge) : 0;
-                parts.add(new Part(key, charge, limit, mode, isCombinable, uncounted));
+                parts.add(new Part(key, charge, limit, mode, isCombinable, uncounted, null));
             }
         }
         return parts;
@@ -157,7 +184,7 @@ final class Call {
         for (LimitOutcome outcome : outcomes) {
             Charge charge = outcome.charge();
             String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros(), false, 0);
+            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros(), false, 0, null);
             List<Part> call = calls.stream()
                     // The script reads all states of a call before it writes one, so none can be there twice.
                     .filter(one -> (inOne || one.get(0).charge.equals(charge))

@@ -226,7 +226,7 @@ record Command(
         boolean plain = call.parts.stream().allMatch(Command::isPlain);
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
-            arguments.add(part.limit().spec().algorithm().text());
+            arguments.add(part.limit().spec().algorithm().text() + (part.isHeld() ? "+holds" : ""));
             addNumbers(arguments, part, time);
             if (!plain) {
                 addWords(arguments, part, time);
@@ -248,7 +248,7 @@ record Command(
 
     /** Whether its numbers are all that has to be sent. */
     private static boolean isPlain(Call.Part part) {
-        return part.isCombinable() && part.limit().spec().terms() == null;
+        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld();
     }
 
     private static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
@@ -269,7 +269,8 @@ record Command(
                 : PartitionKey.of(charge.requestId()).canonical();
         arguments.add(takesMembers ? charge.memberText() : request);
         arguments.add(part.mode().replace(Call.KEEP, Call.BACK));
-        arguments.add(takesMembers ? request : "");
+        arguments.add(
+                takesMembers ? request : part.hold() == null ? "" : part.hold().id());
         arguments.add(options(part, time));
     }
 
@@ -280,6 +281,11 @@ record Command(
         if (spec.algorithm() == Algorithm.BLOCK) {
             int others = part.charge().policy().limits().size() - 1;
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
+        }
+        if (part.isHeld()) {
+            options += (options.isEmpty() ? "" : ",") + "holds="
+                    + part.charge().policy().holds()
+                    + (part.hold() == null ? "" : part.hold().options());
         }
         return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
     }

@@ -46,6 +46,9 @@ final class DenialCache {
     /** The longest use of a denial for policies that count denials. */
     private static final long UNCOUNTED_MICROS = 1_000_000;
 
+    /** The longest use of a denial for policies with holds, which may end before the told time. */
+    private static final long HELD_MICROS = 100_000;
+
     private final TimeSource time;
     private final long maxAgeMicros;
     private final AtomicIntegerArray epochs = new AtomicIntegerArray(SETS);
@@ -187,12 +190,13 @@ final class DenialCache {
                     && asked.charge().key().canonical().length() <= LONGEST_KEY;
             List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
             Policy policy = asked.charge().policy();
+            long longest = policy.holds() > 0 ? Math.min(maxAgeMicros, HELD_MICROS) : maxAgeMicros;
             if (policy.penalty() == null) {
-                replace(asked, policy, outcomes, maxAgeMicros);
+                replace(asked, policy, outcomes, longest);
             } else {
                 // Two at once would lose uncounted denials.
                 synchronized (this) {
-                    replace(asked, policy, outcomes, Math.min(maxAgeMicros, UNCOUNTED_MICROS));
+                    replace(asked, policy, outcomes, Math.min(longest, UNCOUNTED_MICROS));
                 }
             }
         }

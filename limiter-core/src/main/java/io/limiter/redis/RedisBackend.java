@@ -9,6 +9,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.internal.HoldTerms;
 import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -19,6 +20,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -44,12 +46,14 @@ public final class RedisBackend implements Backend {
     final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
+    private final HeldCalls held;
 
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
+        this.held = new HeldCalls(connection, keys, denials, deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -108,7 +112,7 @@ public final class RedisBackend implements Backend {
         List<Denial.Asked> asked = denials.asking(charges, mode);
         Duration longest = Call.deadline(charges, deadline);
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            return new SlotsDecision(connection, keys, denials, charges, longest)
+            return new SlotsDecision(connection, keys, denials, charges, longest, null)
                     .decide(mode)
                     .thenApply(decision -> denials.decided(asked, decision));
         }
@@ -150,6 +154,17 @@ public final class RedisBackend implements Backend {
     private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<Denial.Asked> asked) {
         List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, longest, true));
         return denials.decided(asked, Call.decision(charges, outcomes));
+    }
+
+    @Override
+    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        return held.reserve(charges, terms);
+    }
+
+    @Override
+    public CompletionStage<List<Settled>> settle(
+            Decision decision, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        return held.settle(decision.outcomes(), terms.id(), actual, Call.deadline(decision.charges(), deadline));
     }
 
     @Override

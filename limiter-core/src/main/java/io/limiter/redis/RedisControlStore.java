@@ -39,9 +39,7 @@ public final class RedisControlStore implements ControlStore {
     /** On the client of a backend, with which it ends. */
     public static RedisControlStore of(RedisBackend backend) {
         return new RedisControlStore(
-                () -> backend.connection.transport instanceof RedissonTransport to ? to.client : null,
-                1,
-                () -> {});
+                () -> backend.connection.transport instanceof RedissonTransport to ? to.client : null, 1, () -> {});
     }
 
     /** On a client of the application. */
@@ -115,7 +113,8 @@ public final class RedisControlStore implements ControlStore {
 
     @Override
     public boolean mayWrite(String key, String unused) {
-        // Each without effect: the first two because the key does not exist, the third because it is no hash, or has no such field.
+        // Each without effect: the first two because the key does not exist, the third because it is no hash, or has no
+        // such field.
         return isPermitted(redis -> redis.getBucket(unused, TEXT).setIfExistsAsync(""))
                 || isPermitted(redis -> redis.getBucket(unused, TEXT).deleteAsync())
                 || isPermitted(redis -> redis.getMap(key, TEXT).fastRemoveAsync(unused));
@@ -136,8 +135,9 @@ public final class RedisControlStore implements ControlStore {
             try {
                 return askOnce(question);
             } catch (BackendException failed) {
-                if (i >= connects || !(failed.getCause() instanceof ExecutionException sent
-                        && sent.getCause() instanceof RedisConnectionException)) {
+                if (i >= connects
+                        || !(failed.getCause() instanceof ExecutionException sent
+                                && sent.getCause() instanceof RedisConnectionException)) {
                     throw failed;
                 }
             }

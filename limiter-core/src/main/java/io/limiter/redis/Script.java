@@ -17,12 +17,10 @@ import java.util.stream.Stream;
 /**
  * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class. That of an
  * algorithm ends with the lines of {@code call.lua}; the batch script is assembled from the algorithms' files, so that no
- * arithmetic is duplicated. The allotment has two files: how the stock and the index of its holds are stored, and what is
- * decided and written.
+ * arithmetic is duplicated. The allotment has two files: how the stock and its holds are stored, and what is
+ * decided and written. It and reservations, which every algorithm of rates has, use one index of ends.
  */
 record Script(String name, String text, String sha) {
-    private static final String BEGIN = "-- [algorithm]\n";
-    private static final String END = "-- [/algorithm]\n";
     private static final String MADE = "return look, charge, write, settle, back, answer\n";
 
     private static final Map<Algorithm, Script> ALONE = new EnumMap<>(Algorithm.class);
@@ -38,17 +36,28 @@ record Script(String name, String text, String sha) {
 
     static {
         String call = resource("call");
-        StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\nlocal function algorithm(name)\n");
+        String index = resource("ends_index");
+        String holds = resource("holds");
+        StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\n")
+                .append(index)
+                .append(section("holds", holds, "holds"))
+                .append("local function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
-            String text = resource(file) + (algorithm == Algorithm.ALLOTMENT ? resource("allotment_decision") : "");
-            ALONE.put(algorithm, of(file, text + call));
+            boolean isStock = algorithm == Algorithm.ALLOTMENT;
+            String text = resource(file) + (isStock ? resource("allotment_decision") : "");
+            String alone = isStock ? index + text : algorithm.takesHolds() ? text + index + holds : text;
+            ALONE.put(algorithm, of(file, alone + call));
             batch.append("if name == '")
                     .append(algorithm.text())
                     .append("' then\n")
-                    .append(section(file, text))
+                    .append(section(file, text, "algorithm"))
                     .append(MADE)
                     .append("end\n");
+            if (algorithm.takesHolds()) {
+                batch.append("if name == '%1$s+holds' then return held('%1$s', given, algorithm('%1$s')) end\n"
+                        .formatted(algorithm.text()));
+            }
         }
         BATCH = of("batch", batch + "end\n" + resource("batch"));
     }
@@ -73,13 +82,14 @@ record Script(String name, String text, String sha) {
         }
     }
 
-    private static String section(String file, String text) {
-        int begin = text.indexOf(BEGIN);
-        int end = text.indexOf(END);
+    private static String section(String file, String text, String name) {
+        String mark = "-- [" + name + "]\n";
+        int begin = text.indexOf(mark);
+        int end = text.indexOf("-- [/" + name + "]\n");
         if (begin < 0 || end < begin) {
-            throw new IllegalStateException(file + ".lua lacks its [algorithm] marks");
+            throw new IllegalStateException(file + ".lua lacks its [" + name + "] marks");
         }
-        return text.substring(begin + BEGIN.length(), end);
+        return text.substring(begin + mark.length(), end);
     }
 
     private static String resource(String file) {

@@ -24,12 +24,23 @@ record SlotsDecision(
         DenialCache denials,
         List<Charge> charges,
         Duration longest,
-        long dueMicros) {
+        long dueMicros,
+        Call.@Nullable Held held) {
     private static final TimeSource TIME = TimeSource.system();
 
-    /** A call with this deadline from now. */
-    SlotsDecision(Connection connection, RedisKeys keys, DenialCache denials, List<Charge> charges, Duration longest) {
-        this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000);
+    /**
+     * A call with this deadline from now.
+     *
+     * @param held what makes it a reservation; null if it is none
+     */
+    SlotsDecision(
+            Connection connection,
+            RedisKeys keys,
+            DenialCache denials,
+            List<Charge> charges,
+            Duration longest,
+            Call.@Nullable Held held) {
+        this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000, held);
     }
 
     /**
@@ -153,6 +164,7 @@ record SlotsDecision(
                 })
                 .toList();
         return all(Call.ends(keys, own, Call.BACK, false).stream()
+                .map(parts -> held == null ? parts : HeldCalls.settling(parts, held.id(), charge -> 0))
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
 
@@ -169,7 +181,8 @@ record SlotsDecision(
 
     private Call call(Charge charge, String mode) {
         List<Call.Part> parts = Call.parts(keys, List.of(charge), mode, denials::takeUncounted);
-        return new Call(parts, longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
+        List<Call.Part> asked = held == null ? parts : HeldCalls.with(held, parts);
+        return new Call(asked, longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
     }
 
     private Decision decision(List<LimitOutcome> outcomes) {

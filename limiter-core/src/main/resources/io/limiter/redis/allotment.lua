@@ -6,9 +6,7 @@
 --          3 confirmed, 4 on hold), four doubles (permits, two of the chain, the length of the member), the member and the
 --          request id. 'r', the length of a member, ':', the member and a request id: the stamp of that purchase.
 --          'm' and a member: how many it has, and the index of its holds. 'g': the index of all holds.
---          An index is empty, a page, or a directory. A page: 'p' and at most 64 holds in order, 11 bytes each (stamp, permits).
---          A directory: 'd' and as much for each of its pages: its first stamp, its sum (that of the last is not kept).
---          These pages are fields: 'g', or 'h' and the member, then a space and that stamp.
+--          Both as in ends_index.lua, with 11 bytes each (stamp, permits).
 --          Earlier versions had six doubles in '', and a chain of holds (1) by the stamps in them. Each call takes some of these
 --          into the index; until then they are on hold. Those versions can't read what this one writes, and say so
 -- ARGV     1 permits  2 the stock  3 how long a hold lasts in us (0: no hold)  4 the most that one member may have
@@ -76,51 +74,8 @@ local PAGE = 64
 local made = nil
 local function index()
   if made then return made end
-  local function entry(node, i) return struct.unpack('<dI3', node, 11 * i - 9) end
-
-  local function size(node) return node == '' and 0 or (#node - 1) / 11 end
-
-  -- How many entries of a node are no later than a time.
-  local function place(node, time)
-    local low, high = 0, size(node)
-    if high == 0 or entry(node, high) <= time then return high end
-    while low < high do
-      local middle = math.ceil((low + high) / 2)
-      if entry(node, middle) <= time then low = middle else high = middle - 1 end
-    end
-    return low
-  end
-
-  local function total(node, from, to)
-    local sum = 0
-    for i = from, to do
-      local _, n = entry(node, i)
-      sum = sum + n
-    end
-    return sum
-  end
-
-  -- A node with another entry, or none, instead of so many from the i-th on.
-  local function spliced(node, i, count, stamp, n)
-    return string.sub(node, 1, 11 * i - 10) .. (n and struct.pack('<dI3', stamp, n) or '')
-      .. string.sub(node, 11 * (i + count) - 9)
-  end
-
-  local function page_name(name, directory, i) return name .. ' ' .. field((entry(directory, i))) end
-
-  -- The page with a time. If it is not the index itself, also its place in it, and its field.
-  local function page(key, s, name, root, time)
-    if string.byte(root) ~= 100 then return root end
-    local at = math.max(1, place(root, time))
-    local of = page_name(name, root, at)
-    return get(key, s, of), at, of
-  end
-
-  -- The permits until a time.
-  local function sum_until(key, s, name, root, time)
-    local node, at = page(key, s, name, root, time)
-    return total(node, 1, place(node, time)) + (at and total(root, 1, at - 1) or 0)
-  end
+  local of = ends_index(get, put, '<dI3', 11)
+  local entry, size, place, page, insert, remove = of.entry, of.size, of.place, of.page, of.insert, of.remove
 
   -- The stamp of the hold up to which there are more permits than that; nil if there are no more.
   local function beyond(key, s, node, permits)
@@ -128,7 +83,7 @@ local function index()
     for i = 1, count do
       local stamp, n = entry(node, i)
       if is_directory and (permits < n or i == count) then
-        return beyond(key, s, get(key, s, page_name('g', node, i)), permits)
+        return beyond(key, s, get(key, s, of.page_name('g', node, i)), permits)
       elseif permits < n then
         return stamp
       end
@@ -142,59 +97,6 @@ local function index()
     local first, last = page(key, s, 'g', root, 0), page(key, s, 'g', root, 2 * FOREVER)
     s.first = first == '' and 0 or (entry(first, 1))
     if s.chain == 0 then s.last = last == '' and 0 or (entry(last, size(last))) end
-  end
-
-  -- The index with one more hold.
-  local function insert(key, s, name, root, stamp, n)
-    if root == '' then root = 'p' end
-    local node, at, of = page(key, s, name, root, stamp)
-    local i = place(node, stamp)
-    node = spliced(node, i + 1, 0, stamp, n)
-    if size(node) > PAGE then
-      -- Most are added at the end, which leaves full pages behind.
-      local kept = i == PAGE and PAGE or PAGE / 2
-      local right = 'p' .. string.sub(node, 11 * kept + 2)
-      local first, next_first = entry(node, 1), (entry(right, 1))
-      if at then first = entry(root, at) else root, at, of = 'd', 1, name .. ' ' .. field(first) end
-      node = string.sub(node, 1, 11 * kept + 1)
-      root = spliced(root, at, root == 'd' and 0 or 1, first, total(node, 1, kept))
-      root = spliced(root, at + 1, 0, next_first, total(right, 1, size(right)))
-      put(s, name .. ' ' .. field(next_first), right)
-    elseif at and at < size(root) then
-      local first, sum = entry(root, at)
-      root = spliced(root, at, 1, first, sum + n)
-    end
-    if not at then return node end
-    put(s, of, node)
-    return root
-  end
-
-  -- The index without so many holds of one page, from that of a stamp on. Pages with few are united, so that there are not many.
-  local function remove(key, s, name, root, stamp, count)
-    local node, at, of = page(key, s, name, root, stamp)
-    local i = place(node, stamp)
-    local n = total(node, i, i + count - 1)
-    node = spliced(node, i, count)
-    if not at then return #node > 1 and node or '' end
-    local first, sum = entry(root, at)
-    root = spliced(root, at, 1, first, math.max(0, sum - n))
-    put(s, of, node)
-    if size(node) <= PAGE / 4 then
-      local left = math.min(at, size(root) - 1)
-      local one, other = page_name(name, root, left), page_name(name, root, left + 1)
-      local united, right = get(key, s, one), get(key, s, other)
-      if #node == 1 or size(united) + size(right) <= PAGE * 3 / 4 then
-        united = united .. string.sub(right, 2)
-        put(s, other, false)
-        if size(root) == 2 then
-          put(s, one, false)
-          return united
-        end
-        put(s, one, united)
-        root = spliced(root, left, 2, entry(root, left), total(united, 1, size(united)))
-      end
-    end
-    return root
   end
 
   -- Adds to what a member has, and changes its index by a hold.
@@ -256,7 +158,7 @@ local function index()
     settled[key] = left
   end
 
-  made = {insert = insert, remove = remove, sum_until = sum_until, beyond = beyond, note_edges = note_edges,
+  made = {insert = insert, remove = remove, sum_until = of.sum_until, beyond = beyond, note_edges = note_edges,
     put_member = put_member, put_index = put_index, convert = convert, forget = forget, sweep = sweep}
   return made
 end

@@ -7,7 +7,7 @@
 --          which finds the server, and all of them are in ARGV
 -- ARGV     1 now_us ('' = server TIME)
 --          2 number of forms; below 0 if names of keys follow: how many, then the names. Then the forms. A form is the number of its limits, then 5 values for each limit: algorithm (as
---          in Algorithm.text()), permits, limit, period_us and burst as in the algorithm files. If the number is negative,
+--          in Algorithm.text(), and '+holds' where ARGV 9 has them), permits, limit, period_us and burst as in the algorithm files. If the number is negative,
 --          each limit has 9 values: also ARGV 6 to 9 of the algorithm files.
 --          The mode of a form is that of its first limit. Three modes exist only here: 'see' returns whether the request is
 --          allowed, with the numbers of a call that takes nothing; 'ask' does the same as the first step of a take; 'reset'
@@ -57,6 +57,7 @@ local function decide(at, last, width, mode, key, reply, base, denied)
   if mode == 'reset' then
     -- An error: a user who may not, as documented for earlier versions.
     if type(redis.pcall('UNLINK', name)) ~= 'number' then redis.call('DEL', name) end
+    if functions[7] then functions[7](name, now) end
   elseif limit > 0 then
     a, b, c, d, e, f = look(name, now, n, limit, period, burst, id, request, options)
     if n > 0 then

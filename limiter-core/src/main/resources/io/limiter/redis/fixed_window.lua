@@ -73,3 +73,4 @@ local function answer(_, now, n, limit, _, _, _, count, ends)
   return n > limit and -1 or left, count < limit and limit - count or 0, left, left, ends
 end
 -- [/algorithm]
+local kind = 'fixed'

@@ -111,3 +111,4 @@ local function answer(key, now, n, limit, period, _, allowed, len, first, logged
     live(key, now, len > limit and len - limit or 0, first, logged, head, written) + from, newest + from, now
 end
 -- [/algorithm]
+local kind = 'sliding-list'

@@ -153,3 +153,4 @@ local function answer(key, now, n, limit, period, _, allowed, len, first, logged
   return retry, len < limit and limit - len or 0, next_us, live(key, now, len - 1, first, logged, written) + from, stamp
 end
 -- [/algorithm]
+local kind = 'sliding-zset'

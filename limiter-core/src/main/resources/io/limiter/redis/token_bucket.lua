@@ -131,3 +131,4 @@ local function answer(_, now, n, _, _, burst, allowed, credit, from, parts, rate
     one < full and time(one, now, credit, from, rate, pending) or reset, reset, from
 end
 -- [/algorithm]
+local kind = 'token-bucket'

@@ -76,7 +76,8 @@ class AttacksTest extends ControlFixture {
                 text -> new Published(1, now + 1, "alice", "", text.signature(), TEXT),
                 text -> new Published(2, now, "alice", "", text.signature(), TEXT),
                 text -> new Published(1, now, "bob", "", text.signature(), TEXT),
-                text -> new Published(1, now, "alice", "", text.signature(), TEXT + "limiter.policies.x.limits = 1/1s\n"));
+                text -> new Published(
+                        1, now, "alice", "", text.signature(), TEXT + "limiter.policies.x.limits = 1/1s\n"));
         for (int i = 0; i < forgeries.size(); i++) {
             Published forged = forgeries.get(i).apply(signed);
             plant(OLD, forged, new Head(forged.version(), forged.micros(), 0, 0));
@@ -154,7 +155,8 @@ class AttacksTest extends ControlFixture {
     void controlCharactersInATextOrWhatGoesWithIt() throws Exception {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
-        for (String text : List.of(TEXT + "#\u001b[2J", TEXT + "\u0000", "limiter.policies.vote.limits = 2/1m name a\\u001b\n")) {
+        for (String text :
+                List.of(TEXT + "#\u001b[2J", TEXT + "\u0000", "limiter.policies.vote.limits = 2/1m name a\\u001b\n")) {
             assertThrows(IllegalArgumentException.class, () -> control.publish(text, "alice", "", 0));
         }
         for (String word : List.of("a\nb", "a\tb", "\u001b[31m", "a\u202eb", "x".repeat(201))) {
@@ -205,8 +207,7 @@ class AttacksTest extends ControlFixture {
                 "limiter.enabled = false",
                 "limiter.backend = in-process",
                 "limiter.instances = 1000")) {
-            assertThrows(
-                    IllegalArgumentException.class, () -> control(OLD).publish(line + "\n", "alice", "", 0), line);
+            assertThrows(IllegalArgumentException.class, () -> control(OLD).publish(line + "\n", "alice", "", 0), line);
             long now = micros();
             plant(
                     OLD,
@@ -264,8 +265,7 @@ class AttacksTest extends ControlFixture {
         control.override("vote", PartitionKey.of("198.51.100.7"), "blocked", "", soon(), "op", "");
         await("the right one", () -> one.directives().all().size() == 1);
         assertFalse(one.tryAcquire("vote", PartitionKey.of("198.51.100.7"), 1).allowed());
-        assertEquals(
-                Decision.Source.REDIS, one.tryAcquire("vote", key, 1).source());
+        assertEquals(Decision.Source.REDIS, one.tryAcquire("vote", key, 1).source());
     }
 
     /** Without a secret, only a user that may not write is believed what it reads, and only on Redis 7. */
@@ -294,10 +294,18 @@ class AttacksTest extends ControlFixture {
     /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
     @Test
     void usersOfRedisAsDocumentedOnOldServers() throws Exception {
-        redis(OLD, redis -> redis.aclSetUser(
-                "reader",
-                documented("limiter-reader").replace("%R~", "~").replace("~limiter:*", "~" + prefix + ":*").split("\\s+")));
-        redis(OLD, redis -> redis.aclSetUser("publisher", documented("limiter-publisher").split("\\s+")));
+        redis(
+                OLD,
+                redis -> redis.aclSetUser(
+                        "reader",
+                        documented("limiter-reader")
+                                .replace("%R~", "~")
+                                .replace("~limiter:*", "~" + prefix + ":*")
+                                .split("\\s+")));
+        redis(
+                OLD,
+                redis -> redis.aclSetUser(
+                        "publisher", documented("limiter-publisher").split("\\s+")));
         try {
             Limiter one = instance(
                     unsigned(OLD)
@@ -305,12 +313,12 @@ class AttacksTest extends ControlFixture {
                             .property("limiter.redis.username", "reader")
                             .property("limiter.redis.password", "password"),
                     OWN);
-            Control control =
-                    new Control(open(RedisControlStore.open(OLD, "publisher", "password")), group, SECRET);
+            Control control = new Control(open(RedisControlStore.open(OLD, "publisher", "password")), group, SECRET);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
             assertTrue(limits(one, "vote").contains("20/1m"));
-            Control asReader = new Control(open(RedisControlStore.open(OLD, "reader", "password")), group, "x" + SECRET);
+            Control asReader =
+                    new Control(open(RedisControlStore.open(OLD, "reader", "password")), group, "x" + SECRET);
             assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
         } finally {
             redis(OLD, redis -> {
@@ -331,7 +339,8 @@ class AttacksTest extends ControlFixture {
         String reader = documented("limiter-reader");
         String publisher = documented("limiter-publisher");
         redis(NEWER, redis -> {
-            redis.aclSetUser("reader", reader.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
+            redis.aclSetUser(
+                    "reader", reader.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
             redis.aclSetUser("publisher", publisher.split("\\s+"));
         });
         try {
@@ -340,8 +349,7 @@ class AttacksTest extends ControlFixture {
                             .property("limiter.redis.username", "reader")
                             .property("limiter.redis.password", "password"),
                     OWN);
-            Control control =
-                    new Control(open(RedisControlStore.open(NEWER, "publisher", "password")), group, null);
+            Control control = new Control(open(RedisControlStore.open(NEWER, "publisher", "password")), group, null);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
             control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");

@@ -42,8 +42,10 @@ class AwayTest extends ControlFixture {
                 config().property("limiter.control.folder", folder.toString()), "limiter.policies.vote.limits = 2/1m");
         control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
         control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "alice", "");
-        await("in force", () -> limits(kept, "vote").contains("20/1m")
-                && kept.directives().all().size() == 1);
+        await(
+                "in force",
+                () -> limits(kept, "vote").contains("20/1m")
+                        && kept.directives().all().size() == 1);
         kept.close();
         RedisServers.stop(server);
 
@@ -63,8 +65,10 @@ class AwayTest extends ControlFixture {
             assertTrue(limits(fromFolder, "vote").contains("20/1m"));
             Control again = control(address);
             assertEquals(1, again.publish("limiter.policies.vote.limits = 30/1m\n", "alice", "", 0));
-            await("both take it", () -> limits(fromFolder, "vote").contains("30/1m")
-                    && limits(own, "vote").contains("30/1m"));
+            await(
+                    "both take it",
+                    () -> limits(fromFolder, "vote").contains("30/1m")
+                            && limits(own, "vote").contains("30/1m"));
         } finally {
             RedisServers.stop(empty);
         }

@@ -43,13 +43,15 @@ abstract class ControlFixture {
     }
 
     Limiter instance(String address, String... lines) {
-        return instance(LimiterConfig.builder()
-                .property("limiter.redis.address", address)
-                .property("limiter.redis.deadline", "10s")
-                .property("limiter.redis.startup-wait", "30s")
-                .property("limiter.redis.prefix", prefix)
-                .property("limiter.control.group", group)
-                .property("limiter.control.secret", SECRET), lines);
+        return instance(
+                LimiterConfig.builder()
+                        .property("limiter.redis.address", address)
+                        .property("limiter.redis.deadline", "10s")
+                        .property("limiter.redis.startup-wait", "30s")
+                        .property("limiter.redis.prefix", prefix)
+                        .property("limiter.control.group", group)
+                        .property("limiter.control.secret", SECRET),
+                lines);
     }
 
     Limiter instance(LimiterConfig.Builder config, String... lines) {

@@ -61,7 +61,8 @@ class FleetTest extends ControlFixture {
         while (!isOver) {
             Limiter one = fleet.get(ThreadLocalRandom.current().nextInt(INSTANCES));
             Map<String, Policy> policies = one.config().policies();
-            if (policies.get("vote").limits().get(0).permits() != policies.get("read").limits().get(0).permits()) {
+            if (policies.get("vote").limits().get(0).permits()
+                    != policies.get("read").limits().get(0).permits()) {
                 halves.incrementAndGet();
             }
             one.tryAcquire("vote", PartitionKey.of("k" + decisions.incrementAndGet() % 1_000), 1);
@@ -83,7 +84,10 @@ class FleetTest extends ControlFixture {
         List<RedissonClient> clients = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             Config config = new Config();
-            config.useSingleServer().setAddress(address).setConnectionMinimumIdleSize(1).setRetryAttempts(0);
+            config.useSingleServer()
+                    .setAddress(address)
+                    .setConnectionMinimumIdleSize(1)
+                    .setRetryAttempts(0);
             RedissonClient client = Redisson.create(config);
             clients.add(client);
             open(client::shutdown);
@@ -101,7 +105,9 @@ class FleetTest extends ControlFixture {
                     RedisBackend.builder().client(clients.get(i % CLIENTS)).build())));
         }
         PartitionKey kept = PartitionKey.of("kept");
-        await("counted", () -> fleet.get(0).tryAcquire("vote", kept, 10).source().isExact());
+        await(
+                "counted",
+                () -> fleet.get(0).tryAcquire("vote", kept, 10).source().isExact());
         long used = 1_000 - look(kept);
         double idle = commandsPerSecond(address);
         List<Thread> callers = new ArrayList<>();
@@ -119,7 +125,9 @@ class FleetTest extends ControlFixture {
             if (i == 50) {
                 control.publish(text(9_999) + "limiter.rules.x.policy = vote\n", "mallory", "", before);
                 Map<String, String> answers = control.await(LONG);
-                refused = answers.values().stream().filter(why -> why.contains("RL-105")).count();
+                refused = answers.values().stream()
+                        .filter(why -> why.contains("RL-105"))
+                        .count();
                 assertEquals(INSTANCES, refused, answers.toString());
                 before++;
             }

@@ -38,7 +38,9 @@ class OverridesTest extends ControlFixture {
         Limiter two = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
         assertEquals(2, admitted(one, ALICE, 2));
         control.override("export", ALICE, "limits", "10/1h", soon(), "op", "ticket 7");
-        await("in force", () -> one.directives().all().size() + two.directives().all().size() == 2);
+        await(
+                "in force",
+                () -> one.directives().all().size() + two.directives().all().size() == 2);
         assertEquals(4, admitted(one, ALICE, 4));
         assertEquals(4, admitted(two, ALICE, 9));
         assertEquals(3, admitted(two, BOB, 9));
@@ -60,11 +62,20 @@ class OverridesTest extends ControlFixture {
                     "limiter.policies.export.deadline = 200ms");
             control.override("export", ALICE, "limits", "10/1h", soon(), "op", "");
             control.override("export", PartitionKey.of("b"), "blocked", "", soon(), "op", "");
-            control.override("export", PartitionKey.of("u"), "unlimited", "", Instant.now().plusSeconds(20), "op", "");
+            control.override(
+                    "export",
+                    PartitionKey.of("u"),
+                    "unlimited",
+                    "",
+                    Instant.now().plusSeconds(20),
+                    "op",
+                    "");
             await("in force", () -> one.directives().all().size() == 3);
             wire.cut();
-            await("local", () -> one.tryAcquire("export", PartitionKey.of("other"), 1).source()
-                    == Decision.Source.LOCAL_FALLBACK);
+            await(
+                    "local",
+                    () -> one.tryAcquire("export", PartitionKey.of("other"), 1).source()
+                            == Decision.Source.LOCAL_FALLBACK);
             assertEquals(5, admitted(one, ALICE, 20));
             assertEquals(2, admitted(one, BOB, 20));
             assertEquals(0, admitted(one, PartitionKey.of("b"), 3));
@@ -93,7 +104,10 @@ class OverridesTest extends ControlFixture {
     @Test
     void aRunningBlockIsStrongerThanNotLimited() throws Exception {
         Limiter one = instance(
-                ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.export.block = 2/1m for 15m up to 15m", "limiter.redis.denial-cache.max-age = 0ms");
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.policies.export.block = 2/1m for 15m up to 15m",
+                "limiter.redis.denial-cache.max-age = 0ms");
         admitted(one, BOB, 5);
         assertTrue(one.tryAcquire("export", BOB, 1).blocked());
         control.override("export", BOB, "unlimited", "", soon(), "op", "");
@@ -131,8 +145,8 @@ class OverridesTest extends ControlFixture {
 
     @Test
     void aChargeOfSeveralPoliciesIsOverriddenPolicyByPolicy() throws Exception {
-        Limiter one = instance(
-                ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
+        Limiter one =
+                instance(ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
         control.override("export", ALICE, "unlimited", "", soon(), "op", "");
         await("in force", () -> one.directives().all().size() == 1);
         PermitRequest both = PermitRequest.of(List.of(
@@ -158,7 +172,10 @@ class OverridesTest extends ControlFixture {
         control.turn("policy:export", "shadow", soon(), "op", "");
         await("shadow", () -> one.tryAcquire("export", ALICE, 1).allowed());
         control.turn("policy:export", "off", soon(), "op", "");
-        await("off", () -> one.directives().all().stream().anyMatch(each -> each.kind().text().equals("off")));
+        await(
+                "off",
+                () -> one.directives().all().stream()
+                        .anyMatch(each -> each.kind().text().equals("off")));
         assertEquals(3, admitted(one, ALICE, 3));
         control.turn("all", "deny", soon(), "op", "maintenance");
         await("denied", () -> !one.tryAcquire("export", BOB, 1).allowed());
@@ -169,13 +186,19 @@ class OverridesTest extends ControlFixture {
         await("all off", () -> one.tryAcquire("export", BOB, 1).allowed());
         assertEquals(9, admitted(one, BOB, 9));
         control.turn("rule:login", "shadow", soon(), "op", "");
-        await("the rule", () -> one.config().settings().rules().get(0).mode().name().equals("SHADOW"));
+        await(
+                "the rule",
+                () -> one.config().settings().rules().get(0).mode().name().equals("SHADOW"));
         control.turn("rule:login", "off", soon(), "op", "");
-        await("the rule", () -> one.config().settings().rules().get(0).mode().name().equals("OFF"));
+        await(
+                "the rule",
+                () -> one.config().settings().rules().get(0).mode().name().equals("OFF"));
         control.removeSwitch("rule:login", "op", "");
         control.removeSwitch("all", "op", "");
         control.removeSwitch("policy:export", "op", "");
         await("as before", () -> !one.tryAcquire("export", ALICE, 1).allowed());
-        await("as before", () -> one.config().settings().rules().get(0).mode().name().equals("ENFORCED"));
+        await(
+                "as before",
+                () -> one.config().settings().rules().get(0).mode().name().equals("ENFORCED"));
     }
 }

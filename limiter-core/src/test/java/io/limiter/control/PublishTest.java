@@ -31,7 +31,10 @@ class PublishTest extends ControlFixture {
         assertEquals(Map.of(), problems(control.await(LONG)));
 
         assertEquals(3, control.rollBack(1, "alice", "back"));
-        await("rolled back", () -> limits(one, "vote").contains("20/1m") && limits(one, "read").contains("[5/1m"));
+        await(
+                "rolled back",
+                () -> limits(one, "vote").contains("20/1m")
+                        && limits(one, "read").contains("[5/1m"));
         assertEquals(
                 List.of("roll back to version 1 as version 3", "publish version 2", "publish version 1"), audited());
     }

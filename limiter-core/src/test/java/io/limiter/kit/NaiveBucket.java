@@ -22,23 +22,61 @@ final class NaiveBucket {
     private BigInteger knownParts = BigInteger.ONE;
     private BigInteger knownRate = BigInteger.ONE;
 
-    LimitOutcome look(Charge charge, Limit limit, long now) {
+    /**
+     * The answer. What is held is outside of the bucket, which has no more room than the rest.
+     *
+     * @param held permits that are held
+     * @param last when the last of them is no longer held
+     */
+    LimitOutcome look(Charge charge, Limit limit, long held, long last, long now) {
         long n = charge.permits();
-        BigInteger credit = credit(limit, now);
-        BigInteger wanted = permits(limit, n);
+        BigInteger free = credit(limit, now).subtract(permits(limit, held));
         BigInteger permit = permits(limit, 1);
-        BigInteger full = full(limit);
-        boolean allowed = n == 0 || n <= limit.spec().burst() && credit.compareTo(wanted) >= 0;
-        BigInteger more = credit.divide(permit).add(BigInteger.ONE).multiply(permit);
+        boolean allowed = n == 0 || n + held <= limit.spec().burst() && free.compareTo(permits(limit, n)) >= 0;
+        long remaining = free.signum() < 0 ? 0 : free.divide(permit).longValueExact();
+        long burst = limit.spec().burst();
         return new LimitOutcome(
                 charge,
                 limit,
                 allowed,
-                credit.divide(permit).longValueExact(),
-                allowed ? 0 : n > limit.spec().burst() ? -1 : time(limit, wanted, now),
-                time(limit, more.min(full), now),
-                time(limit, full, now),
+                remaining,
+                allowed ? 0 : n > burst ? -1 : time(limit, n, held, last, now),
+                time(limit, Math.min(remaining + 1, burst), held, last, now),
+                time(limit, burst, held, last, now),
                 from(limit, now));
+    }
+
+    /** The time until a call passes, if every hold is settled as it was reserved when it ends, or before. */
+    private long time(Limit limit, long permits, long held, long last, long now) {
+        if (permits + held <= limit.spec().burst()) {
+            return time(limit, permits(limit, permits + held), now);
+        }
+        // Until the last end there may be no room for it. Then what was held is used.
+        BigInteger lacks = permits(limit, permits + held).subtract(credit(limit, last));
+        return last - now + (lacks.signum() <= 0 ? 0 : ceil(lacks, rate(limit)));
+    }
+
+    long fullAt() {
+        return fullAt;
+    }
+
+    /** The permits that are used, and those that are held. */
+    long used(Limit limit, long held, long now) {
+        BigInteger[] whole = credit(limit, now).divideAndRemainder(permits(limit, 1));
+        return limit.spec().burst() + held - whole[0].longValueExact() + (whole[1].signum() < 0 ? 1 : 0);
+    }
+
+    /**
+     * Takes what a settled hold has cost, as if at its beginning: less what would have refilled since. The idle time that it
+     * used.
+     *
+     * @param idle for how long it would have refilled
+     */
+    long settle(Limit limit, long cost, long idle, long now) {
+        BigInteger all = permits(limit, cost);
+        BigInteger back = refill(limit, idle).min(all);
+        put(limit, credit(limit, now).subtract(all).add(back), now);
+        return ceil(back, rate(limit));
     }
 
     void take(Limit limit, long n, long now) {
@@ -109,7 +147,8 @@ final class NaiveBucket {
     }
 
     private BigInteger convert(Limit limit, BigInteger credit) {
-        return credit.multiply(parts(limit)).divide(parts);
+        BigInteger[] whole = credit.multiply(parts(limit)).divideAndRemainder(parts);
+        return whole[1].signum() < 0 ? whole[0].subtract(BigInteger.ONE) : whole[0];
     }
 
     /** What a bucket that was kept lacked, if nothing had come since. */

@@ -19,15 +19,16 @@ import org.jspecify.annotations.Nullable;
 public final class NaiveLimiter {
     private record Name(String policy, String limit, Algorithm algorithm, String key) {}
 
-    private record Entry(long stamp, @Nullable String id) {}
+    record Entry(long stamp, @Nullable String id) {}
 
-    private static final class Kept {
+    static final class Kept {
         long count;
         long end;
         List<Entry> log = new ArrayList<>();
         NaiveBucket bucket = new NaiveBucket();
         NaiveBlock block = new NaiveBlock();
         NaiveStock stock = new NaiveStock();
+        NaiveHolds holds = new NaiveHolds();
     }
 
     private final Map<Name, Kept> states = new HashMap<>();
@@ -58,7 +59,7 @@ public final class NaiveLimiter {
     }
 
     /** One limit's part. A look that is allowed answers as if it took; else it answers what is so without a call. */
-    private LimitOutcome decide(Charge charge, Limit limit, Mode mode, boolean allAllow, long now) {
+    LimitOutcome decide(Charge charge, Limit limit, Mode mode, boolean allAllow, long now) {
         boolean charges = allAllow && charge.permits() > 0;
         if (charge.permits() == 0 || limit.permits() == 0 || (mode == Mode.LOOK && !charges)) {
             return look(charge, limit, now);
@@ -98,10 +99,18 @@ public final class NaiveLimiter {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
         Kept kept = kept(charge, limit);
-        long n = charge.permits();
+        if (limit.spec().algorithm() == Algorithm.ALLOTMENT) {
+            return kept.stock.refund(outcome, now);
+        }
+        NaiveReservations.runOut(kept, limit, now);
+        return refund(kept, charge, limit, charge.permits(), outcome.stampMicros(), now);
+    }
+
+    static boolean refund(Kept kept, Charge charge, Limit limit, long permits, long stamp, long now) {
+        long n = permits;
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
-                if (kept.count == 0 || kept.end <= now || kept.end != outcome.stampMicros()) {
+                if (kept.count == 0 || kept.end <= now || kept.end != stamp) {
                     return false;
                 }
                 kept.count = Math.max(0, kept.count - n);
@@ -111,7 +120,7 @@ public final class NaiveLimiter {
             case SLIDING_LIST, SLIDING_ZSET -> {
                 List<Entry> left = new ArrayList<>();
                 for (Entry entry : kept.log) {
-                    boolean own = entry.stamp == outcome.stampMicros()
+                    boolean own = entry.stamp == stamp
                             && entry.stamp > now - limit.spec().periodMicros()
                             && Objects.equals(entry.id, charge.requestId());
                     if (own && n > 0) {
@@ -127,20 +136,17 @@ public final class NaiveLimiter {
             case DISTINCT -> {
                 boolean own = kept.end > now
                         && n > 0
-                        && kept.log.removeIf(entry -> entry.stamp == outcome.stampMicros() && isOf(charge, entry));
+                        && kept.log.removeIf(entry -> entry.stamp == stamp && isOf(charge, entry));
                 if (own) {
                     kept.end = Math.min(kept.end, now + limit.spec().periodMicros());
                 }
                 return own;
             }
             case TOKEN_BUCKET -> {
-                return kept.bucket.refund(limit, n, outcome.stampMicros(), now);
+                return kept.bucket.refund(limit, n, stamp, now);
             }
-            case BLOCK -> {
+            case BLOCK, ALLOTMENT -> {
                 return false;
-            }
-            case ALLOTMENT -> {
-                return kept.stock.refund(outcome, now);
             }
         }
         throw new AssertionError(limit);
@@ -154,16 +160,29 @@ public final class NaiveLimiter {
     /** Forgets what a charge's key used. */
     public void reset(Charge charge) {
         for (Limit limit : charge.policy().limits()) {
-            states.remove(name(charge, limit));
+            Kept forgotten = states.remove(name(charge, limit));
+            if (forgotten != null) {
+                forgotten.holds.reset();
+                kept(charge, limit).holds = forgotten.holds;
+            }
         }
     }
 
-    private LimitOutcome look(Charge charge, Limit limit, long now) {
+    LimitOutcome look(Charge charge, Limit limit, long now) {
         long n = charge.permits();
         if (limit.permits() == 0) {
             return new LimitOutcome(charge, limit, n == 0, 0, n == 0 ? 0 : -1, 0, 0, now);
         }
         Kept kept = kept(charge, limit);
+        if (!kept.holds.runOut(now).isEmpty()) {
+            kept = copy(kept);
+            NaiveReservations.runOut(kept, limit, now);
+        }
+        return look(charge, limit, now, kept);
+    }
+
+    private static LimitOutcome look(Charge charge, Limit limit, long now, Kept kept) {
+        long n = charge.permits();
         return switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
                 long count = kept.end > now ? kept.count : 0;
@@ -183,7 +202,8 @@ public final class NaiveLimiter {
                 yield new LimitOutcome(
                         charge, limit, allowed, Math.max(0, limit.permits() - count), left, left, left, 0);
             }
-            case TOKEN_BUCKET -> kept.bucket.look(charge, limit, now);
+            case TOKEN_BUCKET ->
+                kept.bucket.look(charge, limit, kept.holds.held(limit, now), kept.holds.lastEnd(now), now);
             case BLOCK -> kept.block.look(charge, limit, now);
             case ALLOTMENT -> kept.stock.look(charge, limit, now);
         };
@@ -233,7 +253,8 @@ public final class NaiveLimiter {
      * What every call that asks for permits does, also one that is denied: it makes what is kept fit the present clock
      * and limit. Nothing is later than now allows, and a bucket refills by the current limit.
      */
-    private static void settle(Kept kept, Limit limit, long now) {
+    static void settle(Kept kept, Limit limit, long now) {
+        NaiveReservations.runOut(kept, limit, now);
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW, DISTINCT -> kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
             case SLIDING_LIST, SLIDING_ZSET -> {
@@ -258,11 +279,11 @@ public final class NaiveLimiter {
         return log;
     }
 
-    private static void take(Kept kept, Charge charge, Limit limit, long stamp, long now) {
+    static void take(Kept kept, Charge charge, Limit limit, long stamp, long now) {
         long n = charge.permits();
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
-                boolean open = kept.count > 0 && kept.end > now;
+                boolean open = kept.end > now && (kept.count > 0 || kept.holds.areKept(now));
                 kept.end = open ? kept.end : NaiveCalendar.latestEnd(limit, now);
                 kept.count = (open ? kept.count : 0) + n;
             }
@@ -298,11 +319,11 @@ public final class NaiveLimiter {
         }
     }
 
-    private Kept kept(Charge charge, Limit limit) {
+    Kept kept(Charge charge, Limit limit) {
         return states.computeIfAbsent(name(charge, limit), n -> new Kept());
     }
 
-    private static Kept copy(Kept kept) {
+    static Kept copy(Kept kept) {
         Kept copy = new Kept();
         copy.count = kept.count;
         copy.end = kept.end;
@@ -310,6 +331,7 @@ public final class NaiveLimiter {
         copy.bucket = kept.bucket.copy();
         copy.block = kept.block.copy();
         copy.stock = kept.stock.copy();
+        copy.holds = kept.holds.copy();
         return copy;
     }
 

@@ -3,6 +3,7 @@ package io.limiter.kit;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
@@ -10,17 +11,20 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.config.LimitText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +43,9 @@ import org.jspecify.annotations.Nullable;
  * at 9s    take 1 member=a ...         (id=a and member=a can be together; member= is the member without text)
  * at 9s    refund 2    given          (or: nothing; gives back the second call of the file)
  * at 9s    confirm 2   confirmed      (or: nothing)
+ * holds 5                             (behind the limits, where permits are reserved)
+ * at 9s    reserve 2 for=60s ...
+ * at 9s    settle 3 4  settled        (or: already_ended, unknown; the third call of the file has cost 4)
  * at 9s    reset
  * </pre>
  *
@@ -83,6 +90,7 @@ public final class Trace {
                 RateLimiter limiter = RateLimiters.on(backend)) {
             List<String> answered = new ArrayList<>();
             Map<Integer, Decision> calls = new HashMap<>();
+            Map<Integer, Hold> holds = new HashMap<>();
             Policy policy = null;
             for (String line : lines()) {
                 if (line.startsWith("limits ")) {
@@ -93,6 +101,9 @@ public final class Trace {
                     List<Limit> limits = new ArrayList<>(policy.limits());
                     limits.add(LimitText.parseBlock(line.substring(6)));
                     policy = Policy.of("p", limits).withFailureMode(io.limiter.FailureMode.DENY);
+                }
+                if (line.startsWith("holds ") && policy != null) {
+                    policy = policy.withHolds(Integer.parseInt(line.substring(6)));
                 }
                 if (!line.startsWith("at ") || policy == null) {
                     answered.add(line);
@@ -107,6 +118,18 @@ public final class Trace {
                 } else if (words[2].equals("confirm")) {
                     boolean kept = limiter.confirm(calls.get(Integer.parseInt(words[3])));
                     answered.add(upTo(line, words[3], 3) + (kept ? "confirmed" : "nothing"));
+                } else if (words[2].equals("settle")) {
+                    Hold hold = holds.get(Integer.parseInt(words[3]));
+                    Settlement settled = limiter.settle(hold, Long.parseLong(words[4]));
+                    answered.add(upTo(line, words[4], 4) + settled.name().toLowerCase(Locale.ROOT));
+                } else if (words[2].equals("reserve")) {
+                    long micros = LimitTexts.micros(words[4].substring("for=".length()));
+                    Hold hold =
+                            limiter.reserve(policy, key, Long.parseLong(words[3]), Duration.ofNanos(micros * 1_000));
+                    calls.put(calls.size() + 1, hold.decision());
+                    holds.put(calls.size(), hold);
+                    check(hold.decision(), time, line, limiter);
+                    answered.add(upTo(line, words[4], 4) + numbers(hold.decision()));
                 } else if (words[2].equals("refund")) {
                     boolean given = limiter.refund(calls.get(Integer.parseInt(words[3])));
                     answered.add(upTo(line, words[3], 3) + (given ? "given" : "nothing"));
@@ -122,19 +145,23 @@ public final class Trace {
                                     PermitRequest.of(List.of(charge)).withLook());
                     calls.put(calls.size() + 1, decision);
                     if (words[2].equals("take") || !decision.allowed()) {
-                        long now = time.nowMicros();
-                        ToldTimes.check(decision, now, this + ": " + line, (charges, at) -> {
-                            time.setMicros(at);
-                            return limiter.tryAcquire(PermitRequest.of(charges).withLook())
-                                    .outcomes();
-                        });
-                        time.setMicros(now);
+                        check(decision, time, line, limiter);
                     }
                     answered.add(upTo(line, words[last], last) + numbers(decision));
                 }
             }
             return answered;
         }
+    }
+
+    private void check(Decision decision, ManualTime time, String line, RateLimiter limiter) {
+        long now = time.nowMicros();
+        boolean isExact = decision.outcomes().get(0).policy().holds() == 0;
+        ToldTimes.check(decision, now, this + ": " + line, isExact, (charges, at) -> {
+            time.setMicros(at);
+            return limiter.tryAcquire(PermitRequest.of(charges).withLook()).outcomes();
+        });
+        time.setMicros(now);
     }
 
     /** Of the words behind the permits. */

@@ -197,7 +197,7 @@ public final class Traffic {
         return new Step(now, kind, asked, random.nextInt(8));
     }
 
-    private static Limit block(long denials, long period, long first, long longest) {
+    static Limit block(long denials, long period, long first, long longest) {
         return Limit.block(
                 denials,
                 Duration.ofMinutes(period).minusNanos(denials == 3 ? 11_000 : 0),
@@ -260,7 +260,7 @@ public final class Traffic {
                 : AllotmentTerms.ALWAYS;
     }
 
-    private static List<Limit> limits(Algorithm algorithm) {
+    static List<Limit> limits(Algorithm algorithm) {
         long[][] shapes = switch (algorithm) {
             case FIXED_WINDOW, SLIDING_LIST, SLIDING_ZSET ->
                 new long[][] {

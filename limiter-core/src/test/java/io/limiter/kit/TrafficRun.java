@@ -135,7 +135,7 @@ public final class TrafficRun {
      * A remembered denial is one still. What is known of a lower cost, or of the time before there was more quota, is a bound
      * of the numbers.
      */
-    private static void compareKnown(List<LimitOutcome> model, LimitOutcome told, String where) {
+    static void compareKnown(List<LimitOutcome> model, LimitOutcome told, String where) {
         LimitOutcome exact = model.stream()
                 .filter(one -> one.limit().equals(told.limit()) && one.charge().equals(told.charge()))
                 .findFirst()

@@ -35,8 +35,21 @@ public final class ControlTool {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(2);
     private static final int AUDITED = 50;
     private static final Set<String> VALUES = Set.of(
-            "redis", "redis-yaml", "user", "password-file", "group", "secret-file", "author", "note", "policy", "key",
-            "limits", "until", "target", "action", "based");
+            "redis",
+            "redis-yaml",
+            "user",
+            "password-file",
+            "group",
+            "secret-file",
+            "author",
+            "note",
+            "policy",
+            "key",
+            "limits",
+            "until",
+            "target",
+            "action",
+            "based");
     private static final String HELP = """
             usage: java -jar limiter-tools.jar COMMAND
 
@@ -79,7 +92,8 @@ public final class ControlTool {
     /** The same; returns the code. */
     static int run(PrintStream out, PrintStream err, Map<String, String> environment, String... arguments) {
         if (arguments.length > 0 && arguments[0].equals("explain")) {
-            return Explain.run(out, err, List.of(arguments).subList(1, arguments.length).toArray(String[]::new));
+            return Explain.run(
+                    out, err, List.of(arguments).subList(1, arguments.length).toArray(String[]::new));
         }
         try {
             Options options = new Options(VALUES, arguments);
@@ -132,7 +146,9 @@ public final class ControlTool {
     /** From a file or a variable: arguments are seen by other users of a machine. */
     private @Nullable String secret(String option, String variable) throws IOException {
         String file = options.get(option);
-        return file == null ? environment.get(variable) : Files.readString(Path.of(file)).strip();
+        return file == null
+                ? environment.get(variable)
+                : Files.readString(Path.of(file)).strip();
     }
 
     private int run(Control control) throws IOException, InterruptedException {
@@ -146,10 +162,11 @@ public final class ControlTool {
                 return published(control, control.rollBack(to, author(), note()));
             }
             case "versions" -> print(control.versions(), "text");
-            case "show" -> out.print(
-                    options.size() > 1
-                            ? control.version(number(options.word(1, ""))).text()
-                            : control.current().text());
+            case "show" ->
+                out.print(
+                        options.size() > 1
+                                ? control.version(number(options.word(1, ""))).text()
+                                : control.current().text());
             case "instances" -> print(control.instances(), "");
             case "audit" -> print(control.audit(AUDITED), "");
             case "override" -> override(control);
@@ -218,7 +235,8 @@ public final class ControlTool {
             print(control.entries(), "");
         } else if (action.equals("remove")) {
             say(
-                    control.removeOverride(options.required("policy"), Words.key(options.required("key")), author(), note())
+                    control.removeOverride(
+                                    options.required("policy"), Words.key(options.required("key")), author(), note())
                             ? "removed"
                             : "there was none");
         } else if (action.equals("add")) {
@@ -265,8 +283,8 @@ public final class ControlTool {
                     ? Instant.parse(text)
                     : Clock.systemUTC().instant().plus(LimitText.parseDuration(text));
         } catch (DateTimeParseException wrong) {
-            throw new IllegalArgumentException("--until " + text + " is not a time; write 2h, 2026-12-01 or"
-                    + " 2026-12-01T08:00:00Z", wrong);
+            throw new IllegalArgumentException(
+                    "--until " + text + " is not a time; write 2h, 2026-12-01 or" + " 2026-12-01T08:00:00Z", wrong);
         }
     }
 

@@ -30,8 +30,8 @@ class ControlToolTest {
     private static final String SECRET = "0123456789abcdef";
     private static final Duration LONG = Duration.ofSeconds(20);
     private final String group = "tool-" + System.nanoTime();
-    private final Map<String, String> environment = Map.of(
-            "LIMITER_REDIS_ADDRESS", ADDRESS, "LIMITER_CONTROL_GROUP", group, "LIMITER_CONTROL_SECRET", SECRET);
+    private final Map<String, String> environment =
+            Map.of("LIMITER_REDIS_ADDRESS", ADDRESS, "LIMITER_CONTROL_GROUP", group, "LIMITER_CONTROL_SECRET", SECRET);
     private final List<Limiter> open = new ArrayList<>();
     private String printed = "";
 
@@ -108,13 +108,17 @@ class ControlToolTest {
         assertEquals(2, run(with(add, "--limits", "5/1h fixed")), printed);
         assertTrue(printed.contains("RL-152"), printed);
         assertEquals(0, run(with(add, "--limits", "5/1h fixed", "--yes")), printed);
-        assertEquals(2, run("override", "add", "--policy", "expert", "--key", "user:alice", "--until", "2h", "--blocked"));
+        assertEquals(
+                2, run("override", "add", "--policy", "expert", "--key", "user:alice", "--until", "2h", "--blocked"));
         assertTrue(printed.contains("no instance has reported a policy 'expert'"), printed);
         assertEquals(0, run("override", "list"), printed);
         assertTrue(printed.contains("user=alice  limits  5/1h fixed"), printed);
         assertEquals(0, run("override", "remove", "--policy", "export", "--key", "user=alice"), printed);
         assertEquals(0, run("switch", "set", "--target", "all", "--action", "deny", "--until", "2026-12-31"), printed);
-        Await.until(LONG, "denied", () -> !limiter.tryAcquire("export", PartitionKey.of("a"), 1).allowed());
+        Await.until(
+                LONG,
+                "denied",
+                () -> !limiter.tryAcquire("export", PartitionKey.of("a"), 1).allowed());
         assertEquals(0, run("switch", "remove", "--target", "all"), printed);
         assertEquals(0, run("audit"), printed);
         assertEquals(5, printed.lines().count(), printed);

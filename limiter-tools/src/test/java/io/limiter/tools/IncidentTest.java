@@ -50,7 +50,9 @@ class IncidentTest {
 
     /** The commands below a heading of the page, in their order. */
     private static List<String> commands() {
-        String page = Pages.text("operations").replaceAll("(?s).*\n## In an incident\n", "").replaceAll("(?s)\n## .*", "");
+        String page = Pages.text("operations")
+                .replaceAll("(?s).*\n## In an incident\n", "")
+                .replaceAll("(?s)\n## .*", "");
         return page.lines()
                 .map(String::strip)
                 .filter(line -> line.startsWith("limiter "))
@@ -80,10 +82,7 @@ class IncidentTest {
         long end = System.nanoTime();
         System.out.printf(
                 "%-80s command %d ms, on %d instances after %d ms more%n",
-                command,
-                (ran - start) / 1_000_000,
-                INSTANCES,
-                (end - ran) / 1_000_000);
+                command, (ran - start) / 1_000_000, INSTANCES, (end - ran) / 1_000_000);
         assertTrue(end - start < Duration.ofMinutes(1).toNanos(), command);
     }
 
@@ -106,8 +105,10 @@ class IncidentTest {
                                 .build(),
                         RedisBackend.builder().client(client).build()));
             }
-            Await.until(LONG, "all have reported", () -> run("instances").lines().count() == INSTANCES);
-            Path text = Files.writeString(folder.resolve("night.properties"), "limiter.policies.export.limits = 3/1m\n");
+            Await.until(
+                    LONG, "all have reported", () -> run("instances").lines().count() == INSTANCES);
+            Path text =
+                    Files.writeString(folder.resolve("night.properties"), "limiter.policies.export.limits = 3/1m\n");
             timed("publish " + text, one -> has(one, "[3/1m"));
             Files.writeString(text, "limiter.policies.export.limits = 4/1m\n");
             timed("publish " + text, one -> has(one, "[4/1m"));
@@ -117,7 +118,10 @@ class IncidentTest {
             for (int i = 0; i < 5; i++) {
                 assertTrue(fleet.get(i).tryAcquire("export", ALICE, 1).allowed());
             }
-            timed(commands.get(1), one -> one.tryAcquire("export", PartitionKey.of("203.0.113.7"), 1).blocked());
+            timed(
+                    commands.get(1),
+                    one -> one.tryAcquire("export", PartitionKey.of("203.0.113.7"), 1)
+                            .blocked());
             timed(commands.get(2), one -> mode(one).equals("SHADOW"));
             timed(commands.get(3).replace("41", "1"), one -> has(one, "[3/1m"));
             timed(commands.get(4), one -> one.directives().all().size() == 2);

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param accepts what is taken: {@link #ALL}, or some of limits, plans, shadow, overrides, switches
  */
 public record ControlSettings(
-        @Nullable String group, @Nullable String secret, @Nullable Path folder, Set<String> accepts) {
+        @Nullable String group,
+        @Nullable String secret,
+        @Nullable Path folder,
+        Set<String> accepts) {
     /** Everything is taken. */
     public static final String ALL = "all";
 

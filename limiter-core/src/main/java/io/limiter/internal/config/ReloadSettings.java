@@ -81,8 +81,8 @@ public record ReloadSettings(
     private static Map<String, String> origins(PropertyReader reader) {
         Map<String, String> origins = new LinkedHashMap<>();
         reader.all()
-                .forEach(entry -> origins.put(
-                        entry.key(), entry.source() + (entry.line() > 0 ? " line " + entry.line() : "")));
+                .forEach(entry ->
+                        origins.put(entry.key(), entry.source() + (entry.line() > 0 ? " line " + entry.line() : "")));
         return Collections.unmodifiableMap(origins);
     }
 
@@ -90,7 +90,8 @@ public record ReloadSettings(
     private static Map<String, String> text(PropertyReader reader, Collection<Policy> inCode) {
         Map<String, String> text = new LinkedHashMap<>();
         reader.all().stream()
-                .filter(entry -> !entry.key().startsWith("limiter.redis.") && !entry.key().equals("limiter.control.secret"))
+                .filter(entry -> !entry.key().startsWith("limiter.redis.")
+                        && !entry.key().equals("limiter.control.secret"))
                 .forEach(entry -> text.put(entry.key(), entry.value()));
         inCode.forEach(policy -> add(policy, text));
         return Collections.unmodifiableMap(text);
@@ -107,6 +108,9 @@ public record ReloadSettings(
         }
         if (policy.deadline() != null) {
             text.put(start + ".deadline", policy.deadline().toMillis() + "ms");
+        }
+        if (policy.holds() > 0) {
+            text.put(start + ".holds", Integer.toString(policy.holds()));
         }
     }
 

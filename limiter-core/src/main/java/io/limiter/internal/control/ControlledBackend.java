@@ -6,10 +6,12 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,6 +148,24 @@ public final class ControlledBackend implements Backend {
                     ? answer
                     : Decision.of(answer.source(), all, answer.outcomes());
         }
+    }
+
+    /** Under an override's limits; where nothing is left to ask, nothing is held. */
+    @Override
+    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        Asked asked = asked(charges);
+        if (asked == null) {
+            return inner.reserve(charges, terms);
+        }
+        return asked.isDecided()
+                ? CompletableFuture.completedFuture(asked.decision())
+                : inner.reserve(asked.charges, terms).thenApply(asked::decision);
+    }
+
+    @Override
+    public CompletionStage<List<Settled>> settle(
+            Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        return inner.settle(held, terms, actual);
     }
 
     @Override

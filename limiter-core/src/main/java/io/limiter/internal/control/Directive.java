@@ -106,7 +106,9 @@ public record Directive(
     private static void checkKey(String key) {
         boolean hasStandIn = key.startsWith("@") || key.contains(":@");
         require(
-                key.length() <= LONGEST_KEY && !hasStandIn && !key.equals(PartitionKey.global().canonical()),
+                key.length() <= LONGEST_KEY
+                        && !hasStandIn
+                        && !key.equals(PartitionKey.global().canonical()),
                 "a key is that of one caller, without @ and not *, of at most " + LONGEST_KEY + " characters");
         PartitionKey.parse(key);
     }

@@ -50,8 +50,9 @@ public final class Directives {
         changes.forEach(change -> ids.put(change.id(), change));
         ids.values().removeIf(one -> one.kind() == Directive.Kind.REMOVED || one.untilMicros() <= nowMicros);
         if (ids.size() > ControlKeys.MOST_DIRECTIVES) {
-            throw new IllegalArgumentException("RL-503 there are " + ids.size() + " overrides and switches, and at most "
-                    + ControlKeys.MOST_DIRECTIVES + " are taken; remove some");
+            throw new IllegalArgumentException(
+                    "RL-503 there are " + ids.size() + " overrides and switches, and at most "
+                            + ControlKeys.MOST_DIRECTIVES + " are taken; remove some");
         }
         if (ids.equals(byId)) {
             return this;

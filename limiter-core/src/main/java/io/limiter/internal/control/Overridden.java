@@ -30,8 +30,7 @@ final class Overridden {
     /** Limits that no policy has. */
     private static final Limit UNLIMITED = LimitText.parse(Limit.MAX_PERMITS + "/1s fixed name not-limited");
 
-    private static final Limit BLOCKED =
-            Limit.block(1, Duration.ofSeconds(1), Duration.ofDays(1), Duration.ofDays(1));
+    private static final Limit BLOCKED = Limit.block(1, Duration.ofSeconds(1), Duration.ofDays(1), Duration.ofDays(1));
 
     private final long instances;
     /** By what they are made of. Few: most overrides have the same limits as others. */
@@ -50,7 +49,8 @@ final class Overridden {
             Policy other = other(policy, shared);
             if (policy.takesMembers() != other.takesMembers()
                     || policy.limits().stream().anyMatch(Stock.class::isInstance)) {
-                throw new IllegalArgumentException("limits that count members can't replace others, and stocks keep theirs");
+                throw new IllegalArgumentException(
+                        "limits that count members can't replace others, and stocks keep theirs");
             }
             return other;
         });
@@ -64,14 +64,17 @@ final class Overridden {
                 : under(charge, "", policy -> other(policy, List.of(UNLIMITED)));
     }
 
-    /** With the block, the failure mode and the deadline of a policy. */
+    /** With the block, the failure mode, the deadline and the holds of a policy. */
     private static Policy other(Policy policy, List<Limit> limits) {
         List<Limit> all = new ArrayList<>(limits);
         Penalty penalty = policy.penalty();
         if (penalty != null) {
             all.add(penalty);
         }
-        return Policy.of(policy.name(), all).withFailureMode(policy.onFailure()).withDeadline(policy.deadline());
+        return Policy.of(policy.name(), all)
+                .withFailureMode(policy.onFailure())
+                .withDeadline(policy.deadline())
+                .withHolds(policy.holds());
     }
 
     private Charge under(Charge charge, String limits, Function<Policy, Policy> make) {

@@ -54,7 +54,8 @@ public record Published(long version, long micros, String author, String note, S
 
     /** As it is in Redis, and in the folder of an instance. */
     public String record() {
-        return String.join("\n", FIRST, Long.toString(version), Long.toString(micros), author, note, signature, "", text);
+        return String.join(
+                "\n", FIRST, Long.toString(version), Long.toString(micros), author, note, signature, "", text);
     }
 
     /**

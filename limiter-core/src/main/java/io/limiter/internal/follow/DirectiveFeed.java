@@ -100,8 +100,8 @@ abstract class DirectiveFeed {
     /** Takes some in the order of their revisions. */
     void take(List<Directive> changes) {
         List<Directive> accepted = changes.stream()
-                .filter(one -> one.revision() > revision
-                        && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
+                .filter(one ->
+                        one.revision() > revision && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
                 .toList();
         set(inForce.directives().after(accepted, inForce.nowMicros()));
         changes.forEach(one -> revision = Math.max(revision, one.revision()));

@@ -195,7 +195,9 @@ public final class Follower implements AutoCloseable {
                 throw away;
             } catch (RuntimeException refused) {
                 refusedMicros = head.textMicros();
-                note("RL-505 published version " + head.version() + " is refused, the previous one stays in force: ", refused);
+                note(
+                        "RL-505 published version " + head.version() + " is refused, the previous one stays in force: ",
+                        refused);
             }
         } else if (head.textMicros() <= textMicros()) {
             problem = "";
@@ -274,7 +276,8 @@ public final class Follower implements AutoCloseable {
 
     private String away() {
         return "RL-501 what is published can't be read, so "
-                + (layer.text() == null ? "the own configuration" : layer.text().source()) + " stays in force until it can";
+                + (layer.text() == null ? "the own configuration" : layer.text().source())
+                + " stays in force until it can";
     }
 
     private void noteBack() {

@@ -46,9 +46,8 @@ public record Layer(@Nullable Published text, List<Directive> switches) {
      */
     public LimiterConfig over(LimiterConfig own) {
         LimiterConfig published = text == null ? own : over(own, text).build();
-        Set<String> rules = published.settings().rules().stream()
-                .map(RuleDefinition::name)
-                .collect(Collectors.toSet());
+        Set<String> rules =
+                published.settings().rules().stream().map(RuleDefinition::name).collect(Collectors.toSet());
         String lines = switches.stream()
                 .filter(one -> rules.contains(one.rule()))
                 .map(one -> "limiter.rules." + one.rule()

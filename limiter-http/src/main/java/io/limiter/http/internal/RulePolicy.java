@@ -151,8 +151,11 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
 
     private static Function<RuleRequest, RulePolicy> ofResolver(
             RuleDefinition rule, RulePlans plans, RequestKey key, PlanSettings settings, PlanResolver resolver) {
-        PlanLookup lookup =
-                new PlanLookup(rule.name(), new TenantLimits(rule.name(), rule.policy(), resolver), settings, plan -> policy(rule, plan) != rule.policy());
+        PlanLookup lookup = new PlanLookup(
+                rule.name(),
+                new TenantLimits(rule.name(), rule.policy(), resolver),
+                settings,
+                plan -> policy(rule, plan) != rule.policy());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);
         Throttle unknownLog = Throttle.hourly(TimeSource.system()::nowMicros);
         return request -> {
@@ -163,7 +166,9 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
             String client = request.network();
             Supplier<Policy> policy = () -> {
                 Object plan = lookup.plan(caller, client);
-                boolean isUnknown = plan != null && !(plan instanceof Policy) && !plans.policies().containsKey(plan);
+                boolean isUnknown = plan != null
+                        && !(plan instanceof Policy)
+                        && !plans.policies().containsKey(plan);
                 if (isUnknown && !request.isSample() && unknownLog.tryPass()) {
                     LOG.warn(
                             "RL-316 rule '{}': {} returned the plan '{}', which is not configured, so the caller"

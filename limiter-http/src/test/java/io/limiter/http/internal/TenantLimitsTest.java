@@ -17,9 +17,7 @@ import org.junit.jupiter.api.Test;
 class TenantLimitsTest {
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final Policy FREE = Policy.of(
-                    "api.free",
-                    Limit.slidingList(100, MINUTE),
-                    Limit.block(3, MINUTE, MINUTE, MINUTE))
+                    "api.free", Limit.slidingList(100, MINUTE), Limit.block(3, MINUTE, MINUTE, MINUTE))
             .withFailureMode(FailureMode.DENY);
 
     private static Object resolved(Object plan) throws Exception {
@@ -31,7 +29,9 @@ class TenantLimitsTest {
         Policy own = (Policy) resolved(Limit.slidingList(7, MINUTE));
         assertEquals("api.free", own.name());
         assertEquals(7, own.limits().get(0).permits());
-        assertEquals(FREE.limits().get(0).spec().identity(), own.limits().get(0).spec().identity());
+        assertEquals(
+                FREE.limits().get(0).spec().identity(),
+                own.limits().get(0).spec().identity());
         assertEquals(FREE.penalty(), own.penalty());
         assertEquals(FailureMode.DENY, own.onFailure());
         assertEquals(
@@ -55,8 +55,8 @@ class TenantLimitsTest {
 
     @Test
     void atMostSoManyDifferentOnes() throws Exception {
-        TenantLimits limits = new TenantLimits(
-                "api", FREE, caller -> Limit.slidingList(Long.parseLong(caller), MINUTE));
+        TenantLimits limits =
+                new TenantLimits("api", FREE, caller -> Limit.slidingList(Long.parseLong(caller), MINUTE));
         for (int i = 1; i <= TenantLimits.MOST; i++) {
             assertNotNull(limits.plan(Integer.toString(i)));
         }

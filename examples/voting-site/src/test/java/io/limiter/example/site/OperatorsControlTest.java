@@ -18,9 +18,10 @@ import org.junit.jupiter.api.Test;
 @Tag("long")
 class OperatorsControlTest {
     private static final String CONTROL = "/actuator/ratelimitcontrol";
-    private static final String LOGIN = "Basic "
-            + Base64.getEncoder().encodeToString("operator:correct horse".getBytes(StandardCharsets.UTF_8));
-    private static final String TEXT = "{\"action\":\"publish\",\"version\":0,\"text\":\"limiter.policies.vote.limits = 5/10s\"}";
+    private static final String LOGIN =
+            "Basic " + Base64.getEncoder().encodeToString("operator:correct horse".getBytes(StandardCharsets.UTF_8));
+    private static final String TEXT =
+            "{\"action\":\"publish\",\"version\":0,\"text\":\"limiter.policies.vote.limits = 5/10s\"}";
 
     private static Site start(String group) {
         return Site.start(
@@ -48,11 +49,14 @@ class OperatorsControlTest {
                     200,
                     post(one, TEXT, "Cookie", "XSRF-TOKEN=a", "X-XSRF-TOKEN", "a")
                             .status());
-            Await.until(Duration.ofSeconds(20), "in force on the other", () -> other.bean(Limiter.class)
-                    .policy("vote")
-                    .limits()
-                    .toString()
-                    .contains("5/10s"));
+            Await.until(
+                    Duration.ofSeconds(20),
+                    "in force on the other",
+                    () -> other.bean(Limiter.class)
+                            .policy("vote")
+                            .limits()
+                            .toString()
+                            .contains("5/10s"));
             Answer state = new Browser().sendWith(other.port(), "GET", CONTROL, "Authorization", LOGIN);
             assertEquals(2, state.json().at("/instances").size(), state.body());
             assertEquals("operator", state.json().at("/changes/0/author").asString());

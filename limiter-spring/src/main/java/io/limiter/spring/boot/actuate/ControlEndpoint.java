@@ -39,7 +39,11 @@ class ControlEndpoint {
     public WebEndpointResponse<Object> state() {
         return answer(control -> new JsonObject()
                 .with("version", control.current().version())
-                .with("versions", control.versions().stream().map(ControlEndpoint::version).toList())
+                .with(
+                        "versions",
+                        control.versions().stream()
+                                .map(ControlEndpoint::version)
+                                .toList())
                 .with("instances", control.instances())
                 .with("entries", control.entries())
                 .with("changes", control.audit(AUDITED))

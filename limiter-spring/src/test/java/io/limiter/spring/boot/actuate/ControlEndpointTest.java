@@ -46,17 +46,22 @@ class ControlEndpointTest {
                     PATH,
                     "{\"action\":\"publish\",\"version\":0,\"note\":\"sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}");
             assertEquals(200, answer.statusCode(), answer.body());
-            Await.until(LONG, "in force", () -> limiter.policy("vote").limits().toString().contains("20/1h"));
-            answer = site.post(PATH, "{\"action\":\"publish\",\"version\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
+            Await.until(
+                    LONG,
+                    "in force",
+                    () -> limiter.policy("vote").limits().toString().contains("20/1h"));
+            answer = site.post(
+                    PATH, "{\"action\":\"publish\",\"version\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
             assertEquals(409, answer.statusCode(), answer.body());
             String until = Instant.now().plusSeconds(3_600).toString();
             answer = site.post(
                     PATH,
-                    "{\"action\":\"override\",\"policy\":\"vote\",\"key\":\"user:alice\",\"kind\":\"blocked\",\"until\":\"" + until
-                            + "\"}");
+                    "{\"action\":\"override\",\"policy\":\"vote\",\"key\":\"user:alice\",\"kind\":\"blocked\",\"until\":\""
+                            + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             answer = site.post(
-                    PATH, "{\"action\":\"switch\",\"target\":\"policy:vote\",\"kind\":\"off\",\"until\":\"" + until + "\"}");
+                    PATH,
+                    "{\"action\":\"switch\",\"target\":\"policy:vote\",\"kind\":\"off\",\"until\":\"" + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(LONG, "both in force", () -> limiter.directives().all().size() == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
@@ -76,7 +81,8 @@ class ControlEndpointTest {
             assertEquals(2, (Integer) read(answer, "$.version"));
             answer = site.post(PATH, "{\"action\":\"switch\",\"target\":\"all\",\"kind\":\"off\"}");
             assertEquals(400, answer.statusCode(), answer.body());
-            answer = site.post(PATH, "{\"action\":\"publish\",\"version\":2,\"text\":\"limiter.polices.x.limits = 1/1s\"}");
+            answer = site.post(
+                    PATH, "{\"action\":\"publish\",\"version\":2,\"text\":\"limiter.polices.x.limits = 1/1s\"}");
             assertEquals(400, answer.statusCode(), answer.body());
             Await.until(LONG, "blocked only", () -> limiter.directives().all().size() == 1);
             PartitionKey alice = PartitionKey.builder().add("user", "alice").build();
@@ -88,7 +94,9 @@ class ControlEndpointTest {
     void readsOnlyUnlessWritingIsAllowed() {
         try (ManagedSite site = start()) {
             assertEquals(200, site.call("GET", PATH).statusCode());
-            assertEquals(405, site.post(PATH, "{\"action\":\"roll-back\",\"version\":1}").statusCode());
+            assertEquals(
+                    405,
+                    site.post(PATH, "{\"action\":\"roll-back\",\"version\":1}").statusCode());
         }
     }
 
@@ -103,7 +111,12 @@ class ControlEndpointTest {
                 Await.until(
                         LONG,
                         "it says why",
-                        () -> limiter.rateLimiter().monitor().health().findings().toString().contains("RL-505"));
+                        () -> limiter.rateLimiter()
+                                .monitor()
+                                .health()
+                                .findings()
+                                .toString()
+                                .contains("RL-505"));
                 assertTrue(limiter.policy("vote").limits().toString().contains("[2/1h"));
             }
         }

@@ -1,0 +1,66 @@
+package io.limiter;
+
+import io.limiter.internal.Access;
+import io.limiter.internal.HoldTerms;
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * A reservation: permits that were taken for a call whose cost is known later. It ends when it is {@linkplain
+ * RateLimiter#settle settled} or {@linkplain RateLimiter#cancel cancelled}, or by itself. Immutable.
+ */
+public final class Hold {
+    private final Decision decision;
+    private final HoldTerms terms;
+    private final Settlement worst;
+    private final Function<Hold, String> tokens;
+
+    /**
+     * For this library.
+     *
+     * @param worst what a settlement is, if nothing worse becomes of its parts
+     * @param tokens makes the token
+     */
+    public Hold(Access library, Decision decision, HoldTerms terms, Settlement worst, Function<Hold, String> tokens) {
+        Objects.requireNonNull(library, "library");
+        this.decision = Objects.requireNonNull(decision, "decision");
+        this.terms = Objects.requireNonNull(terms, "terms");
+        this.worst = Objects.requireNonNull(worst, "worst");
+        this.tokens = Objects.requireNonNull(tokens, "tokens");
+    }
+
+    /** The answer. It can't be refunded: settle the hold. */
+    public Decision decision() {
+        return decision;
+    }
+
+    /** Whether the permits were taken. */
+    public boolean allowed() {
+        return decision.allowed();
+    }
+
+    /**
+     * A text with which another instance can settle it. It contains the names of policies and keys, and no secret; whoever has
+     * it can settle the hold, once.
+     */
+    public String token() {
+        return tokens.apply(this);
+    }
+
+    /** Its terms. For this library. */
+    public HoldTerms terms(Access library) {
+        Objects.requireNonNull(library, "library");
+        return terms;
+    }
+
+    /** What a settlement is, if nothing worse becomes of its parts. For this library. */
+    public Settlement worst(Access library) {
+        Objects.requireNonNull(library, "library");
+        return worst;
+    }
+
+    @Override
+    public String toString() {
+        return "Hold[" + decision + "]";
+    }
+}

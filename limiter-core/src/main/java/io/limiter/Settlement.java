@@ -1,0 +1,25 @@
+package io.limiter;
+
+/**
+ * What became of a settlement. Of several parts (limits, or charges in several slots of a cluster) the worst counts: these are
+ * in that order, the worst is the last.
+ */
+public enum Settlement {
+    /** The actual cost is charged; also after the hold has ended by itself, or by a reset. */
+    SETTLED,
+    /** It was settled or cancelled before: this one changes nothing. */
+    ALREADY_ENDED,
+    /** The actual cost is none, outside 0 to 2<sup>31</sup>-1: the estimate stays charged. */
+    IGNORED,
+    /** The backend has not answered: it is tried again in the background until the record of the hold ends. */
+    PENDING,
+    /** The hold lies in the memory of another instance: nothing is charged. */
+    HELD_ELSEWHERE,
+    /** There is no record of the hold, or not any more: nothing is charged. */
+    UNKNOWN;
+
+    /** The worse of two. */
+    public Settlement worse(Settlement other) {
+        return compareTo(other) >= 0 ? this : other;
+    }
+}

@@ -1,0 +1,48 @@
+package io.limiter.inprocess;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.inprocess.HoldRecords.Hold;
+import java.util.Comparator;
+import java.util.List;
+
+/** A log whose permits can be reserved. */
+final class HeldLogState extends HeldState<SlidingLogState> {
+    HeldLogState(SlidingLogState state, Capacity.Share stamps) {
+        super(state, stamps);
+    }
+
+    @Override
+    SlidingLogState settled(Charge charge, Limit limit, long now, boolean write) {
+        long first = now - limit.spec().periodMicros();
+        List<Hold> counting = runOut(now, write).stream()
+                .filter(hold -> hold.stamp > first)
+                .sorted(Comparator.comparingLong(hold -> hold.stamp))
+                .toList();
+        if (counting.isEmpty()) {
+            return state;
+        }
+        SlidingLogState settled = write ? state : state.copy();
+        settled.remove(
+                null,
+                counting.stream().mapToLong(hold -> hold.stamp).toArray(),
+                counting.stream().mapToLong(hold -> hold.permits).toArray());
+        return settled;
+    }
+
+    @Override
+    boolean comesBack(Limit limit, LimitOutcome taken, long end) {
+        return end < taken.stampMicros() + limit.spec().periodMicros();
+    }
+
+    @Override
+    long counted(Limit limit, long now) {
+        return state.counted(limit, now);
+    }
+
+    @Override
+    long room(Limit limit, long permits, long now) {
+        return state.room(limit, permits, now);
+    }
+}

@@ -1,0 +1,240 @@
+package io.limiter.inprocess;
+
+import io.limiter.Backend.Settled;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.Settlement;
+import io.limiter.TimeSource;
+import io.limiter.inprocess.HoldRecords.Hold;
+import io.limiter.internal.HoldTerms;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The state of a limit whose permits can be reserved: that of its algorithm, and a record of each reservation. In the state of the algorithm
+ * a reservation is a charge as any other. The twin of holds.lua.
+ *
+ * <p>What has run out is given back by the next call that may write, with the meaning as if at once; until then others answer as if
+ * it had been.
+ *
+ * @param <S> the state of the algorithm, which is locked with this
+ */
+abstract class HeldState<S extends State> extends State {
+    /** The memory of a record, as a number of timestamps of 8 bytes. */
+    static final long STAMPS_A_HOLD = 25;
+
+    /** How long a key waits for memory. */
+    private static final long PAUSE_MICROS = 1_000_000;
+
+    final S state;
+    private final Capacity.Share stamps;
+    private HoldRecords records = new HoldRecords();
+    /** The permits that come back by themselves, by when they do. */
+    Holds open = new Holds();
+
+    HeldState(S state, Capacity.Share stamps) {
+        super(state.key);
+        this.state = state;
+        this.stamps = stamps;
+    }
+
+    /** The state as it is once what has run out is given back; the state itself if that is to be written. */
+    abstract S settled(Charge charge, Limit limit, long now, boolean write);
+
+    /** Whether a hold comes back by itself before what it took stops to count anyway. */
+    abstract boolean comesBack(Limit limit, LimitOutcome taken, long end);
+
+    /** The permits that count now, with those that are held. */
+    abstract long counted(Limit limit, long now);
+
+    /** The time for which a bucket did not refill because nothing was missing. */
+    long idleMicros() {
+        return 0;
+    }
+
+    /** For how many more permits there is memory. */
+    long room(Limit limit, long permits, long now) {
+        return permits;
+    }
+
+    /** Takes for a hold. */
+    LimitOutcome hold(Charge charge, Limit limit, long now) {
+        return state.answer(charge, limit, charge.permits(), now, true, true, true);
+    }
+
+    /** Gives back what an open hold took, above its actual cost. */
+    void close(Charge charge, Hold hold, long cost, Limit limit, long now) {
+        state.giveBack(of(charge, hold.permits - cost), limit, hold.stamp, now);
+    }
+
+    /** Charges permits without asking. */
+    void force(Charge charge, Limit limit, long permits, long now) {
+        state.answer(of(charge, permits), limit, permits, now, true, true, true);
+    }
+
+    /** The answer of the state without, or with, what has run out. */
+    LimitOutcome answerOf(
+            S settled,
+            Charge charge,
+            Limit limit,
+            long permits,
+            long now,
+            boolean allowed,
+            boolean granted,
+            boolean take) {
+        return settled.answer(charge, limit, permits, now, allowed, granted, take);
+    }
+
+    static Charge of(Charge charge, long permits) {
+        return new Charge(charge.policy(), charge.key(), permits);
+    }
+
+    @Override
+    Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
+        return settled(charge, limit, now, take && charge.permits() > 0).check(charge, limit, permits, now, take);
+    }
+
+    @Override
+    LimitOutcome answer(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        S settled = settled(charge, limit, now, take && charge.permits() > 0);
+        return answerOf(settled, charge, limit, permits, now, allowed, granted, take);
+    }
+
+    @Override
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
+        return settled(charge, limit, now, true).giveBack(charge, limit, stamp, now);
+    }
+
+    /** How long until one more may be kept; 0 if now, {@link LimitOutcome#NEVER} if only memory lacks. */
+    final long waitForRoom(int most, long now) {
+        if (records.size() >= most) {
+            stamps.change(-STAMPS_A_HOLD * records.purge(now));
+        }
+        return records.size() >= most
+                ? records.firstKeptUntil() - now
+                : stamps.hasLeft(STAMPS_A_HOLD) ? 0 : LimitOutcome.NEVER;
+    }
+
+    /** Whether there are records. */
+    final boolean isKept(long now) {
+        return records.lastKeptUntil() > now;
+    }
+
+    /** Answers a reservation that is granted. */
+    final LimitOutcome reserve(Charge charge, Limit limit, HoldTerms terms, long now) {
+        settled(charge, limit, now, true);
+        long end = records.freeEnd(now + terms.ttlMicros());
+        long idle = idleMicros();
+        LimitOutcome taken = hold(charge, limit, now);
+        records.add(new Hold(end, taken, terms, idle));
+        stamps.change(STAMPS_A_HOLD);
+        if (comesBack(limit, taken, end)) {
+            open.add(end, charge.permits());
+        }
+        // Answers again: the hold counts now.
+        LimitOutcome rest = answerOf(state, of(charge, 0), limit, 0, now, true, true, false);
+        return new LimitOutcome(charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);
+    }
+
+    /**
+     * Answers a reservation that is denied, perhaps for want of room alone.
+     *
+     * @param allowed whether the limit allows it
+     * @param wait what {@link #waitForRoom} says
+     */
+    final LimitOutcome deny(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, long wait, boolean take) {
+        LimitOutcome rest = answer(charge, limit, permits, now, allowed, false, take);
+        long longer = Math.max(rest.retryAfterMicros(), wait == LimitOutcome.NEVER ? PAUSE_MICROS : wait);
+        return wait == 0 || !allowed && rest.retryAfterMicros() == LimitOutcome.NEVER
+                ? rest
+                : new LimitOutcome(
+                        charge,
+                        limit,
+                        false,
+                        rest.remaining(),
+                        longer,
+                        rest.nextMicros(),
+                        rest.resetMicros(),
+                        allowed ? LimitOutcome.HOLDS_FULL : 0);
+    }
+
+    /** Settles the reservation with that end. */
+    final Settled settle(Charge charge, Limit limit, long end, String id, long actual, TimeSource time) {
+        long now = time.nowMicros();
+        int last = lock();
+        try {
+            now = timeOfHolder(now, last, time);
+            Hold hold = records.find(end, id, now);
+            if (hold == null) {
+                return new Settled(Settlement.UNKNOWN, 0);
+            }
+            if (hold.isSettled) {
+                return new Settled(Settlement.ALREADY_ENDED, 0);
+            }
+            // A limit of nothing has no arithmetic.
+            return settle(charge, limit.permits() == 0 ? hold.limit : limit, hold, actual, now);
+        } finally {
+            unlock(now);
+        }
+    }
+
+    private Settled settle(Charge charge, Limit limit, Hold hold, long cost, long now) {
+        settled(charge, limit, now, true);
+        boolean isOpen = hold.isOpen && hold.end > now;
+        if (isOpen) {
+            open.remove(hold.end);
+            close(charge, hold, Math.min(cost, hold.permits), limit, now);
+        }
+        hold.isOpen = false;
+        hold.isSettled = true;
+        records.keepAnew(hold, now);
+        long excess = Math.max(0, isOpen ? cost - hold.permits : cost);
+        long most = limit.spec().capacity();
+        long owed = Math.min(Math.min(excess, most), Math.max(0, 2 * most - counted(limit, now)));
+        long charged = room(limit, owed, now);
+        if (charged > 0) {
+            force(charge, limit, charged, now);
+        }
+        return new Settled(Settlement.SETTLED, excess - charged);
+    }
+
+    /** The holds that have run out; they are no longer open if that is to be written. */
+    final List<Hold> runOut(long now, boolean write) {
+        long permits = open.until(now);
+        List<Hold> gone = permits == 0 ? List.of() : new ArrayList<>();
+        for (long given = 0; given < permits; ) {
+            long end = open.beyond(write ? 0 : given);
+            Hold hold = Objects.requireNonNull(records.find(end), "it has a record while it is open");
+            gone.add(hold);
+            given += hold.permits;
+            if (write) {
+                hold.isOpen = false;
+                open.remove(end);
+            }
+        }
+        return gone;
+    }
+
+    @Override
+    void clear() {
+        state.clear();
+        open = new Holds();
+        records.close();
+    }
+
+    @Override
+    void forget() {
+        clear();
+        stamps.change(-STAMPS_A_HOLD * records.size());
+        records = new HoldRecords();
+    }
+
+    @Override
+    long fullAtMicros() {
+        return Math.max(state.fullAtMicros(), records.lastKeptUntil());
+    }
+}

@@ -1,0 +1,113 @@
+package io.limiter.redis;
+
+import io.limiter.Backend.Mode;
+import io.limiter.Backend.Settled;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.DenialReason;
+import io.limiter.LimitOutcome;
+import io.limiter.Settlement;
+import io.limiter.internal.HoldTerms;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.ToLongFunction;
+
+/** The calls that reserve, and those that settle. Thread-safe. */
+record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
+    /** What became of a settlement, as scripts reply it. */
+    private static final Settlement[] REPLIED = {
+        Settlement.UNKNOWN, Settlement.SETTLED, Settlement.SETTLED, Settlement.ALREADY_ENDED
+    };
+
+    private static final Settled PENDING = new Settled(Settlement.PENDING, 0);
+    private static final Settled NOT_HELD = new Settled(Settlement.SETTLED, 0);
+
+    CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        Decision known = denials.find(charges);
+        if (known != null) {
+            return CompletableFuture.completedFuture(known);
+        }
+        List<Denial.Asked> asked = denials.asking(charges, Mode.TAKE);
+        Duration longest = Call.deadline(charges, deadline);
+        Call.Held held = new Call.Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros());
+        CompletableFuture<Decision> answer;
+        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
+            answer = new SlotsDecision(connection, keys, denials, charges, longest, held).decide(Mode.TAKE);
+        } else {
+            List<Call.Part> parts = with(held, Call.parts(keys, charges, Call.TAKE, denials::takeUncounted));
+            // Nobody would settle what is reserved after the caller stopped waiting.
+            Call call = Call.now(parts, longest, false).ifLate(late -> cancel(late, terms.id(), longest));
+            connection.send(call);
+            answer = call.answer(outcomes -> Call.decision(charges, outcomes));
+        }
+        return answer.thenApply(decision -> {
+            boolean isFull = decision.violated().stream().anyMatch(one -> one.reason() == DenialReason.HOLDS_FULL);
+            // Other calls may be allowed then.
+            return isFull ? decision : denials.decided(asked, decision);
+        });
+    }
+
+    static List<Call.Part> with(Call.Held held, List<Call.Part> parts) {
+        return parts.stream()
+                .map(part -> part.limit().spec().algorithm().takesHolds() ? part.with(held) : part)
+                .toList();
+    }
+
+    private void cancel(List<LimitOutcome> taken, String id, Duration longest) {
+        if (taken.stream().allMatch(LimitOutcome::allowed)) {
+            settle(taken, id, charge -> 0, longest);
+        }
+    }
+
+    /** What became of each outcome. Never fails. */
+    CompletableFuture<List<Settled>> settle(
+            List<LimitOutcome> outcomes, String id, ToLongFunction<? super Charge> actual, Duration longest) {
+        List<Settled> settled = new ArrayList<>(Collections.nCopies(outcomes.size(), NOT_HELD));
+        List<LimitOutcome> held = outcomes.stream()
+                .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
+                .toList();
+        List<CompletableFuture<?>> all = new ArrayList<>();
+        for (List<Call.Part> ends : Call.ends(keys, held, Call.BACK, !connection.isCluster())) {
+            List<Call.Part> parts = settling(ends, id, actual);
+            all.add(denials.clearing(Call.now(parts, longest, false), connection::send)
+                    .handle((replies, failure) -> {
+                        for (int i = 0; i < parts.size(); i++) {
+                            Settled one = failure == null ? read(replies.get(i).stampMicros()) : PENDING;
+                            synchronized (settled) {
+                                settled.set(place(outcomes, parts.get(i)), one);
+                            }
+                        }
+                        return settled;
+                    }));
+        }
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply(none -> settled);
+    }
+
+    /** The parts that settle what other ones took. */
+    static List<Call.Part> settling(List<Call.Part> ends, String id, ToLongFunction<? super Charge> actual) {
+        return ends.stream()
+                .map(part -> !part.limit().spec().algorithm().takesHolds()
+                        ? part
+                        : part.with(new Call.Held(
+                                id,
+                                ",settle=" + actual.applyAsLong(part.charge()) + ",end="
+                                        + part.mode().substring(Call.BACK.length()))))
+                .toList();
+    }
+
+    private static int place(List<LimitOutcome> outcomes, Call.Part part) {
+        int i = 0;
+        while (!outcomes.get(i).limit().equals(part.limit())
+                || !outcomes.get(i).charge().equals(part.charge())) {
+            i++;
+        }
+        return i;
+    }
+
+    private static Settled read(long stamp) {
+        return new Settled(REPLIED[(int) (stamp & 7)], stamp >> 3);
+    }
+}

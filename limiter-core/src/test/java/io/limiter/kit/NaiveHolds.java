@@ -1,0 +1,168 @@
+package io.limiter.kit;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.internal.HoldTerms;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/** The records of what was reserved of one state, as {@link NaiveLimiter} has it: a list that is searched each time. */
+final class NaiveHolds {
+    /** One reservation. */
+    static final class Hold {
+        final long end;
+        final Charge charge;
+        final Limit limit;
+        final HoldTerms terms;
+        /** What a refund needs. */
+        final long stamp;
+        /** When what it took stops to count; it comes back by itself only before. */
+        final long until;
+
+        final long idle;
+        long purgeAt;
+        boolean isOver;
+        boolean isSettled;
+
+        Hold(long end, Charge charge, Limit limit, HoldTerms terms, long stamp, long until, long idle) {
+            this.end = end;
+            this.charge = charge;
+            this.limit = limit;
+            this.terms = terms;
+            this.stamp = stamp;
+            this.until = until;
+            this.idle = idle;
+            this.purgeAt = end + terms.lifeMicros();
+        }
+
+        Hold copy() {
+            Hold copy = new Hold(end, charge, limit, terms, stamp, until, idle);
+            copy.purgeAt = purgeAt;
+            copy.isOver = isOver;
+            copy.isSettled = isSettled;
+            return copy;
+        }
+
+        boolean isOpen(long now) {
+            return !isOver && end > now;
+        }
+    }
+
+    private List<Hold> all = new ArrayList<>();
+    /** How long a bucket lacked nothing, so that its refill went for nothing. */
+    private long idle;
+
+    private long idleUntil;
+
+    NaiveHolds copy() {
+        NaiveHolds copy = new NaiveHolds();
+        all.forEach(one -> copy.all.add(one.copy()));
+        copy.idle = idle;
+        copy.idleUntil = idleUntil;
+        return copy;
+    }
+
+    /** An end that no other has: one of the first 16, or the one after all. */
+    long end(HoldTerms terms, long now) {
+        long first = now + terms.ttlMicros();
+        return LongStream.range(first, first + 16)
+                .filter(end -> known(end) == null)
+                .findFirst()
+                .orElseGet(() -> all.get(all.size() - 1).end + 1);
+    }
+
+    void add(Hold hold) {
+        keep(hold, hold.purgeAt);
+        all.add(hold);
+        all.sort(Comparator.comparingLong(one -> one.end));
+    }
+
+    /** Until that time, or a later one that no other has. */
+    private void keep(Hold hold, long time) {
+        hold.purgeAt = time;
+        while (all.stream().anyMatch(one -> one != hold && one.purgeAt == hold.purgeAt)) {
+            hold.purgeAt++;
+        }
+    }
+
+    /** From now on one is kept that was settled after its end. */
+    void keepAnew(Hold hold, long now) {
+        if (now > hold.end) {
+            keep(hold, now + hold.purgeAt - hold.end);
+        }
+    }
+
+    /** Whether any is kept. */
+    boolean areKept(long now) {
+        return all.stream().anyMatch(one -> one.purgeAt > now);
+    }
+
+    private @Nullable Hold known(long end) {
+        return all.stream().filter(one -> one.end == end).findFirst().orElse(null);
+    }
+
+    /** The record of that reservation, while it is kept. */
+    @Nullable
+    Hold find(long end, String id, long now) {
+        Hold one = known(end);
+        return one == null || !one.terms.id().equals(id) || one.purgeAt <= now ? null : one;
+    }
+
+    /** How long until there is room for one more. */
+    long waitForRoom(int most, long now) {
+        if (all.size() >= most) {
+            all.removeIf(one -> one.purgeAt <= now);
+        }
+        return all.size() < most
+                ? 0
+                : all.stream().mapToLong(one -> one.purgeAt).min().orElseThrow() - now;
+    }
+
+    /** What has run out and was not given back, in the order of the ends. */
+    List<Hold> runOut(long now) {
+        return all.stream().filter(one -> !one.isOver && one.end <= now).toList();
+    }
+
+    boolean areOpen(long now) {
+        return all.stream().anyMatch(one -> one.isOpen(now));
+    }
+
+    long held(Limit limit, long now) {
+        return Math.min(
+                limit.spec().burst(),
+                all.stream()
+                        .filter(one -> one.isOpen(now))
+                        .mapToLong(one -> one.charge.permits())
+                        .sum());
+    }
+
+    /** When the last one ends that is open. */
+    long lastEnd(long now) {
+        return all.stream()
+                .filter(one -> one.isOpen(now))
+                .mapToLong(one -> one.end)
+                .max()
+                .orElse(now);
+    }
+
+    void reset() {
+        all.forEach(one -> one.isOver = true);
+    }
+
+    /** To be told before the bucket changes. */
+    void count(long fullAt, long now) {
+        idle += Math.max(0, now - Math.max(idleUntil, fullAt));
+        idleUntil = Math.max(idleUntil, now);
+    }
+
+    long idle() {
+        return idle;
+    }
+
+    void useIdle(long micros) {
+        idle -= micros;
+    }
+}
