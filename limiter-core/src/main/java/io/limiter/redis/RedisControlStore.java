@@ -65,7 +65,7 @@ public final class RedisControlStore implements ControlStore {
     }
 
     private static RedisControlStore open(RedisClients clients) {
-        RedissonClient own = Redisson.create(clients.config().get().setLazyInitialization(true));
+        RedissonClient own = Redisson.create(clients.config().apply(1).setLazyInitialization(true));
         return new RedisControlStore(() -> own, CONNECTS, () -> own.shutdown(0, 2, TimeUnit.SECONDS));
     }
 

@@ -84,6 +84,8 @@ final class TenantLimits implements PlanResolver {
         if (policy.takesMembers() != byDefault.takesMembers() || all.stream().anyMatch(Stock.class::isInstance)) {
             throw new IllegalArgumentException("limits that count members can't replace others, and a stock none");
         }
-        return policy.withFailureMode(byDefault.onFailure()).withDeadline(byDefault.deadline());
+        return policy.withFailureMode(byDefault.onFailure())
+                .withDeadline(byDefault.deadline())
+                .withHolds(byDefault.holds());
     }
 }
