@@ -88,7 +88,7 @@ class BlockContractTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("backends")
     void aBlockedKeyIsDeniedAlsoWhereThereIsQuota(TestedBackend tested) {
-        Policy quick = policy("quick", Limit.fixedWindow(1, Duration.ofSeconds(1)), BLOCK);
+        Policy quick = policy("quick", Limit.fixedWindow(1, Duration.ofMinutes(1)), BLOCK);
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time);
                 RateLimiter limiter = RateLimiters.on(backend)) {
