@@ -179,10 +179,13 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of that name
      */
     public synchronized void announce(Policy policy) {
-        if (snapshot.isNew(policy)) {
-            rateLimiter.announce(policy);
-            snapshot.add(policy);
-        }
+        fitting(() -> {
+            if (snapshot.isNew(policy)) {
+                rateLimiter.announce(policy);
+                snapshot.add(policy);
+            }
+            return policy;
+        });
     }
 
     /**
@@ -207,30 +210,37 @@ public final class Limiter implements AutoCloseable {
     public synchronized <T> Derived<T> derive(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
-        try {
-            return added(make, policies);
-        } catch (IllegalArgumentException | IllegalStateException wrong) {
-            if (control == null || layer.text() == null) {
-                throw wrong;
-            }
-            // What somebody has published must not keep an application from starting.
-            lay(new Layer(null, layer.switches()));
-            control.follower().drop(wrong);
-            return added(make, policies);
-        }
+        return fitting(() -> {
+            Derived<T> made = new Derived<>(this, make, policies);
+            T value = made.made(snapshot.config());
+            Collection<Policy> its = policies.apply(value);
+            snapshot.add(made, value, its);
+            its.forEach(rateLimiter::announce);
+            derived.add(made);
+            unused.use(its);
+            return made;
+        });
     }
 
-    private <T> Derived<T> added(
-            Function<? super LimiterConfig, ? extends T> make,
-            Function<? super T, ? extends Collection<Policy>> policies) {
-        Derived<T> made = new Derived<>(this, make, policies);
-        T value = made.made(snapshot.config());
-        Collection<Policy> its = policies.apply(value);
-        snapshot.add(made, value, its);
-        its.forEach(rateLimiter::announce);
-        derived.add(made);
-        unused.use(its);
-        return made;
+    /** What somebody has published must not keep an application from starting: it is taken out of force if that helps. */
+    private <T> T fitting(Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            Layer published = layer;
+            if (control == null || published.text() == null) {
+                throw wrong;
+            }
+            lay(new Layer(null, published.switches()));
+            try {
+                T done = action.get();
+                control.follower().drop(wrong);
+                return done;
+            } catch (RuntimeException own) {
+                lay(published);
+                throw own;
+            }
+        }
     }
 
     Snapshot snapshot() {

@@ -123,7 +123,7 @@ public final class Control {
      * @throws IllegalArgumentException if it is not kept any more
      */
     public Version version(long number) {
-        String record = store.get(keys.text(number));
+        String record = heads.text(number);
         if (record == null) {
             throw new IllegalArgumentException("there is no version " + number + "; the last " + ControlKeys.VERSIONS
                     + " are kept: " + versions().stream().map(Version::version).toList());
@@ -142,7 +142,7 @@ public final class Control {
         List<Version> all = new ArrayList<>();
         long latest = heads.head().version();
         for (long number = latest; number > Math.max(0, latest - ControlKeys.VERSIONS); number--) {
-            String record = store.get(keys.text(number));
+            String record = heads.text(number);
             if (record != null) {
                 readable(one -> version(Published.of(one)), record).forEach(all::add);
             }

@@ -3,12 +3,14 @@ package io.limiter.control;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.ControlStore;
 import io.limiter.internal.control.Head;
+import io.limiter.internal.control.Published;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Changes what is published, one publisher after the other. */
 record Heads(ControlStore store, ControlKeys keys) {
@@ -48,6 +50,16 @@ record Heads(ControlStore store, ControlKeys keys) {
 
     Head head() {
         return Head.of(store.get(keys.head()));
+    }
+
+    /** The record of a version; null if it is not kept. */
+    @Nullable
+    String text(long version) {
+        long size = store.size(keys.text(version));
+        if (size > ControlKeys.MOST_RECORD_BYTES) {
+            throw Published.tooLong(size);
+        }
+        return store.get(keys.text(version));
     }
 
     /** The time of Redis. */

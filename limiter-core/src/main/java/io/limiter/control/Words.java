@@ -7,6 +7,8 @@ import io.limiter.address.IpNetwork;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.LimitText;
+import io.limiter.internal.control.ControlKeys;
+import io.limiter.internal.control.Published;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
@@ -52,6 +54,9 @@ public final class Words {
     }
 
     private static Map<String, String> values(String source, String text) {
+        if (text.length() > ControlKeys.MOST_BYTES) {
+            throw Published.tooLong(text.length());
+        }
         try {
             LimiterConfig.Builder all = LimiterConfig.builder();
             Map<String, String> values = all.over(source, new StringReader(text));

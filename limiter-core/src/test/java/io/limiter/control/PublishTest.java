@@ -102,6 +102,7 @@ class PublishTest extends ControlFixture {
         one.replace(io.limiter.config.LimiterConfig.builder()
                 .property("limiter.redis.address", ADDRESS)
                 .property("limiter.redis.deadline", "10s")
+                .property("limiter.redis.startup-wait", "30s")
                 .property("limiter.redis.prefix", prefix)
                 .property("limiter.control.group", group)
                 .property("limiter.control.secret", SECRET)

@@ -10,6 +10,9 @@ public record ControlKeys(String group) {
     /** The largest text that is published or taken, in bytes. */
     public static final int MOST_BYTES = 262_144;
 
+    /** The largest record of a text. */
+    public static final int MOST_RECORD_BYTES = MOST_BYTES + 2_000;
+
     /** How many overrides and switches may be in force. */
     public static final int MOST_DIRECTIVES = 10_000;
 

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The directives in force. Immutable: a change makes another one, in which the other policies are the same. */
@@ -25,10 +26,36 @@ public final class Directives {
      *
      * @param whole the switch of the policy; null for none
      * @param keys overrides by key
+     * @param filter a bit by the hash of each key: so small that it stays in the caches of a processor, where the map does not
      */
-    private record OfPolicy(@Nullable Directive whole, Map<PartitionKey, Directive> keys) {
-        boolean isEmpty() {
-            return whole == null && keys.isEmpty();
+    private record OfPolicy(@Nullable Directive whole, Map<PartitionKey, Directive> keys, long[] filter) {
+        static OfPolicy of(List<Directive> all) {
+            Directive whole = null;
+            Map<PartitionKey, Directive> keys = new HashMap<>();
+            long[] filter = new long[Integer.highestOneBit(all.size() / 4 + 1)];
+            for (Directive one : all) {
+                if (one.key().isEmpty()) {
+                    whole = one;
+                } else {
+                    PartitionKey key = PartitionKey.parse(one.key());
+                    keys.put(key, one);
+                    filter[word(key.hashCode(), filter)] |= 1L << key.hashCode();
+                }
+            }
+            return new OfPolicy(whole, keys, filter);
+        }
+
+        private static int word(int hash, long[] filter) {
+            return hash >>> 6 & filter.length - 1;
+        }
+
+        @Nullable
+        Directive find(PartitionKey key) {
+            if (whole != null) {
+                return whole;
+            }
+            int hash = key.hashCode();
+            return (filter[word(hash, filter)] & 1L << hash) == 0 ? null : keys.get(key);
         }
     }
 
@@ -58,16 +85,10 @@ public final class Directives {
             return this;
         }
         Map<String, OfPolicy> policies = new HashMap<>();
-        for (Directive one : ids.values()) {
-            if (!one.policy().isEmpty()) {
-                OfPolicy known = policies.computeIfAbsent(one.policy(), name -> new OfPolicy(null, new HashMap<>()));
-                if (one.key().isEmpty()) {
-                    policies.put(one.policy(), new OfPolicy(one, known.keys));
-                } else {
-                    known.keys.put(PartitionKey.parse(one.key()), one);
-                }
-            }
-        }
+        ids.values().stream()
+                .filter(one -> !one.policy().isEmpty())
+                .collect(Collectors.groupingBy(Directive::policy))
+                .forEach((policy, all) -> policies.put(policy, OfPolicy.of(all)));
         return new Directives(ids, policies, ids.get(Directive.ALL + " "));
     }
 
@@ -98,7 +119,7 @@ public final class Directives {
         Directive found = all;
         if (found == null) {
             OfPolicy mine = byPolicy.get(policy);
-            found = mine == null ? null : mine.whole != null ? mine.whole : mine.keys.get(key);
+            found = mine == null ? null : mine.find(key);
         }
         return found == null || found.untilMicros() <= nowMicros.getAsLong() ? null : found;
     }

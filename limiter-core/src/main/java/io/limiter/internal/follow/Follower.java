@@ -29,7 +29,6 @@ import org.slf4j.Logger;
 public final class Follower implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Follower.class);
     private static final long POLL_MILLIS = 500;
-    private static final int LONGEST_HEADER = 2_000;
 
     /** What follows. */
     public interface Instance {
@@ -61,7 +60,8 @@ public final class Follower implements AutoCloseable {
 
     // All that follows belongs to the thread, and before its start to its maker.
     private volatile Layer layer = Layer.NONE;
-    private @Nullable String seenHead;
+    /** No head is like this one, so that the first look is at all there is. */
+    private @Nullable String seenHead = "";
     private long lookedMicros;
     private long askedMicros;
     private String verdict = "";
@@ -218,7 +218,7 @@ public final class Follower implements AutoCloseable {
 
     private Published fetch(String key, long micros) {
         long size = store.size(key);
-        if (size > ControlKeys.MOST_BYTES + LONGEST_HEADER) {
+        if (size > ControlKeys.MOST_RECORD_BYTES) {
             throw Published.tooLong(size);
         }
         Published text = Published.of(String.valueOf(store.get(key)));
