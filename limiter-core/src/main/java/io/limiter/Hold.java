@@ -12,17 +12,21 @@ import java.util.function.Function;
 public final class Hold {
     private final Decision decision;
     private final HoldTerms terms;
+    private final Settlement worst;
     private final Function<Hold, String> tokens;
 
     /**
      * For this library.
      *
+     * @param worst what a settlement is, if nothing worse becomes of its parts
      * @param tokens makes the token
      */
-    public Hold(Access library, Decision decision, HoldTerms terms, Function<Hold, String> tokens) {
+    public Hold(
+            Access library, Decision decision, HoldTerms terms, Settlement worst, Function<Hold, String> tokens) {
         Objects.requireNonNull(library, "library");
         this.decision = Objects.requireNonNull(decision, "decision");
         this.terms = Objects.requireNonNull(terms, "terms");
+        this.worst = Objects.requireNonNull(worst, "worst");
         this.tokens = Objects.requireNonNull(tokens, "tokens");
     }
 
@@ -48,6 +52,12 @@ public final class Hold {
     public HoldTerms terms(Access library) {
         Objects.requireNonNull(library, "library");
         return terms;
+    }
+
+    /** What a settlement is, if nothing worse becomes of its parts. For this library. */
+    public Settlement worst(Access library) {
+        Objects.requireNonNull(library, "library");
+        return worst;
     }
 
     @Override

@@ -104,6 +104,32 @@ public abstract class LimiterMonitor {
     /** How many of the calls that the policy denied were denied because their key is blocked ({@link Penalty}). */
     public abstract long blocked(String policy);
 
+    /** What is counted of {@linkplain RateLimiter#reserve reservations}. */
+    public enum HoldCount {
+        /** Reservations of this instance that were not settled in time, so that they came back by themselves. */
+        EXPIRED,
+        /** Settlements above the estimate. */
+        ABOVE_ESTIMATE,
+        /** Permits of them that were not charged, because a debt is at most the capacity of a limit. */
+        FORGOTTEN,
+        /** Settlements that did not reach the backend in time (RL-411). */
+        LOST,
+        /** Settlements without a record of the reservation (RL-412). */
+        UNKNOWN,
+        /** Settlements of a reservation that lies in another instance (RL-413). */
+        ELSEWHERE,
+        /** Actual costs that are none (RL-414). */
+        IGNORED,
+        /** Reservations that were denied because a key had as many as are kept (RL-410). */
+        FULL
+    }
+
+    /** How many of these the policy has had in this instance. */
+    public abstract long holds(String policy, HoldCount what);
+
+    /** How many permits the reservations that this instance has made hold now, up to 100 000 reservations in all. */
+    public abstract long held(String policy);
+
     /** How often the backend gave no decision, for this reason. */
     public abstract long failures(BackendException.Kind kind);
 

@@ -125,6 +125,7 @@ public final class Limiter implements AutoCloseable {
                 .build();
         RateLimiters.Builder builder =
                 RateLimiters.builder(shared == null ? inProcess : shared).maxWaiting(storage.maxWaiting());
+        builder.holdKeep(storage.holds().keep()).holdHash(storage.holds().hash());
         if (shared != null) {
             builder.fallback(inProcess).instances(storage.instances());
             BackendStart.warnOfKeysThatCanBeGuessed(config.settings());

@@ -13,6 +13,7 @@ import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
+import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,17 +57,20 @@ final class BackendRateLimiter extends RateLimiter {
             long instances,
             Executor executor,
             int maxWaiting,
-            WaitTimer timer) {
+            WaitTimer timer,
+            Duration holdKeep,
+            KeyHash holdHash) {
         super(Access.LIBRARY);
         this.backend = backend;
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
         this.executor = executor;
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
-        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting);
+        HoldCounts counts = new HoldCounts(timer::nowMicros);
+        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting);
-        this.holds = new Reservations(backend, waiting);
+        this.holds = new Reservations(backend, fallback, failures, waiting, timer, counts, holdKeep, holdHash);
     }
 
     @Override
@@ -183,6 +187,7 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public void announce(Policy policy) {
         both.forEach(one -> one.announce(policy));
+        holds.announce(policy);
         waiting.renew(policy);
     }
 
@@ -222,12 +227,17 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public Hold reserve(List<Charge> charges, Duration ttl) {
-        return BackendException.join(Access.LIBRARY, holds.reserve(charges, ttl));
+        return counted(BackendException.join(Access.LIBRARY, holds.reserve(charges, ttl)));
     }
 
     @Override
     public CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl) {
-        return onExecutor(holds.reserve(charges, ttl));
+        return onExecutor(holds.reserve(charges, ttl).thenApply(this::counted));
+    }
+
+    private Hold counted(Hold hold) {
+        counted(hold.decision(), false, executor);
+        return hold;
     }
 
     @Override
@@ -253,6 +263,7 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public void close() {
         waiting.close();
+        holds.close();
         both.forEach(Backend::close);
     }
 

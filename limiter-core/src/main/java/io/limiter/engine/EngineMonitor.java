@@ -36,11 +36,14 @@ final class EngineMonitor extends LimiterMonitor {
     private final Supplier<BackendHealth> health;
     private final IntSupplier waiting;
 
-    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting) {
+    private final HoldCounts holds;
+
+    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, HoldCounts holds) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
         this.waiting = waiting;
+        this.holds = holds;
     }
 
     @Override
@@ -73,6 +76,16 @@ final class EngineMonitor extends LimiterMonitor {
     @Override
     public long blocked(String policy) {
         return sum(policy, CallCounts.BLOCKED);
+    }
+
+    @Override
+    public long holds(String policy, HoldCount what) {
+        return holds.sum(policy, what);
+    }
+
+    @Override
+    public long held(String policy) {
+        return holds.held(policy);
     }
 
     private long sum(String policy, int number) {

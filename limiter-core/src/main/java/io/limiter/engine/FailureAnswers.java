@@ -9,6 +9,7 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import java.util.List;
 import java.util.stream.Stream;
@@ -51,6 +52,11 @@ final class FailureAnswers {
 
     /** The answer of the failure mode of the policies. Never fails. */
     Decision answer(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
+        return answer(charges, mode, thrown, null);
+    }
+
+    /** The same of a reservation, which the local share makes then; null terms for none. */
+    Decision answer(List<Charge> charges, Backend.Mode mode, Throwable thrown, @Nullable HoldTerms terms) {
         FailureMode strictest = FailureMode.ALLOW;
         boolean asksNothing = true;
         for (Charge charge : charges) {
@@ -60,7 +66,7 @@ final class FailureAnswers {
         FailureMode answering = answering(strictest, thrown);
         if (answering == FailureMode.LOCAL && fallback != null) {
             try {
-                return local(fallback, charges, mode).asLocalFallback(Access.LIBRARY, charges);
+                return local(fallback, charges, mode, terms).asLocalFallback(Access.LIBRARY, charges);
             } catch (RuntimeException alsoFailed) {
                 LOG.debug("the local fallback failed too", alsoFailed);
             }
@@ -70,8 +76,14 @@ final class FailureAnswers {
         return Decision.of(open ? Decision.Source.FAILED_OPEN : Decision.Source.FAILED_CLOSED, charges, List.of());
     }
 
-    private Decision local(Backend local, List<Charge> charges, Backend.Mode mode) {
+    private Decision local(Backend local, List<Charge> charges, Backend.Mode mode, @Nullable HoldTerms terms) {
         Charge first = charges.get(0);
+        if (terms != null) {
+            List<Charge> parts = charges.stream()
+                    .map(charge -> under(share(local, charge.policy()).part, charge))
+                    .toList();
+            return local.reserve(parts, terms).toCompletableFuture().join();
+        }
         // On a shorter path: an outage is when no processor is to spare.
         return charges.size() == 1 && first.isPlain()
                 ? share(local, first.policy()).decider.decideNow(first.key(), first.permits(), mode)

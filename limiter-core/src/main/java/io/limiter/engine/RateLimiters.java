@@ -4,6 +4,9 @@ import io.limiter.Backend;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.RateLimiter;
+import io.limiter.internal.HoldTerms;
+import io.limiter.internal.KeyHash;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -39,6 +42,8 @@ public final class RateLimiters {
         private Executor executor = commonPool();
         private int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
         private WaitTimer timer = new WaitTimer();
+        private Duration holdKeep = HoldTerms.DEFAULT_KEEP;
+        private KeyHash holdHash = KeyHash.PLAIN;
 
         private Builder(Backend backend) {
             this.backend = Objects.requireNonNull(backend, "backend");
@@ -98,6 +103,27 @@ public final class RateLimiters {
             return this;
         }
 
+        /**
+         * How long the record of a reservation is kept at least after its end, so that a second settlement is found; one minute by
+         * default.
+         *
+         * @throws IllegalArgumentException if it is outside 1 minute to 1 day
+         */
+        public Builder holdKeep(Duration least) {
+            // Checks it.
+            HoldTerms.of(HoldTerms.LONGEST, least);
+            this.holdKeep = least;
+            return this;
+        }
+
+        /**
+         * Protects the tokens of holds, with the same secret in all instances. By default they have a checksum, which anybody can make.
+         */
+        public Builder holdHash(KeyHash keyed) {
+            this.holdHash = Objects.requireNonNull(keyed, "keyed");
+            return this;
+        }
+
         /** For tests that set the time. */
         Builder timer(WaitTimer other) {
             this.timer = other;
@@ -106,7 +132,7 @@ public final class RateLimiters {
 
         /** The limiter. */
         public RateLimiter build() {
-            return new BackendRateLimiter(backend, fallback, instances, executor, maxWaiting, timer);
+            return new BackendRateLimiter(backend, fallback, instances, executor, maxWaiting, timer, holdKeep, holdHash);
         }
     }
 }

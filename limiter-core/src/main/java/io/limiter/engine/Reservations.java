@@ -3,69 +3,246 @@ package io.limiter.engine;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.DenialReason;
 import io.limiter.Hold;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor.HoldCount;
+import io.limiter.Policy;
 import io.limiter.Settlement;
 import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
+import io.limiter.internal.KeyHash;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
-/** Reserves, and settles what was reserved. Thread-safe. */
+/** Reserves, and settles what was reserved, under the limits that are in force then. Thread-safe. */
 final class Reservations {
-    private final Backend backend;
-    private final WaitQueues waiting;
+    private static final int MOST_POLICIES = 1_000;
 
-    Reservations(Backend backend, WaitQueues waiting) {
+    private final Backend backend;
+    private final @Nullable Backend fallback;
+    private final FailureAnswers failures;
+    private final WaitQueues waiting;
+    private final WaitTimer timer;
+    private final Duration keep;
+    private final HoldTokens tokens;
+    private final HoldCounts counts;
+    private final Unsettled unsettled;
+    /** By name: what was announced, or reserved last. */
+    private final Map<String, Policy> policies = new ConcurrentHashMap<>();
+
+    /** A charge, and what it has cost. */
+    private record Cost(Charge charge, long actual) {}
+
+    Reservations(
+            Backend backend,
+            @Nullable Backend fallback,
+            FailureAnswers failures,
+            WaitQueues waiting,
+            WaitTimer timer,
+            HoldCounts counts,
+            Duration keep,
+            KeyHash hash) {
         this.backend = backend;
+        this.fallback = fallback;
+        this.failures = failures;
         this.waiting = waiting;
+        this.timer = timer;
+        this.counts = counts;
+        this.keep = keep;
+        String here = String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
+        this.tokens = new HoldTokens(hash, here, policies::get);
+        this.unsettled = new Unsettled(timer, counts);
     }
 
-    CompletableFuture<Hold> reserve(List<Charge> charges, Duration ttl) {
-        HoldTerms terms = HoldTerms.of(ttl, HoldTerms.DEFAULT_KEEP);
+    /** The policy is in force from now on. */
+    void announce(Policy policy) {
+        if (policy.holds() > 0) {
+            policies.put(policy.name(), policy);
+        } else {
+            policies.remove(policy.name());
+        }
+    }
+
+    /** Its holds are settled as it was. */
+    CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
+        List<Charge> charges = List.copyOf(given);
         charges.forEach(Reservations::check);
-        return backend.reserve(List.copyOf(charges), terms).toCompletableFuture().thenApply(decision -> {
-            // What was taken is settled instead.
-            decision.claimRefund(Access.LIBRARY);
-            return new Hold(Access.LIBRARY, decision, terms, hold -> "");
-        });
+        HoldTerms terms = HoldTerms.of(ttl, keep);
+        for (Charge charge : charges) {
+            if (policies.size() < MOST_POLICIES) {
+                policies.putIfAbsent(charge.policy().name(), charge.policy());
+            }
+        }
+        CompletableFuture<Decision> asked;
+        try {
+            asked = backend.reserve(charges, terms).toCompletableFuture();
+        } catch (RuntimeException failed) {
+            asked = CompletableFuture.failedFuture(failed);
+        }
+        return asked.exceptionally(failed -> failures.answer(charges, Backend.Mode.TAKE, failed, terms))
+                .thenApply(decision -> made(decision, terms));
     }
 
     private static void check(Charge charge) {
+        String name = charge.policy().name();
         if (charge.policy().holds() == 0) {
-            throw new IllegalArgumentException("policy '" + charge.policy().name() + "' can't be reserved; write limiter"
-                    + ".policies." + charge.policy().name() + ".holds = 1000, or withHolds(1000), for as many"
-                    + " reservations of one key");
+            throw new IllegalArgumentException("policy '" + name + "' can't be reserved; write limiter.policies." + name
+                    + ".holds = 1000, or withHolds(1000), for as many reservations of one key");
         }
         if (charge.permits() < 1 || !charge.isPlain()) {
-            throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '"
-                    + charge.policy().name() + "'; write at least 1, without a request id");
+            throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '" + name
+                    + "'" + (charge.isPlain() ? "" : " with a request id or a member")
+                    + "; write at least 1 permit, without them");
         }
     }
 
-    CompletableFuture<Settlement> settle(Hold hold, ToLongFunction<? super Charge> actual) {
-        Decision held = hold.decision();
-        if (!held.allowed() || held.outcomes().isEmpty()) {
-            return CompletableFuture.completedFuture(Settlement.SETTLED);
-        }
-        for (io.limiter.Charge charge : held.charges()) {
-            long cost = actual.applyAsLong(charge);
-            if (cost < 0 || cost > Integer.MAX_VALUE) {
-                return CompletableFuture.completedFuture(Settlement.IGNORED);
+    private Hold made(Decision decision, HoldTerms terms) {
+        // What was taken is settled instead.
+        decision.claimRefund(Access.LIBRARY);
+        if (decision.allowed() && !decision.outcomes().isEmpty()) {
+            List<Charge> charges = decision.charges();
+            for (int i = 0; i < charges.size(); i++) {
+                Charge charge = charges.get(i);
+                counts.begin(terms.id(), i, charge.policy().name(), charge.permits(), timer.nowMicros() + terms.ttlMicros());
             }
         }
-        return backend.settle(held, hold.terms(Access.LIBRARY), actual)
-                .toCompletableFuture()
-                .thenApply(all -> {
-                    held.charges().forEach(charge -> waiting.wake(charge.policy(), charge.key()));
-                    return all.stream()
-                            .map(Backend.Settled::settlement)
-                            .reduce(Settlement.SETTLED, Settlement::worse);
-                });
+        for (LimitOutcome denied : decision.violated()) {
+            if (denied.reason() == DenialReason.HOLDS_FULL) {
+                counts.warn(
+                        denied.policy().name(),
+                        HoldCount.FULL,
+                        "RL-410",
+                        "a key has as many reservations as are kept, " + denied.policy().holds()
+                                + ", so another one was denied; raise 'holds', or shorten their time");
+            }
+        }
+        return new Hold(Access.LIBRARY, decision, terms, Settlement.SETTLED, tokens::write);
+    }
+
+    /** The outcomes that are settled: not those of penalties. */
+    static List<LimitOutcome> held(Decision decision) {
+        return decision.outcomes().stream()
+                .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
+                .toList();
     }
 
     Hold read(String token) {
-        throw new IllegalArgumentException("no token");
+        return tokens.read(token);
+    }
+
+    CompletableFuture<Settlement> settle(Hold hold, ToLongFunction<? super Charge> actual) {
+        Decision decision = hold.decision();
+        List<LimitOutcome> held = decision.allowed() ? held(decision) : List.of();
+        Settlement worst = hold.worst(Access.LIBRARY);
+        String policy = decision.charges().isEmpty()
+                ? EngineMonitor.OTHERS
+                : decision.charges().get(0).policy().name();
+        if (worst == Settlement.HELD_ELSEWHERE) {
+            counts.warn(policy, HoldCount.ELSEWHERE, "RL-413", "a hold lies in another instance, so this one can't settle it");
+            return CompletableFuture.completedFuture(worst);
+        }
+        if (worst == Settlement.UNKNOWN) {
+            counts.warn(policy, HoldCount.UNKNOWN, "RL-412", "a hold names a policy or limit that is not here any more");
+        }
+        List<Cost> costs = new ArrayList<>();
+        for (Charge charge : decision.charges()) {
+            long cost = actual.applyAsLong(charge);
+            if (cost < 0 || cost > Integer.MAX_VALUE) {
+                counts.warn(
+                        charge.policy().name(),
+                        HoldCount.IGNORED,
+                        "RL-414",
+                        "an actual cost of " + cost + " is outside 0.." + Integer.MAX_VALUE + ", so the estimate stays");
+                cost = charge.permits();
+                worst = worst.worse(Settlement.IGNORED);
+            }
+            costs.add(new Cost(charge, cost));
+        }
+        if (held.isEmpty() || worst == Settlement.IGNORED) {
+            return CompletableFuture.completedFuture(worst);
+        }
+        return send(hold, held, costs, worst);
+    }
+
+    private CompletableFuture<Settlement> send(
+            Hold hold, List<LimitOutcome> held, List<Cost> costs, Settlement floor) {
+        Decision decision = hold.decision();
+        HoldTerms terms = hold.terms(Access.LIBRARY);
+        boolean isLocal = decision.source() == Decision.Source.LOCAL_FALLBACK;
+        Backend holder = isLocal && fallback != null ? fallback : backend;
+        List<LimitOutcome> now = isLocal ? held : held.stream().map(this::inForce).toList();
+        List<Charge> charges = now.stream().map(LimitOutcome::charge).distinct().toList();
+        ToLongFunction<Charge> actual = charge -> costs.stream()
+                .filter(cost -> cost.charge.isToSame(charge))
+                .findFirst()
+                .map(Cost::actual)
+                .orElse(charge.permits());
+        Unsettled.Pending sent = new Unsettled.Pending(
+                holder,
+                Decision.of(decision.source(), charges, now),
+                terms,
+                actual,
+                timer.nowMicros() + terms.lifeMicros());
+        return sent.settle().thenApply(answers -> {
+            Settlement worst = floor;
+            for (int i = 0; i < answers.size(); i++) {
+                count(counts, now.get(i), answers.get(i));
+                worst = worst.worse(answers.get(i).settlement());
+            }
+            Unsettled.Pending left = sent.left(answers);
+            if (!left.parts().outcomes().isEmpty()) {
+                unsettled.add(left);
+            }
+            for (int i = 0; i < costs.size(); i++) {
+                Charge charge = costs.get(i).charge;
+                counts.end(terms.id(), i);
+                if (worst == Settlement.SETTLED && costs.get(i).actual > charge.permits()) {
+                    counts.add(charge.policy().name(), HoldCount.ABOVE_ESTIMATE, 1);
+                }
+                waiting.wake(charge.policy(), charge.key());
+            }
+            return worst;
+        });
+    }
+
+    static void count(HoldCounts counts, LimitOutcome part, Backend.Settled answer) {
+        String policy = part.policy().name();
+        counts.add(policy, HoldCount.FORGOTTEN, answer.forgotten());
+        if (answer.settlement() == Settlement.UNKNOWN) {
+            counts.warn(
+                    policy,
+                    HoldCount.UNKNOWN,
+                    "RL-412",
+                    "there is no record of a hold any more, so its actual cost was not charged; settle sooner, or raise"
+                            + " limiter.holds.keep");
+        }
+    }
+
+    /** The same part under the limits that are in force now, if that limit is still there and grants anything. */
+    private LimitOutcome inForce(LimitOutcome then) {
+        Policy now = policies.get(then.policy().name());
+        if (now == null || now == then.policy()) {
+            return then;
+        }
+        Limit limit = HoldTokens.find(
+                now, then.limit().spec().algorithm().text(), then.limit().spec().identity());
+        return limit == null || limit.permits() == 0
+                ? then
+                : new LimitOutcome(
+                        FailureAnswers.under(now, then.charge()), limit, true, 0, 0, 0, 0, then.stampMicros());
+    }
+
+    void close() {
+        unsettled.close();
     }
 }

@@ -22,6 +22,9 @@ final class WaitQueue {
     /** The next try after a denial is no sooner, however fast the limit refills. */
     private static final long SHORTEST_PAUSE_MICROS = 1_000;
 
+    /** The longest pause before the next try under a policy with holds. */
+    private static final long HELD_PAUSE_MICROS = 100_000;
+
     private static final Decision NOTHING_KNOWN = Decision.of(Decision.Source.FAILED_CLOSED, List.of(), List.of());
     /** Beyond all waits. */
     private static final double FAR_MICROS = 1L << 52;
@@ -43,6 +46,8 @@ final class WaitQueue {
     private LimitOutcome last;
 
     private long lastMicros;
+    /** When the head had its last answer. */
+    private long notedMicros;
     private Decision.Source source;
     /** The sum of the permits that the waiters need. */
     private long permits;
@@ -78,6 +83,11 @@ final class WaitQueue {
     /** Whether it is the head, and asks or will in time. */
     boolean isTurnOf(Waiter waiter) {
         return head() == waiter && (isAsking || dueMicros <= waiter.untilMicros);
+    }
+
+    /** When the head asks at the latest: a reservation may end before it is due. */
+    long askMicros() {
+        return last.policy().holds() > 0 ? Math.min(dueMicros, notedMicros + HELD_PAUSE_MICROS) : dueMicros;
     }
 
     /** Sets what wakes the head, in place of an earlier one. */
@@ -124,6 +134,7 @@ final class WaitQueue {
 
     /** Records the answer to the head, so that the next head knows when to ask. */
     private void note(Decision decision, long cost, long nowMicros) {
+        notedMicros = nowMicros;
         dueMicros = nowMicros;
         dueCost = 0;
         for (LimitOutcome outcome : decision.outcomes()) {

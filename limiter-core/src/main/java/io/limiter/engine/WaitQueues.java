@@ -172,7 +172,7 @@ final class WaitQueues {
             if (head == null || queue.isAsking) {
                 return;
             }
-            long leftMicros = queue.dueMicros - timer.nowMicros();
+            long leftMicros = queue.askMicros() - timer.nowMicros();
             if (leftMicros > 0) {
                 queue.setAlarm(timer.schedule(() -> work(queue), leftMicros));
                 return;

@@ -48,7 +48,7 @@ class HoldsContractTest {
     }
 
     static Stream<TestedBackend> backends() {
-        return Backends.all().stream().filter(one -> !one.name().equals("in-process"));
+        return Backends.all().stream();
     }
 
     /** A limiter of one limit, in which the time is set. */

@@ -38,12 +38,13 @@ final class PolicyParser {
                 reader.read(here + "on-failure", text -> PropertyReader.chosen(text, "mode", FailureMode.LOCAL));
         Duration deadline = reader.duration(here + "deadline");
         Limit block = reader.read(here + "block", LimitText::parseBlock);
+        int holds = reader.number(here + "holds");
         return (name, limits) -> {
             List<Limit> all = new ArrayList<>(limits);
             if (block != null) {
                 all.add(block);
             }
-            Policy policy = Policy.of(name, all).withDeadline(deadline);
+            Policy policy = Policy.of(name, all).withDeadline(deadline).withHolds(holds);
             return mode == null ? policy : policy.withFailureMode(mode);
         };
     }

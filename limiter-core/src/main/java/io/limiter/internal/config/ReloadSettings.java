@@ -98,6 +98,9 @@ public record ReloadSettings(
         if (policy.deadline() != null) {
             text.put(start + ".deadline", policy.deadline().toMillis() + "ms");
         }
+        if (policy.holds() > 0) {
+            text.put(start + ".holds", Integer.toString(policy.holds()));
+        }
     }
 
     /**

@@ -2,6 +2,8 @@ package io.limiter.internal.config;
 
 import io.limiter.Policy;
 import io.limiter.address.IpNetwork;
+import io.limiter.internal.KeyHash;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,6 +48,7 @@ public record Settings(
      * @param maxTimestamps total number of timestamps that all sliding logs may hold
      * @param maxWaiting how many calls may wait, also with Redis; a tenth of them, at least one, for one key
      * @param instances how many instances share the limits, for the local fallback
+     * @param holds what is kept of reservations
      */
     public record Storage(
             BackendKind backend,
@@ -53,7 +56,16 @@ public record Settings(
             int maxEntries,
             long maxTimestamps,
             int maxWaiting,
-            long instances) {}
+            long instances,
+            HoldSettings holds) {}
+
+    /**
+     * What is kept of reservations.
+     *
+     * @param keep how long their records are kept at least after their end
+     * @param hash protects their tokens
+     */
+    public record HoldSettings(Duration keep, KeyHash hash) {}
 
     /**
      * Callers that are exempt or denied under all rules.
