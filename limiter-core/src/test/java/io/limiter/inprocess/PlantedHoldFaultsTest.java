@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PlantedHoldFaultsTest {
     private static final Path SOURCES = Path.of("src/main/java/io/limiter/inprocess");
     private static final String PACKAGE = "io.limiter.inprocess.";
-    private static final int STEPS = 4_000;
+    private static final int STEPS = 2_000;
     private static final long SEED = 42;
 
     @TempDir
