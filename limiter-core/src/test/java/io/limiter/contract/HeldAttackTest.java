@@ -203,4 +203,23 @@ class HeldAttackTest {
             assertEquals(LIMIT - 4, left(limiter, policy));
         });
     }
+
+    /** What is held may come back later then, or not at all; nobody gets more. */
+    @ParameterizedTest(name = "{0} on {1}")
+    @MethodSource("limitsAndBackends")
+    void aClockThatStepsBackMintsNothing(Limit limit, TestedBackend tested) throws Exception {
+        on(limit, tested, 100, (limiter, backend, policy, time) -> {
+            Hold cancelled = limiter.reserve(policy, KEY, 6, TTL);
+            time.setMicros(START - PERIOD.toMillis() * 100);
+            assertFalse(limiter.tryAcquire(policy, KEY, 5).allowed(), "held permits count");
+            Hold used = limiter.reserve(policy, KEY, 4, TTL);
+            assertTrue(used.allowed());
+            assertEquals(Settlement.SETTLED, limiter.cancel(cancelled));
+            assertTrue(left(limiter, policy) <= 6);
+            time.setMicros(time.nowMicros() - PERIOD.toMillis() * 100);
+            assertEquals(Settlement.SETTLED, limiter.settle(used, 4));
+            assertTrue(left(limiter, policy) <= 6);
+            assertEquals(Settlement.ALREADY_ENDED, limiter.cancel(used));
+        });
+    }
 }
