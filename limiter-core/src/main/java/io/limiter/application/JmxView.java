@@ -87,6 +87,27 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
         return forEachPolicy(monitor()::blocked);
     }
 
+    @Override
+    public Map<String, Long> getHeld() {
+        return withHolds(monitor()::held);
+    }
+
+    @Override
+    public Map<String, Map<LimiterMonitor.HoldCount, Long>> getHolds() {
+        return withHolds(policy ->
+                by(LimiterMonitor.HoldCount.values(), what -> monitor().holds(policy, what)));
+    }
+
+    private <T> Map<String, T> withHolds(Function<String, T> count) {
+        Map<String, T> all = new TreeMap<>();
+        limiter.policies().forEach((name, policy) -> {
+            if (policy.holds() > 0) {
+                all.put(name, count.apply(name));
+            }
+        });
+        return all;
+    }
+
     private LimiterMonitor monitor() {
         return limiter.rateLimiter().monitor();
     }

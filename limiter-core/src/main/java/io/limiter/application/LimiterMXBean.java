@@ -2,6 +2,7 @@ package io.limiter.application;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
+import io.limiter.LimiterMonitor;
 import io.limiter.Decision;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,12 @@ public interface LimiterMXBean {
 
     /** How many of those were denied because their key is blocked, by policy. */
     Map<String, Long> getBlocked();
+
+    /** How many permits the reservations of this instance hold, by policy; only policies with holds. */
+    Map<String, Long> getHeld();
+
+    /** What became of reservations, by policy and event; only policies with holds. */
+    Map<String, Map<LimiterMonitor.HoldCount, Long>> getHolds();
 
     /** How often the backend gave no decision, by reason. */
     Map<BackendException.Kind, Long> getFailures();

@@ -147,7 +147,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     while count < last do
       local _, ends = of.entry(node, count + 1)
       -- What it gives back may not be settled yet.
-      if h.first > 0 and h.first <= ends then break end
+      if is_log and h.first > 0 and h.first <= ends then break end
       put(h, field(ends), false)
       count = count + 1
     end
@@ -186,7 +186,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   local function look_held(key, now, n, limit, period, burst, id, request, options)
     local base, most, rest = string.match(options, '^(.-),?holds=(%d+)(.*)$')
     local h, names = unsaved(key), {''}
-    h.base, h.most, h.id = base, tonumber(most), request
+    h.key, h.base, h.most, h.id = key, base, tonumber(most), request
     if rest ~= '' then
       local ttl, life = string.match(rest, '^,ttl=(%d+),life=(%d+)$')
       local actual, stamp = string.match(rest, '^,settle=(%d+),end=(%d+)$')
@@ -211,28 +211,18 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         h.gone = math.max(0, h.gone - sum_until(h, 'l', now - period))
       end
     end
+    -- A window that was given back as a whole lasts as long as there are records.
+    if is_fixed and a == 0 and b > 0 and last_of(h, 'k') <= now then b, c = 0, nil end
     return {a, b, c, d, e, f, h = h}
   end
 
-  -- A window that a hold began lasts, though all was given back.
   local function charged(now, n, limit, period, burst, t)
     local h = t.h
     local a, b, c, d, e, f = charge(now, n, is_log and limit + h.gone or limit, period, is_bucket and burst - h.x or burst,
       t[1], t[2], t[3], t[4], t[5], t[6], h.base)
     if not a then return nil end
-    if is_fixed and t[1] == 0 and t[2] > 0 and t[2] <= t[4] and last_of(h, 'k') > now then b = t[2] end
+    if is_fixed and t[1] == 0 and t[2] > 0 and t[2] <= t[4] then b = t[2] end
     return {a, b, c, d, e, f, h = h}
-  end
-
-  local function charge_held(now, n, limit, period, burst, t)
-    local h = t.h
-    if h.ttl and h.kept >= h.most then
-      purge(h, now)
-      h.is_full = h.kept >= h.most
-    end
-    local taken = charged(now, n, limit, period, burst, t)
-    h.is_allowed = taken ~= nil
-    return not h.is_full and taken or nil
   end
 
   -- Writes the state of the algorithm.
@@ -244,9 +234,10 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       t[5], t[6], h.zero = nil, nil, now
       return
     end
+    local latest = t[4]
     t[1], t[2], t[3], t[4], t[5], t[6] = write(key, now, n, limit, period, is_bucket and burst - h.x or burst, id,
       t[1], t[2], t[3], t[4], t[5], t[6], '', h.base)
-    if is_bucket then h.zero = t[5] end
+    if is_bucket then h.zero = t[5] elseif is_fixed then t[4] = latest end
   end
 
   -- Gives back what has run out: of a log the first ones of it. What is charged already of a log is charged again.
@@ -295,6 +286,18 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     if added > 0 then
       t[1], t[2], t[3], t[4], t[5], t[6] = charge(now, added, FOREVER, period, burst, t[1], t[2], t[3], t[4], t[5], t[6], h.base)
     end
+  end
+
+  local function charge_held(now, n, limit, period, burst, t)
+    local h = t.h
+    if h.ttl and h.kept >= h.most then
+      if is_log and is_run_out(h, now) then sweep(h.key, now, limit, period, burst, '', t) end
+      purge(h, now)
+      h.is_full = h.kept >= h.most
+    end
+    local taken = charged(now, n, limit, period, burst, t)
+    h.is_allowed = taken ~= nil
+    return not h.is_full and taken or nil
   end
 
   -- Keeps a record until that time.
@@ -355,8 +358,10 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       sweep(key, now, limit, period, burst, id, t)
       if is_written then put_state(key, now, 0, limit, period, burst, id, t) end
     end
+    local latest = t[4]
     t[1], t[2], t[3], t[4], t[5], t[6] = settle(key, now, n, limit, period, is_bucket and burst - h.x or burst, id,
       t[1], t[2], t[3], t[4], t[5], t[6], '', h.base)
+    if is_fixed then t[4] = latest end
     save(h, now)
     return t
   end
@@ -381,7 +386,9 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   end
 
   local function settle_bucket(h, n, actual, idle, burst, t)
-    local parts, rate, cost = t[3], t[4], math.min(actual, n) * t[3]
+    local parts, rate = t[3], t[4]
+    local used = burst - math.floor(t[1] / parts) - n
+    local cost = math.min(actual, n, math.max(0, 2 * burst - used)) * parts
     local slack, idled = (burst - h.x) * parts - t[1], h.idle - idle
     -- What would have refilled while the bucket was full of what was left.
     local spare = idled <= 0 and 0 or idled >= math.ceil(cost / rate) and cost or math.min(cost, rate * idled)
@@ -481,6 +488,46 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     return last - now + math.ceil(math.max(0, wanted * parts - level) / rate)
   end
 
+  -- The stamps of a log that have run out and are still in it: how long each would count, and how many; nil if they are many.
+  local function dead_of(h, now, period)
+    local of, names, dead = index(), {}, {}
+    local node = of.page('', h, 'g', root(h, 'g'), h.first)
+    local count = of.place(node, now)
+    if count > MOST or count == of.size(node) and string.byte(root(h, 'g')) == 100 then return nil end
+    for i = 1, count do names[i] = field((of.entry(node, i))) end
+    for _, record in ipairs(redis.call('HMGET', h.name, unpack(names))) do
+      if record then
+        local _, _, n, taken = struct.unpack('<BHdd', record)
+        if taken > now - period then dead[#dead + 1] = {taken + period - now, n} end
+      end
+    end
+    return dead
+  end
+
+  -- The times in the answer of a log, with what has run out and is still in it.
+  local function times_of_log(key, now, n, limit, period, burst, t, times)
+    local h, dead = t.h, dead_of(t.h, now, period)
+    local live = t[1] - h.gone
+    if not dead then return times.retry, times.reset, times.reset end
+    -- How long the i-th stamp counts that has not run out.
+    local function left(i)
+      local at, before = i, -1
+      while at ~= before do
+        before = at
+        local time = (answer(key, now, 0, t[1] - 1 - at, period, burst, false, t[1], t[2], t[3], t[4], t[5], t[6], h.base))
+        at = i
+        for _, one in ipairs(dead) do
+          if one[1] <= time then at = at + one[2] end
+        end
+        if at <= before then return time end
+      end
+    end
+    if live == 0 then return times.retry, 0, 0 end
+    local over = live + n - limit
+    return times.retry and times.retry > 0 and over > 0 and left(over - 1) or times.retry,
+      left(live > limit and live - limit or 0), left(live - 1)
+  end
+
   local function answer_held(key, now, n, limit, period, burst, allowed, t)
     local h = t.h
     local retry, remaining, next_us, reset_us, used = answer(key, now, n, limit, period, burst, allowed,
@@ -490,8 +537,11 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       retry = n > burst and -1 or not allowed and told(now, n, burst, t)
       next_us, reset_us = told(now, math.min(burst, remaining + 1), burst, t), told(now, burst, burst, t)
     elseif is_log and h.gone > 0 then
-      remaining, next_us = math.max(0, math.min(limit, limit - t[1] + h.gone)), reset_us
+      remaining = math.max(0, math.min(limit, limit - t[1] + h.gone))
+      retry, next_us, reset_us =
+        times_of_log(key, now, n, limit, period, burst, t, {retry = retry, reset = reset_us})
     end
+    if is_fixed and t[1] == 0 then used = 0 end
     if h.actual then
       used = 8 * (h.forgotten or 0) + (h.status or 0)
     elseif h.noted then

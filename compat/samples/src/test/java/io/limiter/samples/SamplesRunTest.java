@@ -15,6 +15,7 @@ import com.example.Logins;
 import com.example.MovedFromBucket4j;
 import com.example.MovedFromResilience4j;
 import com.example.NewLimits;
+import com.example.ModelCalls;
 import com.example.PrintQueue;
 import com.example.Reports;
 import com.example.WebFluxVotes;
@@ -109,6 +110,19 @@ class SamplesRunTest {
             PrintQueue queue = new PrintQueue(none);
             assertTrue(queue.print("ann", printed::incrementAndGet));
             assertFalse(queue.print("ann", printed::incrementAndGet), "nothing is due within two seconds");
+        }
+    }
+
+    @Test
+    void whatACallHasCost() throws IOException {
+        try (Limiter limiter = limiter(properties("use-java", ".tokens."))) {
+            ModelCalls calls = new ModelCalls(limiter);
+            String prompt = "x".repeat(180_000);
+            assertTrue(calls.ask("ann", prompt, text -> 90_000), "an estimate of 60 000");
+            assertFalse(calls.ask("ann", prompt, text -> 0), "10 000 are left");
+            assertTrue(calls.ask("ann", "short", text -> 0));
+            assertTrue(calls.ask("bob", prompt, text -> 1_000));
+            assertTrue(calls.ask("bob", prompt, text -> 1_000), "59 000 came back");
         }
     }
 

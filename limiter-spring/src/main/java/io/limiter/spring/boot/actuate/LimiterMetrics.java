@@ -4,6 +4,7 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
+import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -55,10 +56,14 @@ final class LimiterMetrics implements MeterBinder {
                 .baseUnit("calls")
                 .register(registry);
         Set<String> bound = ConcurrentHashMap.newKeySet();
-        Consumer<String> once = policy -> {
+        Consumer<String> once = name -> {
             // A registry would warn about a second registration.
-            if (bound.add(policy)) {
-                bind(policy, counters, registry);
+            if (bound.add(name)) {
+                bind(name, counters, registry);
+            }
+            Policy policy = limiter.policies().get(name);
+            if (policy != null && policy.holds() > 0 && bound.add(name + " holds")) {
+                bindHolds(name, counters, registry);
             }
         };
         limiter.<LimiterConfig>derive(config -> config)
@@ -85,6 +90,21 @@ final class LimiterMetrics implements MeterBinder {
                         .tags("policy", policy, "outcome", "denied", "source", Reports.text(source))
                         .register(registry);
             }
+        }
+    }
+
+    private static void bindHolds(String policy, LimiterMonitor counters, MeterRegistry registry) {
+        Gauge.builder("limiter.held", counters, all -> all.held(policy))
+                .tag("policy", policy)
+                .description("Permits that the reservations of this instance hold")
+                .baseUnit("permits")
+                .register(registry);
+        for (LimiterMonitor.HoldCount what : LimiterMonitor.HoldCount.values()) {
+            FunctionCounter.builder("limiter.holds", counters, all -> all.holds(policy, what))
+                    .tags("policy", policy, "event", Reports.text(what))
+                    .description("Reservations that ended by themselves, were denied because there are too many, or were"
+                            + " settled above their estimate, too late or elsewhere")
+                    .register(registry);
         }
     }
 

@@ -108,12 +108,20 @@ final class Reports {
      * @param definedBy {@code configuration}, the method of its annotation, or {@code code}
      */
     private static JsonObject policy(String name, @Nullable Policy policy, String definedBy, LimiterMonitor counters) {
-        return new JsonObject()
+        JsonObject shown = new JsonObject()
                 .with("limits", policy == null ? List.of() : texts(policy.limits()))
                 .with("onFailure", policy == null ? null : policy.onFailure().text())
                 .with("deadline", policy == null ? null : Objects.toString(policy.deadline(), null))
                 .with("definedBy", definedBy)
                 .with("decisions", decisions(name, counters));
+        if (policy != null && policy.holds() > 0) {
+            JsonObject holds = new JsonObject().with("most", policy.holds()).with("held", counters.held(name));
+            for (LimiterMonitor.HoldCount what : LimiterMonitor.HoldCount.values()) {
+                holds.put(text(what), counters.holds(name, what));
+            }
+            shown.put("holds", holds);
+        }
+        return shown;
     }
 
     /** How many calls a policy allowed, and denied or would have denied as a shadow policy, by source. */
