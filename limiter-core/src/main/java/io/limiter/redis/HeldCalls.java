@@ -112,7 +112,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         return i;
     }
 
-    private static Settled read(long stamp) {
+    /** What became of a settlement, of the last number of its reply. */
+    static Settled read(long stamp) {
         return new Settled(REPLIED[(int) (stamp & 7)], stamp >> 3);
     }
 }
