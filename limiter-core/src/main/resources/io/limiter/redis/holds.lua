@@ -207,6 +207,11 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       t[5], t[6], h.zero = nil, nil, now
       return
     end
+    if is_fixed and t[2] == 0 then
+      -- All was given back, and there is no record any more.
+      redis.call('DEL', key)
+      return
+    end
     local latest = t[4]
     t[1], t[2], t[3], t[4], t[5], t[6] = write(key, now, n, limit, period, is_bucket and burst - h.x or burst, id,
       t[1], t[2], t[3], t[4], t[5], t[6], '', h.base)

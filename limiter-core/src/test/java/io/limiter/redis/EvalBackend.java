@@ -47,7 +47,7 @@ final class EvalBackend implements Backend {
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
-        List<Settled> settled = Call.ends(keys, held.outcomes(), Call.BACK, true).stream()
+        List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
                 .flatMap(ends -> run(HeldCalls.settling(ends, terms.id(), actual)).stream())
                 .map(outcome -> HeldCalls.read(outcome.stampMicros()))
                 .toList();
