@@ -47,7 +47,7 @@ final class EvalBackend implements Backend {
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
-        List<Settled> settled = Call.ends(keys, held.outcomes(), Call.BACK, true).stream()
+        List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
                 .flatMap(ends -> run(HeldCalls.settling(ends, terms.id(), actual)).stream())
                 .map(outcome -> HeldCalls.read(outcome.stampMicros()))
                 .toList();
@@ -67,7 +67,7 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> end(Decision decision, String how) {
-        return Call.ends(keys, decision.outcomes(), how, false).stream()
+        return Ends.of(keys, decision.outcomes(), how, false).stream()
                 .flatMap(parts -> run(parts).stream())
                 .toList();
     }
