@@ -48,7 +48,6 @@ class PlantedHeldFaultsTest {
                 new Fault("a table of one less", "h.is_full = h.kept >= h.most", "h.is_full = h.kept >= h.most - 1"),
                 new Fault("nothing is purged", "if h.purge == 0 or h.purge > now then return end", "do return end"),
                 new Fault("idle time is lost", "idled <= 0 and 0 or", "true and 0 or"),
-                new Fault("idle time for several", "math.max(0, h.idle - math.ceil(spare / rate))", "h.idle"),
                 new Fault("idle while it refills", "now - math.max(h.at, h.zero))", "now - h.at)"),
                 new Fault("told too early", "return last - now + math.ceil(", "return math.ceil("),
                 new Fault("nothing is held", "h.x = h.x + n", "h.x = h.x"),
