@@ -177,7 +177,7 @@ final class Reservations {
             }
             costs.add(new Cost(charge, cost));
         }
-        if (held.isEmpty() || worst == Settlement.IGNORED) {
+        if (held.isEmpty()) {
             return CompletableFuture.completedFuture(worst);
         }
         return send(hold, held, costs, worst);

@@ -41,6 +41,16 @@ final class HeldBucketState extends HeldState<TokenBucketState> {
     }
 
     @Override
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
+        boolean given = super.giveBack(charge, limit, stamp, now);
+        if (given && held(limit.spec(), now) > 0) {
+            // It is full sooner than its state says, and idle from then on.
+            state.spend(limit.spec(), 0, now);
+        }
+        return given;
+    }
+
+    @Override
     LimitOutcome answerOf(
             TokenBucketState settled,
             Charge charge,

@@ -110,7 +110,7 @@ abstract class HeldState<S extends State> extends State {
 
     /** How long until one more may be kept; 0 if now, {@link LimitOutcome#NEVER} if only memory lacks. */
     final long waitForRoom(int most, long now) {
-        if (records.size() >= most) {
+        if (records.size() >= most || !stamps.hasLeft(STAMPS_A_HOLD)) {
             stamps.change(-STAMPS_A_HOLD * records.purge(now));
         }
         return records.size() >= most

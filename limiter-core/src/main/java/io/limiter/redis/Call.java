@@ -10,7 +10,6 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -172,31 +171,6 @@ final class Call {
             }
         }
         return parts;
-    }
-
-    /**
-     * Ends what the outcomes took: {@link #BACK} or {@link #KEEP}.
-     *
-     * @param inOne whether one call may have the states of several slots; else there is one for each charge
-     */
-    static Collection<List<Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
-        List<List<Part>> calls = new ArrayList<>();
-        for (LimitOutcome outcome : outcomes) {
-            Charge charge = outcome.charge();
-            String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            Part part = new Part(key, charge, outcome.limit(), how + outcome.stampMicros(), false, 0, null);
-            List<Part> call = calls.stream()
-                    // The script reads all states of a call before it writes one, so none can be there twice.
-                    .filter(one -> (inOne || one.get(0).charge.equals(charge))
-                            && one.stream().noneMatch(other -> other.key.equals(key)))
-                    .findFirst()
-                    .orElseGet(ArrayList::new);
-            if (call.isEmpty()) {
-                calls.add(call);
-            }
-            call.add(part);
-        }
-        return calls;
     }
 
     /** The decision by Redis about charges, from the outcomes of all their limits. */

@@ -62,6 +62,10 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         }
     }
 
+    CompletableFuture<List<Settled>> settle(Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        return settle(held.outcomes(), terms.id(), actual, Call.deadline(held.charges(), deadline));
+    }
+
     /** What became of each outcome. Never fails. */
     CompletableFuture<List<Settled>> settle(
             List<LimitOutcome> outcomes, String id, ToLongFunction<? super Charge> actual, Duration longest) {
@@ -70,7 +74,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
                 .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
                 .toList();
         List<CompletableFuture<?>> all = new ArrayList<>();
-        for (List<Call.Part> ends : Call.ends(keys, held, Call.BACK, !connection.isCluster())) {
+        for (List<Call.Part> ends : Ends.of(keys, held, Call.BACK, !connection.isCluster())) {
             List<Call.Part> parts = settling(ends, id, actual);
             all.add(denials.clearing(Call.now(parts, longest, false), connection::send)
                     .handle((replies, failure) -> {
@@ -107,7 +111,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         return i;
     }
 
-    private static Settled read(long stamp) {
+    /** What became of a settlement, of the last number of its reply. */
+    static Settled read(long stamp) {
         return new Settled(REPLIED[(int) (stamp & 7)], stamp >> 3);
     }
 }

@@ -47,6 +47,7 @@ public final class RedisBackend implements Backend {
     private final Duration deadline;
     private final DenialCache denials;
     private final HeldCalls held;
+    private final Ends ends;
 
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix, builder.keyHash);
@@ -54,6 +55,7 @@ public final class RedisBackend implements Backend {
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
         this.held = new HeldCalls(connection, keys, denials, deadline);
+        this.ends = new Ends(connection, keys, denials, deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -164,29 +166,17 @@ public final class RedisBackend implements Backend {
     @Override
     public CompletionStage<List<Settled>> settle(
             Decision decision, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-        return held.settle(decision.outcomes(), terms.id(), actual, Call.deadline(decision.charges(), deadline));
+        return held.settle(decision, terms, actual);
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return end(decision, Call.BACK).thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
+        return ends.send(decision, Call.BACK).thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
     }
 
     @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
-        return end(decision, Call.KEEP).thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
-    }
-
-    /** Sends the calls that end a decision: the outcomes of all states. */
-    private CompletableFuture<List<LimitOutcome>> end(Decision decision, String how) {
-        Duration longest = Call.deadline(decision.charges(), deadline);
-        List<CompletableFuture<List<LimitOutcome>>> all =
-                Call.ends(keys, decision.outcomes(), how, !connection.isCluster()).stream()
-                        .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
-                        .toList();
-        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenApply(
-                        none -> all.stream().flatMap(one -> one.join().stream()).toList());
+        return ends.send(decision, Call.KEEP).thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
     }
 
     @Override

@@ -163,7 +163,7 @@ record SlotsDecision(
                     return allowed(taken.get(i), repeated ? 0 : stamp);
                 })
                 .toList();
-        return all(Call.ends(keys, own, Call.BACK, false).stream()
+        return all(Ends.of(keys, own, Call.BACK, false).stream()
                 .map(parts -> held == null ? parts : HeldCalls.settling(parts, held.id(), charge -> 0))
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }

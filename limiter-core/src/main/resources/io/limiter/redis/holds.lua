@@ -60,14 +60,14 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   local function last_of(h, name)
     local node = root(h, name)
-    local page = node == '' and '' or index().page('', h, name, node, FOREVER)
+    local page = (node == '' or string.byte(node) == 112) and node or index().page('', h, name, node, FOREVER)
     return page == '' and 0 or (struct.unpack('<d', page, #page - 15))
   end
 
   -- What is noted for a time: the number, and in how many entries up to it; nil if nothing is.
   local function noted(h, name, time)
     local node = root(h, name)
-    if node == '' then return nil end
+    if node == '' or string.byte(node) == 112 and struct.unpack('<d', node, #node - 15) < time then return nil end
     local page = index().page('', h, name, node, time)
     local i = index().place(page, time)
     if i == 0 then return nil end
@@ -88,6 +88,19 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   -- Removes so many of what is noted for a time; nil for all. Returns whether anything is.
   local function remove(h, name, time, some)
+    local node = root(h, name)
+    if #node < 1024 and string.byte(node) == 112 then
+      for at = #node - 15, 2, -16 do
+        local other, n = struct.unpack('<dd', node, at)
+        if other == time then
+          local rest = some and n > some and struct.pack('<dd', time, n - some) or ''
+          put_root(h, name, #node + #rest > 17 and string.sub(node, 1, at - 1) .. rest .. string.sub(node, at + 16) or '')
+          return true
+        elseif other < time then
+          return false
+        end
+      end
+    end
     local n = noted(h, name, time)
     if not n then return false end
     put_root(h, name, index().remove('', h, name, root(h, name), time, 1))
@@ -95,71 +108,25 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     return true
   end
 
-  -- Removes all that is noted until a time.
-  local function cut(h, name, time)
-    local node = root(h, name)
-    if node == '' then return end
-    local of, field_of, page = index(), nil, node
-    if string.byte(node) == 100 then
-      local at = math.max(1, of.place(node, time))
-      for i = 1, at - 1 do put(h, of.page_name(name, node, i), false) end
-      node = 'd' .. string.sub(node, 16 * at - 14)
-      field_of = of.page_name(name, node, 1)
-      page = get('', h, field_of)
-    end
-    local count = of.place(page, time)
-    if count == of.size(page) then
-      if field_of then put(h, field_of, false) end
-      node = field_of and #node > 17 and 'd' .. string.sub(node, 18) or ''
-    elseif count > 0 then
-      page = 'p' .. string.sub(page, 16 * count + 2)
-      if field_of then put(h, field_of, page) else node = page end
-      if field_of and #node > 17 then
-        node = 'd' .. struct.pack('<dd', of.entry(node, 1), of.total(page, 1, of.size(page))) .. string.sub(node, 18)
-      end
-    end
-    if #node == 17 and string.byte(node) == 100 then
-      -- A directory has two pages at least.
-      field_of = of.page_name(name, node, 1)
-      node = get('', h, field_of)
-      put(h, field_of, false)
-    end
-    put_root(h, name, node)
-  end
+  local rare
 
-  local function load(h, raw)
-    h.reads = true
-    h.kept, h.resets, h.first, h.purge, h.newest, h.expires, h.x = struct.unpack('<HHddddd', raw)
-    if is_bucket then h.idle, h.at, h.zero = struct.unpack('<ddd', raw, 45) end
-  end
-
-  local function unsaved(key)
-    return {name = key .. ':holds1', fields = {}, changed = {}, reads = false, kept = 0, resets = 0, first = 0, purge = 0,
-      newest = 0, expires = 0, x = 0, idle = 0, at = 0, zero = 0, gone = 0}
-  end
-
-  -- Forgets records that need not be kept any more, the first ones first.
-  local function purge(h, now)
-    if h.purge == 0 or h.purge > now then return end
-    local of = index()
-    local node = of.page('', h, 'k', root(h, 'k'), 0)
-    local count, last = 0, math.min(MOST, of.place(node, now))
-    while count < last do
-      local _, ends = of.entry(node, count + 1)
-      -- What it gives back may not be settled yet.
-      if is_log and h.first > 0 and h.first <= ends then break end
-      put(h, field(ends), false)
-      count = count + 1
+  -- The records of a key, as they are stored.
+  local function loaded(name, raw)
+    local kept, resets, first, purge, newest, expires, x, idle, at, zero = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    if raw then
+      kept, resets, first, purge, newest, expires, x = struct.unpack('<HHddddd', raw)
+      if is_bucket then idle, at, zero = struct.unpack('<ddd', raw, 45) end
     end
-    if count > 0 then
-      put_root(h, 'k', of.remove('', h, 'k', root(h, 'k'), (of.entry(node, 1)) , count))
-      h.kept, h.purge = h.kept - count, first_of(h, 'k')
-    end
+    -- All fields at once: a table that grows costs more than all the rest.
+    return {name = name, fields = {[''] = raw, g = nil, k = nil, l = nil}, changed = {}, reads = raw, gone = 0, kept = kept,
+      resets = resets, first = first, purge = purge, newest = newest, expires = expires, x = x, idle = idle, at = at, zero = zero,
+      is_changed = false, renews = false, noted = false, is_full = false, is_allowed = false, key = '', base = '', most = 0,
+      id = '', ttl = false, life = 0, actual = false, stamp = 0, status = 0, forgotten = 0}
   end
 
   local function save(h, now)
     if not h.is_changed then return end
-    if h.purge + 1000000 <= now then purge(h, now) end
+    if h.purge + 1000000 <= now then rare().purge(h, now) end
     if h.kept == 0 then
       redis.call('DEL', h.name)
       return
@@ -184,20 +151,26 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   -- The state of the algorithm, without what has run out, and h: the records.
   local function look_held(key, now, n, limit, period, burst, id, request, options)
-    local base, most, rest = string.match(options, '^(.-),?holds=(%d+)(.*)$')
-    local h, names = unsaved(key), {''}
-    h.key, h.base, h.most, h.id = key, base, tonumber(most), request
-    if rest ~= '' then
-      local ttl, life = string.match(rest, '^,ttl=(%d+),life=(%d+)$')
-      local actual, stamp = string.match(rest, '^,settle=(%d+),end=(%d+)$')
-      if not ttl and not actual then error('LIMITEROPTIONS ARGV[9] has no such holds: ' .. options) end
-      h.ttl, h.life, h.actual, h.stamp = tonumber(ttl), tonumber(life), tonumber(actual), tonumber(stamp)
-      names = {'', 'g', stamp or field(now + h.ttl), is_log and 'l' or ttl and 'k', is_log and ttl and 'k' or nil}
-      for i, value in ipairs(redis.call('HMGET', h.name, unpack(names))) do h.fields[names[i]] = value end
+    local base, most, how, one, other = string.match(options, '^(.-),?holds=(%d+),?(%l*)=?(%d*)[^%d]*(%d*)$')
+    local name, h = key .. ':holds1', nil
+    if how == '' then
+      h = loaded(name, redis.call('HGET', name, ''))
+    elseif how == 'ttl' or how == 'settle' then
+      one, other = tonumber(one), tonumber(other)
+      local record, values = field(how == 'ttl' and now + one or other), nil
+      if is_log then
+        values = redis.call('HMGET', name, '', 'g', record, 'k', 'l')
+      else
+        values = redis.call('HMGET', name, '', 'g', record, 'k')
+      end
+      h = loaded(name, values[1])
+      local fields = h.fields
+      fields.g, fields[record], fields.k, fields.l = values[2], values[3], values[4], values[5]
+      if how == 'ttl' then h.ttl, h.life = one, other else h.actual, h.stamp = one, other end
     else
-      h.fields[''] = redis.call('HGET', h.name, '')
+      error('LIMITEROPTIONS ARGV[9] has no such holds: ' .. options)
     end
-    if h.fields[''] then load(h, h.fields['']) end
+    h.key, h.base, h.most, h.id = key, base, tonumber(most), request
     local a, b, c, d, e, f = look(key, now, n, limit, period, is_bucket and burst - h.x or burst, id, '', base)
     if is_bucket and h.x > 0 then h.idle = h.idle + math.max(0, now - math.max(h.at, h.zero)) end
     if is_run_out(h, now) and (is_bucket or a > 0 and (is_log or b == h.x)) then
@@ -234,65 +207,196 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       t[5], t[6], h.zero = nil, nil, now
       return
     end
+    if is_fixed and t[2] == 0 then
+      -- All was given back, and there is no record any more.
+      redis.call('DEL', key)
+      return
+    end
     local latest = t[4]
     t[1], t[2], t[3], t[4], t[5], t[6] = write(key, now, n, limit, period, is_bucket and burst - h.x or burst, id,
       t[1], t[2], t[3], t[4], t[5], t[6], '', h.base)
     if is_bucket then h.zero = t[5] elseif is_fixed then t[4] = latest end
   end
 
-  -- Gives back what has run out: of a log the first ones of it. What is charged already of a log is charged again.
-  local function sweep(key, now, limit, period, burst, id, t)
-    local h, added = t.h, is_log and t[1] - t[3] or 0
-    if not is_log then
-      cut(h, 'g', now)
-      h.first, h.gone = first_of(h, 'g'), 0
-      h.is_changed = true
-      return
-    end
-    if t[3] == 0 then
-      cut(h, 'g', FOREVER)
-      cut(h, 'l', FOREVER)
-      h.first, h.gone = 0, 0
-      return
-    end
-    local of, names = index(), {}
-    local node = of.page('', h, 'g', root(h, 'g'), h.first)
-    local count = math.min(kind == 'sliding-list' and MOST / 2 or MOST, of.place(node, now))
-    for i = 1, count do names[i] = field((of.entry(node, i))) end
-    local last, sum = nil, 0
-    local function give()
-      if sum > 0 and last > now - period then
-        local _
-        _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, sum, limit, period, burst, '', last, look(key, now, 0, limit, period,
-          burst, '', '', h.base))
+  -- What only some calls need: functions that are not made take no time.
+  local far = nil
+  function rare()
+    if far then return far end
+    far = {}
+    -- Removes all that is noted until a time.
+    function far.cut(h, name, time)
+      local node = root(h, name)
+      if node == '' then return end
+      local of, field_of, page = index(), nil, node
+      if string.byte(node) == 100 then
+        local at = math.max(1, of.place(node, time))
+        for i = 1, at - 1 do put(h, of.page_name(name, node, i), false) end
+        node = 'd' .. string.sub(node, 16 * at - 14)
+        field_of = of.page_name(name, node, 1)
+        page = get('', h, field_of)
       end
-    end
-    for _, record in ipairs(redis.call('HMGET', h.name, unpack(names))) do
-      if record then
-        local _, _, n, taken = struct.unpack('<BHdd', record)
-        remove(h, 'l', taken, n)
-        if taken ~= last then
-          give()
-          last, sum = taken, 0
+      local count = of.place(page, time)
+      if count == of.size(page) then
+        if field_of then put(h, field_of, false) end
+        node = field_of and #node > 17 and 'd' .. string.sub(node, 18) or ''
+      elseif count > 0 then
+        page = 'p' .. string.sub(page, 16 * count + 2)
+        if field_of then put(h, field_of, page) else node = page end
+        if field_of and #node > 17 then
+          node = 'd' .. struct.pack('<dd', of.entry(node, 1), of.total(page, 1, of.size(page))) .. string.sub(node, 18)
         end
-        sum = sum + n
+      end
+      if #node == 17 and string.byte(node) == 100 then
+        -- A directory has two pages at least.
+        field_of = of.page_name(name, node, 1)
+        node = get('', h, field_of)
+        put(h, field_of, false)
+      end
+      put_root(h, name, node)
+    end
+
+    -- Forgets records that need not be kept any more, the first ones first.
+    function far.purge(h, now)
+      if h.purge == 0 or h.purge > now then return end
+      local of = index()
+      local node = of.page('', h, 'k', root(h, 'k'), 0)
+      local count, last = 0, math.min(MOST, of.place(node, now))
+      while count < last do
+        local _, ends = of.entry(node, count + 1)
+        -- What it gives back may not be settled yet.
+        if is_log and h.first > 0 and h.first <= ends then break end
+        put(h, field(ends), false)
+        count = count + 1
+      end
+      if count > 0 then
+        put_root(h, 'k', of.remove('', h, 'k', root(h, 'k'), (of.entry(node, 1)) , count))
+        h.kept, h.purge = h.kept - count, first_of(h, 'k')
       end
     end
-    give()
-    put_root(h, 'g', of.remove('', h, 'g', root(h, 'g'), h.first, count))
-    h.first = first_of(h, 'g')
-    t[1], t[2], t[3], t[4], t[5], t[6] = look(key, now, added, limit, period, burst, id, '', h.base)
-    h.gone = is_run_out(h, now) and math.max(0, sum_until(h, 'g', now) - sum_until(h, 'l', now - period)) or 0
-    if added > 0 then
-      t[1], t[2], t[3], t[4], t[5], t[6] = charge(now, added, FOREVER, period, burst, t[1], t[2], t[3], t[4], t[5], t[6], h.base)
+
+    -- Gives back what has run out: of a log the first ones of it. What is charged already of a log is charged again.
+    function far.sweep(key, now, limit, period, burst, id, t)
+      local h, added = t.h, is_log and t[1] - t[3] or 0
+      if not is_log then
+        far.cut(h, 'g', now)
+        h.first, h.gone = first_of(h, 'g'), 0
+        h.is_changed = true
+        return
+      end
+      if t[3] == 0 then
+        far.cut(h, 'g', FOREVER)
+        far.cut(h, 'l', FOREVER)
+        h.first, h.gone = 0, 0
+        return
+      end
+      local of, names = index(), {}
+      local node = of.page('', h, 'g', root(h, 'g'), h.first)
+      local count = math.min(kind == 'sliding-list' and MOST / 2 or MOST, of.place(node, now))
+      for i = 1, count do names[i] = field((of.entry(node, i))) end
+      local last, sum = nil, 0
+      local function give()
+        if sum > 0 and last > now - period then
+          local _
+          _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, sum, limit, period, burst, '', last, look(key, now, 0, limit, period,
+            burst, '', '', h.base))
+        end
+      end
+      for _, record in ipairs(redis.call('HMGET', h.name, unpack(names))) do
+        if record then
+          local _, _, n, taken = struct.unpack('<BHdd', record)
+          remove(h, 'l', taken, n)
+          if taken ~= last then
+            give()
+            last, sum = taken, 0
+          end
+          sum = sum + n
+        end
+      end
+      give()
+      put_root(h, 'g', of.remove('', h, 'g', root(h, 'g'), h.first, count))
+      h.first = first_of(h, 'g')
+      t[1], t[2], t[3], t[4], t[5], t[6] = look(key, now, added, limit, period, burst, id, '', h.base)
+      h.gone = is_run_out(h, now) and math.max(0, sum_until(h, 'g', now) - sum_until(h, 'l', now - period)) or 0
+      if added > 0 then
+        t[1], t[2], t[3], t[4], t[5], t[6] = charge(now, added, FOREVER, period, burst, t[1], t[2], t[3], t[4], t[5], t[6], h.base)
+      end
     end
+
+    -- How long until a bucket has so many permits, if all holds are settled as reserved.
+    function far.told(now, wanted, burst, t)
+      local credit, from, parts, rate, pending, ceiling = t[1], t[2], t[3], t[4], t[6], burst - t.h.x
+      local function time(parts_wanted)
+        if parts_wanted <= credit then return 0 end
+        return pending and pending.time(parts_wanted) or from - now + math.ceil((parts_wanted - credit) / rate)
+      end
+      if wanted <= ceiling then return time(wanted * parts) end
+      local last, full = last_of(t.h, 'g'), time(ceiling * parts)
+      local level = ceiling * parts
+      if now + full > last then
+        if pending then last = now + full else level = credit + math.max(0, last - from) * rate end
+      end
+      return last - now + math.ceil(math.max(0, wanted * parts - level) / rate)
+    end
+
+    -- The stamps of a log that have run out and are still in it: how long each would count, and how many; nil if they are many.
+    local function dead_of(h, now, period)
+      local of, names, dead = index(), {}, {}
+      local node = of.page('', h, 'g', root(h, 'g'), h.first)
+      local count = of.place(node, now)
+      if count > MOST or count == of.size(node) and string.byte(root(h, 'g')) == 100 then return nil end
+      for i = 1, count do names[i] = field((of.entry(node, i))) end
+      for _, record in ipairs(redis.call('HMGET', h.name, unpack(names))) do
+        if record then
+          local _, _, n, taken = struct.unpack('<BHdd', record)
+          if taken > now - period then dead[#dead + 1] = {taken + period - now, n} end
+        end
+      end
+      return dead
+    end
+
+    -- The times in the answer of a log, with what has run out and is still in it.
+    function far.times_of_log(key, now, n, limit, period, burst, t, times)
+      local h, dead = t.h, dead_of(t.h, now, period)
+      local live = t[1] - h.gone
+      if not dead then return times.retry, times.reset, times.reset end
+      -- How long the i-th stamp counts that has not run out.
+      local function left(i)
+        local at, before = i, -1
+        while at ~= before do
+          before = at
+          local time = (answer(key, now, 0, t[1] - 1 - at, period, burst, false, t[1], t[2], t[3], t[4], t[5], t[6], h.base))
+          at = i
+          for _, one in ipairs(dead) do
+            if one[1] <= time then at = at + one[2] end
+          end
+          if at <= before then return time end
+        end
+      end
+      if live == 0 then return times.retry, 0, 0 end
+      local over = live + n - limit
+      return times.retry and times.retry > 0 and over > 0 and left(over - 1) or times.retry,
+        left(live > limit and live - limit or 0), left(live - 1)
+    end
+
+    -- Ends all holds: nothing comes back any more.
+    function far.reset(key, now)
+      local raw = redis.call('HGET', key .. ':holds1', '')
+      if not raw then return end
+      local h = loaded(key .. ':holds1', raw)
+      far.cut(h, 'g', FOREVER)
+      if is_log then far.cut(h, 'l', FOREVER) end
+      h.resets, h.first, h.x, h.is_changed = (h.resets + 1) % 65536, 0, 0, true
+      save(h, now)
+    end
+
+    return far
   end
 
   local function charge_held(now, n, limit, period, burst, t)
     local h = t.h
     if h.ttl and h.kept >= h.most then
-      if is_log and is_run_out(h, now) then sweep(h.key, now, limit, period, burst, '', t) end
-      purge(h, now)
+      if is_log and is_run_out(h, now) then rare().sweep(h.key, now, limit, period, burst, '', t) end
+      rare().purge(h, now)
       h.is_full = h.kept >= h.most
     end
     local taken = charged(now, n, limit, period, burst, t)
@@ -320,7 +424,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     h.newest, h.noted = math.max(h.newest, ends), ends
     if is_fixed and h.x ~= t[2] then
       -- Nothing of another window comes back.
-      cut(h, 'g', FOREVER)
+      rare().cut(h, 'g', FOREVER)
       h.first, h.x = 0, t[2]
     end
     if is_bucket or ends < (is_fixed and t[2] or now + period) then
@@ -333,13 +437,13 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       end
     end
     h.kept = h.kept + 1
-    put(h, field(ends), struct.pack('<BHdddd', 0, h.resets, n, now, is_fixed and t[2] or h.idle, keep(h, ends, ends + h.life, now))
+    put(h, field(ends), struct.pack('<BHdddd', 0, h.resets, n, now, is_fixed and t[2] or h.idle or 0, keep(h, ends, ends + h.life, now))
       .. h.id)
   end
 
   local function write_held(key, now, n, limit, period, burst, id, t)
     local h = t.h
-    if is_run_out(h, now) then sweep(key, now, limit, period, burst, id, t) end
+    if is_run_out(h, now) then rare().sweep(key, now, limit, period, burst, id, t) end
     if is_bucket and h.ttl then
       if h.x == 0 then h.idle = 0 end
       h.x = h.x + n
@@ -355,7 +459,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     local h = t.h
     if is_run_out(h, now) then
       local is_written = h.gone > 0 and (is_fixed or is_bucket and t[5])
-      sweep(key, now, limit, period, burst, id, t)
+      rare().sweep(key, now, limit, period, burst, id, t)
       if is_written then put_state(key, now, 0, limit, period, burst, id, t) end
     end
     local latest = t[4]
@@ -431,7 +535,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     local is_open = ends > now and resets == h.resets
     h.status = is_open and 1 or 2
     local is_written = is_run_out(h, now) and h.gone > 0 and not is_log
-    if is_run_out(h, now) then sweep(key, now, limit, period, burst, '', t) end
+    if is_run_out(h, now) then rare().sweep(key, now, limit, period, burst, '', t) end
     local more = h.actual
     if is_open then
       local less = math.max(0, taken - h.actual)
@@ -460,86 +564,18 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     return true, t
   end
 
-  -- Ends all holds: nothing comes back any more.
-  local function reset(key, now)
-    local h = unsaved(key)
-    local raw = redis.call('HGET', h.name, '')
-    if not raw then return end
-    load(h, raw)
-    cut(h, 'g', FOREVER)
-    if is_log then cut(h, 'l', FOREVER) end
-    h.resets, h.first, h.x, h.is_changed = (h.resets + 1) % 65536, 0, 0, true
-    save(h, now)
-  end
-
-  -- How long until a bucket has so many permits, if all holds are settled as reserved.
-  local function told(now, wanted, burst, t)
-    local credit, from, parts, rate, pending, ceiling = t[1], t[2], t[3], t[4], t[6], burst - t.h.x
-    local function time(parts_wanted)
-      if parts_wanted <= credit then return 0 end
-      return pending and pending.time(parts_wanted) or from - now + math.ceil((parts_wanted - credit) / rate)
-    end
-    if wanted <= ceiling then return time(wanted * parts) end
-    local last, full = last_of(t.h, 'g'), time(ceiling * parts)
-    local level = ceiling * parts
-    if now + full > last then
-      if pending then last = now + full else level = credit + math.max(0, last - from) * rate end
-    end
-    return last - now + math.ceil(math.max(0, wanted * parts - level) / rate)
-  end
-
-  -- The stamps of a log that have run out and are still in it: how long each would count, and how many; nil if they are many.
-  local function dead_of(h, now, period)
-    local of, names, dead = index(), {}, {}
-    local node = of.page('', h, 'g', root(h, 'g'), h.first)
-    local count = of.place(node, now)
-    if count > MOST or count == of.size(node) and string.byte(root(h, 'g')) == 100 then return nil end
-    for i = 1, count do names[i] = field((of.entry(node, i))) end
-    for _, record in ipairs(redis.call('HMGET', h.name, unpack(names))) do
-      if record then
-        local _, _, n, taken = struct.unpack('<BHdd', record)
-        if taken > now - period then dead[#dead + 1] = {taken + period - now, n} end
-      end
-    end
-    return dead
-  end
-
-  -- The times in the answer of a log, with what has run out and is still in it.
-  local function times_of_log(key, now, n, limit, period, burst, t, times)
-    local h, dead = t.h, dead_of(t.h, now, period)
-    local live = t[1] - h.gone
-    if not dead then return times.retry, times.reset, times.reset end
-    -- How long the i-th stamp counts that has not run out.
-    local function left(i)
-      local at, before = i, -1
-      while at ~= before do
-        before = at
-        local time = (answer(key, now, 0, t[1] - 1 - at, period, burst, false, t[1], t[2], t[3], t[4], t[5], t[6], h.base))
-        at = i
-        for _, one in ipairs(dead) do
-          if one[1] <= time then at = at + one[2] end
-        end
-        if at <= before then return time end
-      end
-    end
-    if live == 0 then return times.retry, 0, 0 end
-    local over = live + n - limit
-    return times.retry and times.retry > 0 and over > 0 and left(over - 1) or times.retry,
-      left(live > limit and live - limit or 0), left(live - 1)
-  end
-
   local function answer_held(key, now, n, limit, period, burst, allowed, t)
     local h = t.h
     local retry, remaining, next_us, reset_us, used = answer(key, now, n, limit, period, burst, allowed,
       t[1], t[2], t[3], t[4], t[5], t[6], h.base)
     if is_bucket and (h.x > 0 or remaining < 0) then
       remaining = math.max(0, remaining)
-      retry = n > burst and -1 or not allowed and told(now, n, burst, t)
-      next_us, reset_us = told(now, math.min(burst, remaining + 1), burst, t), told(now, burst, burst, t)
+      retry = n > burst and -1 or not allowed and rare().told(now, n, burst, t)
+      next_us, reset_us = rare().told(now, math.min(burst, remaining + 1), burst, t), rare().told(now, burst, burst, t)
     elseif is_log and h.gone > 0 then
       remaining = math.max(0, math.min(limit, limit - t[1] + h.gone))
       retry, next_us, reset_us =
-        times_of_log(key, now, n, limit, period, burst, t, {retry = retry, reset = reset_us})
+        rare().times_of_log(key, now, n, limit, period, burst, t, {retry = retry, reset = reset_us})
     end
     if is_fixed and t[1] == 0 then used = 0 end
     if h.actual then
@@ -553,7 +589,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     return retry, remaining, next_us, reset_us, used
   end
 
-  return look_held, charge_held, write_held, settle_held, back_held, answer_held, reset
+  return look_held, charge_held, write_held, settle_held, back_held, answer_held, function(key, now) rare().reset(key, now) end
 end
 -- [/holds]
 -- Others than those that the functions of the algorithm call.

@@ -192,7 +192,9 @@ class FleetTest extends ControlFixture {
                 long to = before - 1;
                 long limit = patient(() -> {
                     String text = control.version(to).text();
-                    return text.contains("rules") ? -1 : Long.parseLong(text.substring(text.indexOf("= ") + 2, text.indexOf('/')));
+                    return text.contains("rules")
+                            ? -1
+                            : Long.parseLong(text.substring(text.indexOf("= ") + 2, text.indexOf('/')));
                 });
                 if (limit > 0) {
                     patient(() -> control.rollBack(to, "alice", ""));

@@ -103,7 +103,12 @@ public final class NaiveLimiter {
             return kept.stock.refund(outcome, now);
         }
         NaiveReservations.runOut(kept, limit, now);
-        return refund(kept, charge, limit, charge.permits(), outcome.stampMicros(), now);
+        boolean given = refund(kept, charge, limit, charge.permits(), outcome.stampMicros(), now);
+        if (given && kept.holds.areOpen(now)) {
+            // A bucket is full sooner then.
+            kept.bucket.take(limit, 0, now);
+        }
+        return given;
     }
 
     static boolean refund(Kept kept, Charge charge, Limit limit, long permits, long stamp, long now) {

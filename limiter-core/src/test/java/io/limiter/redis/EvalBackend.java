@@ -8,9 +8,11 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.internal.HoldTerms;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 import redis.clients.jedis.Jedis;
 
@@ -35,6 +37,24 @@ final class EvalBackend implements Backend {
     }
 
     @Override
+    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        Call.Held held = new Call.Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros());
+        List<Call.Part> parts = HeldCalls.with(held, Call.parts(keys, charges, Call.TAKE, none -> 0));
+        return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
+    }
+
+    @Override
+    public CompletionStage<List<Settled>> settle(
+            Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        // Of one charge, so the parts are in the order of its outcomes.
+        List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
+                .flatMap(ends -> run(HeldCalls.settling(ends, terms.id(), actual)).stream())
+                .map(outcome -> HeldCalls.read(outcome.stampMicros()))
+                .toList();
+        return CompletableFuture.completedFuture(settled);
+    }
+
+    @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         return CompletableFuture.completedFuture(
                 end(decision, Call.BACK).stream().anyMatch(LimitOutcome::allowed));
@@ -47,13 +67,17 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> end(Decision decision, String how) {
-        return Call.ends(keys, decision.outcomes(), how, false).stream()
+        return Ends.of(keys, decision.outcomes(), how, false).stream()
                 .flatMap(parts -> run(parts).stream())
                 .toList();
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+        if (policy.holds() > 0) {
+            run(Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0));
+            return CompletableFuture.completedFuture(null);
+        }
         for (Limit limit : policy.limits()) {
             redis.del(keys.of(policy, key, limit));
         }

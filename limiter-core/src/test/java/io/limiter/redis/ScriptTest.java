@@ -32,16 +32,16 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "allotment", "e1173095312b7d0cc5d9a56aa8ad472d4c087ecf",
-                "batch", "9d3f1351a958c3a7d3eb2e51ff99e945b85de8bd",
+                "allotment", "e6defc28e40d897b279cb60ddcdd56a75bab5ae4",
+                "batch", "e77348768cb51a027a848f8a9e97d7b6d9b413ed",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
-                "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
-                "fixed_window", "436c94f56f98331e41196a0febf5693cba2e70b7",
+                "distinct", "bc8fc4eafd68668c195ea5517989c6ed62b1fc3d",
+                "fixed_window", "68d299b85d179ca18aaca7d6befeb68244e407c0",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "774d15b412b2e1e9aa63ea23a9b6e12a5f64f692",
-                "sliding_zset", "17c7e1fb76bdadb71b55cb75e6606f7a49bf5d89",
-                "token_bucket", "a90f845629accc1d10969a2c68605f75b96f0676");
+                "sliding_list", "728efaff105448d9e43d020331d4339a39df8a5a",
+                "sliding_zset", "52e36a9079ec48c43d2651fa0ac848ff1fbf1dd3",
+                "token_bucket", "7bfdcbefa682c7171a7d2de0783ae8103d730e51");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");

@@ -62,6 +62,7 @@ public final class Follower implements AutoCloseable {
     private volatile Layer layer = Layer.NONE;
     /** No head is like this one, so that the first look is at all there is. */
     private @Nullable String seenHead = "";
+
     private long lookedMicros;
     private long askedMicros;
     private String verdict = "";

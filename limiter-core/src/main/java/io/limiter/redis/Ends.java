@@ -1,0 +1,49 @@
+package io.limiter.redis;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** The calls that end what a decision took: give it back, or confirm it. Thread-safe. */
+record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
+    /**
+     * Ends what the outcomes took: {@link Call#BACK} or {@link Call#KEEP}.
+     *
+     * @param inOne whether one call may have the states of several slots; else there is one for each charge
+     */
+    static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
+        List<List<Call.Part>> calls = new ArrayList<>();
+        for (LimitOutcome outcome : outcomes) {
+            Charge charge = outcome.charge();
+            String key = keys.of(charge.policy(), charge.key(), outcome.limit());
+            Call.Part part = new Call.Part(key, charge, outcome.limit(), how + outcome.stampMicros(), false, 0, null);
+            List<Call.Part> call = calls.stream()
+                    // The script reads all states of a call before it writes one, so none can be there twice.
+                    .filter(one -> (inOne || one.get(0).charge().equals(charge))
+                            && one.stream().noneMatch(other -> other.key().equals(key)))
+                    .findFirst()
+                    .orElseGet(ArrayList::new);
+            if (call.isEmpty()) {
+                calls.add(call);
+            }
+            call.add(part);
+        }
+        return calls;
+    }
+
+    /** Sends the calls that end a decision: the outcomes of all states. */
+    CompletableFuture<List<LimitOutcome>> send(Decision decision, String how) {
+        Duration longest = Call.deadline(decision.charges(), deadline);
+        List<CompletableFuture<List<LimitOutcome>>> all =
+                of(keys, decision.outcomes(), how, !connection.isCluster()).stream()
+                        .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
+                        .toList();
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(
+                        none -> all.stream().flatMap(one -> one.join().stream()).toList());
+    }
+}
