@@ -33,14 +33,14 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "e6defc28e40d897b279cb60ddcdd56a75bab5ae4",
-                "batch", "e77348768cb51a027a848f8a9e97d7b6d9b413ed",
+                "batch", "97e6d0eadac78b4933214e4ce286f294b7d681fe",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
-                "distinct", "bc8fc4eafd68668c195ea5517989c6ed62b1fc3d",
+                "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
                 "fixed_window", "68d299b85d179ca18aaca7d6befeb68244e407c0",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "728efaff105448d9e43d020331d4339a39df8a5a",
-                "sliding_zset", "52e36a9079ec48c43d2651fa0ac848ff1fbf1dd3",
+                "sliding_list", "b5f698c431f7b569eb969fe8d0305a01325a37be",
+                "sliding_zset", "90ef109f594b39431c92e7cf48c3410fff884f5d",
                 "token_bucket", "7bfdcbefa682c7171a7d2de0783ae8103d730e51");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
