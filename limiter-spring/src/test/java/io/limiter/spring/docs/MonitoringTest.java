@@ -169,6 +169,8 @@ class MonitoringTest {
                         "limiter_backend_failures_total",
                         "limiter_backend_servers",
                         "limiter_blocked_decisions_total",
+                        "limiter_control_overrides",
+                        "limiter_control_switches",
                         "limiter_decisions_total",
                         "limiter_waiting_calls"),
                 ours);
