@@ -21,8 +21,7 @@ public final class Hold {
      * @param worst what a settlement is, if nothing worse becomes of its parts
      * @param tokens makes the token
      */
-    public Hold(
-            Access library, Decision decision, HoldTerms terms, Settlement worst, Function<Hold, String> tokens) {
+    public Hold(Access library, Decision decision, HoldTerms terms, Settlement worst, Function<Hold, String> tokens) {
         Objects.requireNonNull(library, "library");
         this.decision = Objects.requireNonNull(decision, "decision");
         this.terms = Objects.requireNonNull(terms, "terms");

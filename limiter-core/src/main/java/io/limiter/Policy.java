@@ -186,7 +186,9 @@ public final class Policy {
                     + "; write how many reservations of one key may be kept");
         }
         for (Limit limit : limits) {
-            if (holds > 0 && !(limit instanceof Penalty) && !limit.spec().algorithm().takesHolds()) {
+            if (holds > 0
+                    && !(limit instanceof Penalty)
+                    && !limit.spec().algorithm().takesHolds()) {
                 throw new IllegalArgumentException("RL-181 policy '" + name + "' has holds, and its limit '" + limit
                         + "' can't be reserved; leave 'holds' out (a stock has a hold of its own), or make it fixed,"
                         + " sliding-list, sliding-zset or token-bucket");

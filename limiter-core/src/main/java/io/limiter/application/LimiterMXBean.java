@@ -2,8 +2,8 @@ package io.limiter.application;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
-import io.limiter.LimiterMonitor;
 import io.limiter.Decision;
+import io.limiter.LimiterMonitor;
 import java.util.List;
 import java.util.Map;
 

@@ -60,7 +60,12 @@ final class HoldCounts {
         add(policy, what, 1);
         Throttle throttle = lines.get(what);
         if (throttle != null && throttle.tryPass()) {
-            LOG.warn("{} policy '{}': {}; {} so far; logged again in 60 s at the earliest", code, policy, text, sum(policy, what));
+            LOG.warn(
+                    "{} policy '{}': {}; {} so far; logged again in 60 s at the earliest",
+                    code,
+                    policy,
+                    text,
+                    sum(policy, what));
         }
     }
 

@@ -69,8 +69,8 @@ record HoldTokens(KeyHash hash, String here, Function<String, @Nullable Policy> 
         if (!MessageDigest.isEqual(signature(text).getBytes(StandardCharsets.UTF_8), written)) {
             throw new IllegalArgumentException("this token of a hold was altered, or made with another secret");
         }
-        List<String> fields = List.of(
-                new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8).split("\n", -1));
+        List<String> fields =
+                List.of(new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8).split("\n", -1));
         if (fields.size() < FIRST_PART || (fields.size() - FIRST_PART) % PART != 0) {
             throw new IllegalArgumentException("this token of a hold is of another version");
         }

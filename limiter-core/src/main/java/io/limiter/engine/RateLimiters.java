@@ -132,7 +132,8 @@ public final class RateLimiters {
 
         /** The limiter. */
         public RateLimiter build() {
-            return new BackendRateLimiter(backend, fallback, instances, executor, maxWaiting, timer, holdKeep, holdHash);
+            return new BackendRateLimiter(
+                    backend, fallback, instances, executor, maxWaiting, timer, holdKeep, holdHash);
         }
     }
 }

@@ -59,7 +59,8 @@ final class Reservations {
         this.timer = timer;
         this.counts = counts;
         this.keep = keep;
-        String here = String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
+        String here =
+                String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
         this.tokens = new HoldTokens(hash, here, policies::get);
         this.unsettled = new Unsettled(timer, counts);
     }
@@ -113,7 +114,8 @@ final class Reservations {
             List<Charge> charges = decision.charges();
             for (int i = 0; i < charges.size(); i++) {
                 Charge charge = charges.get(i);
-                counts.begin(terms.id(), i, charge.policy().name(), charge.permits(), timer.nowMicros() + terms.ttlMicros());
+                counts.begin(
+                        terms.id(), i, charge.policy().name(), charge.permits(), timer.nowMicros() + terms.ttlMicros());
             }
         }
         for (LimitOutcome denied : decision.violated()) {
@@ -122,7 +124,8 @@ final class Reservations {
                         denied.policy().name(),
                         HoldCount.FULL,
                         "RL-410",
-                        "a key has as many reservations as are kept, " + denied.policy().holds()
+                        "a key has as many reservations as are kept, "
+                                + denied.policy().holds()
                                 + ", so another one was denied; raise 'holds', or shorten their time");
             }
         }
@@ -148,11 +151,16 @@ final class Reservations {
                 ? EngineMonitor.OTHERS
                 : decision.charges().get(0).policy().name();
         if (worst == Settlement.HELD_ELSEWHERE) {
-            counts.warn(policy, HoldCount.ELSEWHERE, "RL-413", "a hold lies in another instance, so this one can't settle it");
+            counts.warn(
+                    policy,
+                    HoldCount.ELSEWHERE,
+                    "RL-413",
+                    "a hold lies in another instance, so this one can't settle it");
             return CompletableFuture.completedFuture(worst);
         }
         if (worst == Settlement.UNKNOWN) {
-            counts.warn(policy, HoldCount.UNKNOWN, "RL-412", "a hold names a policy or limit that is not here any more");
+            counts.warn(
+                    policy, HoldCount.UNKNOWN, "RL-412", "a hold names a policy or limit that is not here any more");
         }
         List<Cost> costs = new ArrayList<>();
         for (Charge charge : decision.charges()) {
@@ -162,7 +170,8 @@ final class Reservations {
                         charge.policy().name(),
                         HoldCount.IGNORED,
                         "RL-414",
-                        "an actual cost of " + cost + " is outside 0.." + Integer.MAX_VALUE + ", so the estimate stays");
+                        "an actual cost of " + cost + " is outside 0.." + Integer.MAX_VALUE
+                                + ", so the estimate stays");
                 cost = charge.permits();
                 worst = worst.worse(Settlement.IGNORED);
             }
@@ -174,13 +183,13 @@ final class Reservations {
         return send(hold, held, costs, worst);
     }
 
-    private CompletableFuture<Settlement> send(
-            Hold hold, List<LimitOutcome> held, List<Cost> costs, Settlement floor) {
+    private CompletableFuture<Settlement> send(Hold hold, List<LimitOutcome> held, List<Cost> costs, Settlement floor) {
         Decision decision = hold.decision();
         HoldTerms terms = hold.terms(Access.LIBRARY);
         boolean isLocal = decision.source() == Decision.Source.LOCAL_FALLBACK;
         Backend holder = isLocal && fallback != null ? fallback : backend;
-        List<LimitOutcome> now = isLocal ? held : held.stream().map(this::inForce).toList();
+        List<LimitOutcome> now =
+                isLocal ? held : held.stream().map(this::inForce).toList();
         List<Charge> charges = now.stream().map(LimitOutcome::charge).distinct().toList();
         ToLongFunction<Charge> actual = charge -> costs.stream()
                 .filter(cost -> cost.charge.isToSame(charge))

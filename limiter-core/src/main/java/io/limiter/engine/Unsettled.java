@@ -33,11 +33,7 @@ final class Unsettled {
 
     /** The parts without an answer. */
     record Pending(
-            Backend backend,
-            Decision parts,
-            HoldTerms terms,
-            ToLongFunction<? super Charge> actual,
-            long untilMicros) {
+            Backend backend, Decision parts, HoldTerms terms, ToLongFunction<? super Charge> actual, long untilMicros) {
         String policy() {
             return parts.outcomes().get(0).policy().name();
         }
@@ -66,8 +62,7 @@ final class Unsettled {
                     left.add(parts.outcomes().get(i));
                 }
             }
-            return new Pending(
-                    backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros);
+            return new Pending(backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros);
         }
     }
 

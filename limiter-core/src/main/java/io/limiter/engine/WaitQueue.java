@@ -48,6 +48,7 @@ final class WaitQueue {
     private long lastMicros;
     /** When the head had its last answer. */
     private long notedMicros;
+
     private Decision.Source source;
     /** The sum of the permits that the waiters need. */
     private long permits;

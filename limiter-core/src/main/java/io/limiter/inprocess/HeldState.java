@@ -76,7 +76,14 @@ abstract class HeldState<S extends State> extends State {
 
     /** The answer of the state without, or with, what has run out. */
     LimitOutcome answerOf(
-            S settled, Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+            S settled,
+            Charge charge,
+            Limit limit,
+            long permits,
+            long now,
+            boolean allowed,
+            boolean granted,
+            boolean take) {
         return settled.answer(charge, limit, permits, now, allowed, granted, take);
     }
 
@@ -129,8 +136,7 @@ abstract class HeldState<S extends State> extends State {
         }
         // Answers again: the hold counts now.
         LimitOutcome rest = answerOf(state, of(charge, 0), limit, 0, now, true, true, false);
-        return new LimitOutcome(
-                charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);
+        return new LimitOutcome(charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);
     }
 
     /**

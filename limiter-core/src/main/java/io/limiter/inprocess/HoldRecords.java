@@ -1,7 +1,7 @@
 package io.limiter.inprocess;
 
-import io.limiter.LimitOutcome;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.List;

@@ -111,8 +111,7 @@ final class Transaction {
     /** The time of the last attempt. */
     private long now;
 
-    private Transaction(
-            StateTable table, List<Charge> charges, TimeSource time, Mode mode, @Nullable HoldTerms terms) {
+    private Transaction(StateTable table, List<Charge> charges, TimeSource time, Mode mode, @Nullable HoldTerms terms) {
         this.table = table;
         this.terms = terms;
         this.charges = charges;

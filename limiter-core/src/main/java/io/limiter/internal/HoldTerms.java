@@ -39,7 +39,8 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
 
     /** Terms with an id of their own. */
     public static HoldTerms of(Duration ttl, Duration keep) {
-        String id = String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
+        String id =
+                String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
         return new HoldTerms(id, micros(ttl), micros(keep));
     }
 

@@ -80,7 +80,8 @@ final class Call {
             @Nullable Held hold) {
         /** Whether the script has to look at reservations. */
         boolean isHeld() {
-            return limit.spec().algorithm().takesHolds() && (hold != null || charge.policy().holds() > 0);
+            return limit.spec().algorithm().takesHolds()
+                    && (hold != null || charge.policy().holds() > 0);
         }
 
         /** The same as a reservation or settlement. */

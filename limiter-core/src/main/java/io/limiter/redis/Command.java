@@ -269,7 +269,8 @@ record Command(
                 : PartitionKey.of(charge.requestId()).canonical();
         arguments.add(takesMembers ? charge.memberText() : request);
         arguments.add(part.mode().replace(Call.KEEP, Call.BACK));
-        arguments.add(takesMembers ? request : part.hold() == null ? "" : part.hold().id());
+        arguments.add(
+                takesMembers ? request : part.hold() == null ? "" : part.hold().id());
         arguments.add(options(part, time));
     }
 
@@ -282,7 +283,8 @@ record Command(
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
         }
         if (part.isHeld()) {
-            options += (options.isEmpty() ? "" : ",") + "holds=" + part.charge().policy().holds()
+            options += (options.isEmpty() ? "" : ",") + "holds="
+                    + part.charge().policy().holds()
                     + (part.hold() == null ? "" : part.hold().options());
         }
         return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;

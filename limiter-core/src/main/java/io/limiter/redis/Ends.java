@@ -15,8 +15,7 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
      *
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
-    static List<List<Call.Part>> of(
-            RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
+    static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         List<List<Call.Part>> calls = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
             Charge charge = outcome.charge();
@@ -39,9 +38,10 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
     /** Sends the calls that end a decision: the outcomes of all states. */
     CompletableFuture<List<LimitOutcome>> send(Decision decision, String how) {
         Duration longest = Call.deadline(decision.charges(), deadline);
-        List<CompletableFuture<List<LimitOutcome>>> all = of(keys, decision.outcomes(), how, !connection.isCluster()).stream()
-                .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
-                .toList();
+        List<CompletableFuture<List<LimitOutcome>>> all =
+                of(keys, decision.outcomes(), how, !connection.isCluster()).stream()
+                        .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
+                        .toList();
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
                 .thenApply(
                         none -> all.stream().flatMap(one -> one.join().stream()).toList());

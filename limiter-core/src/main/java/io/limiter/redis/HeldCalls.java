@@ -32,8 +32,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         }
         List<Denial.Asked> asked = denials.asking(charges, Mode.TAKE);
         Duration longest = Call.deadline(charges, deadline);
-        Call.Held held =
-                new Call.Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros());
+        Call.Held held = new Call.Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros());
         CompletableFuture<Decision> answer;
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             answer = new SlotsDecision(connection, keys, denials, charges, longest, held).decide(Mode.TAKE);

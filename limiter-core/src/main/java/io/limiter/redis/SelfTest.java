@@ -275,8 +275,11 @@ final class SelfTest {
             throw failure;
         }
         String[] codeAndText = String.valueOf(failure.getMessage()).split(" ", 2);
-        boolean isHeld = command.calls().stream().anyMatch(call -> call.parts.get(0).hold() != null);
-        String script = isHeld ? " (reservations don't work, rates do)" : " (script " + command.script().name() + ")";
+        boolean isHeld =
+                command.calls().stream().anyMatch(call -> call.parts.get(0).hold() != null);
+        String script = isHeld
+                ? " (reservations don't work, rates do)"
+                : " (script " + command.script().name() + ")";
         found.putIfAbsent(codeAndText[0], codeAndText[1] + script);
         return failure;
     }
@@ -320,8 +323,7 @@ final class SelfTest {
                 Arrays.stream(Algorithm.values()).filter(Algorithm::takesHolds).toArray(Algorithm[]::new);
         Call plain = call(policy(held).withHolds(1), nobody, Call.TAKE, PATIENCE_MICROS);
         Call.Held terms = new Call.Held("0000000000000000", ",ttl=1000,life=1000");
-        return Command.of(
-                List.of(new Call(HeldCalls.with(terms, plain.parts), PATIENCE_MICROS, 0, 0, true)), null);
+        return Command.of(List.of(new Call(HeldCalls.with(terms, plain.parts), PATIENCE_MICROS, 0, 0, true)), null);
     }
 
     private Call call(Policy policy, PartitionKey nobody, String mode, long patienceMicros) {

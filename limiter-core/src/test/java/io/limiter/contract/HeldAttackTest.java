@@ -151,7 +151,8 @@ class HeldAttackTest {
             assertFalse(limiter.refund(hold.decision()), "a reservation is no call to refund");
             assertEquals(LIMIT - 4, left(limiter, policy));
             // Whoever reports another estimate than that of the record gives back no more than that.
-            assertEquals(Settlement.SETTLED, settle(backend, forged(new Charge(policy, KEY, 9), own.stampMicros()), terms));
+            assertEquals(
+                    Settlement.SETTLED, settle(backend, forged(new Charge(policy, KEY, 9), own.stampMicros()), terms));
             assertEquals(LIMIT, left(limiter, policy));
         });
     }
@@ -179,7 +180,8 @@ class HeldAttackTest {
             }
             Hold full = limiter.reserve(policy, KEY, 1, TTL);
             assertFalse(full.allowed());
-            assertEquals(DenialReason.HOLDS_FULL, full.decision().violated().get(0).reason());
+            assertEquals(
+                    DenialReason.HOLDS_FULL, full.decision().violated().get(0).reason());
             assertEquals(Settlement.SETTLED, limiter.settle(full, 100), "what is not held costs nothing");
             assertEquals(LIMIT, left(limiter, policy));
             assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed(), "other calls go on");

@@ -86,7 +86,8 @@ class HeldRaceContractTest {
     }
 
     private static void race(Limit limit, List<RateLimiter> instances, int callers) throws Exception {
-        Policy policy = Policy.of("tokens", limit).withFailureMode(FailureMode.DENY).withHolds(100);
+        Policy policy =
+                Policy.of("tokens", limit).withFailureMode(FailureMode.DENY).withHolds(100);
         PartitionKey key = PartitionKey.of("caller");
         ExecutorService threads = Executors.newFixedThreadPool(callers);
         try {
@@ -117,10 +118,7 @@ class HeldRaceContractTest {
             assertTrue(allowed >= 1 && allowed <= TOKENS / ESTIMATE, allowed + " calls allowed");
             if (used >= TOKENS) {
                 // What was used counts: nobody else gets in.
-                assertFalse(instances
-                        .get(0)
-                        .tryAcquire(policy, key, 1)
-                        .allowed());
+                assertFalse(instances.get(0).tryAcquire(policy, key, 1).allowed());
             }
         } finally {
             threads.shutdownNow();

@@ -58,7 +58,8 @@ class HoldsContractTest {
         }
 
         long left() {
-            return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook()).remaining();
+            return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                    .remaining();
         }
 
         boolean takes(long permits) {
@@ -222,7 +223,8 @@ class HoldsContractTest {
     @MethodSource("backends")
     void severalLimitsAndChargesAllOrNothing(TestedBackend tested) {
         Policy tokens = Policy.of("tokens", LIMITS).withHolds(50).withFailureMode(FailureMode.DENY);
-        Policy calls = Policy.of("calls", Limit.fixedWindow(2, MINUTE)).withHolds(50).withFailureMode(FailureMode.DENY);
+        Policy calls =
+                Policy.of("calls", Limit.fixedWindow(2, MINUTE)).withHolds(50).withFailureMode(FailureMode.DENY);
         on(tested, tokens, (stage, time) -> {
             List<Charge> both = List.of(new Charge(tokens, KEY, 400), new Charge(calls, PartitionKey.of("b"), 1));
             Hold first = stage.limiter.reserve(both, SECONDS);

@@ -62,7 +62,8 @@ final class HeldHistory {
     /** The reservations that should have been denied. */
     static List<String> judge(List<Reserved> all, long limit) {
         Map<String, List<Reserved>> byKey = new HashMap<>();
-        all.forEach(one -> byKey.computeIfAbsent(one.key, key -> new ArrayList<>()).add(one));
+        all.forEach(
+                one -> byKey.computeIfAbsent(one.key, key -> new ArrayList<>()).add(one));
         List<String> faults = new ArrayList<>();
         for (List<Reserved> ofKey : byKey.values()) {
             ofKey.sort(Comparator.comparingLong(one -> one.endNanos));

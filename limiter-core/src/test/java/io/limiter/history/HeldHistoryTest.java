@@ -39,7 +39,8 @@ class HeldHistoryTest {
     private static final Duration BETWEEN_KILLS = Duration.ofSeconds(10);
     private static final long AT_MOST_LATE_NANOS = 100_000_000;
     private static final int[] THREADS = {22, 21, 21};
-    private static final String PREFIX = "held-history-" + ProcessHandle.current().pid();
+    private static final String PREFIX =
+            "held-history-" + ProcessHandle.current().pid();
 
     @TempDir
     Path folder;
@@ -88,8 +89,10 @@ class HeldHistoryTest {
         List<Jvm> jvms = new ArrayList<>();
         List<String> late = new ArrayList<>();
         int kills = 0;
-        try (RedisBackend backend = Backends.connected(
-                RedisBackend.builder().prefix(PREFIX).address(RedisServers.single()).deadline(Duration.ofSeconds(30)))) {
+        try (RedisBackend backend = Backends.connected(RedisBackend.builder()
+                .prefix(PREFIX)
+                .address(RedisServers.single())
+                .deadline(Duration.ofSeconds(30)))) {
             for (int i = 0; i < THREADS.length; i++) {
                 jvms.add(new Jvm(i, 0));
             }
@@ -121,7 +124,8 @@ class HeldHistoryTest {
         List<Reserved> all = read();
         List<String> faults = HeldHistory.judge(all, HeldJvm.LIMIT);
         System.out.println(steps + " steps, " + all.size() + " reservations granted, " + kills + " kills, "
-                + (System.nanoTime() - start) / 1_000_000_000 + " s, " + faults.size() + " violations, " + late.size() + " late");
+                + (System.nanoTime() - start) / 1_000_000_000 + " s, " + faults.size() + " violations, " + late.size()
+                + " late");
         assertEquals(List.of(), faults.subList(0, Math.min(5, faults.size())));
         assertEquals(List.of(), late);
         assertTrue(steps.get() >= STEPS, "only " + steps + " steps in " + LONGEST);
@@ -173,7 +177,10 @@ class HeldHistoryTest {
         settled.settledNanos = 4;
         settled.actual = 90;
         settled.charged = 90;
-        assertEquals(1, HeldHistory.judge(new ArrayList<>(List.of(settled, reserved(20, 10))), 100).size());
+        assertEquals(
+                1,
+                HeldHistory.judge(new ArrayList<>(List.of(settled, reserved(20, 10))), 100)
+                        .size());
         settled.charged = 10;
         assertEquals(List.of(), HeldHistory.judge(new ArrayList<>(List.of(settled, reserved(90, 10))), 100));
         Reserved late = reserved(90, HeldJvm.TTL.toNanos() + 10);

@@ -68,13 +68,12 @@ final class HeldJvm {
             int number = i;
             String name = arguments[2] + "-" + i;
             new Thread(() -> {
-                        try (OutputStream out = new FileOutputStream(
-                                Path.of(arguments[4], name).toFile())) {
+                        try (OutputStream out =
+                                new FileOutputStream(Path.of(arguments[4], name).toFile())) {
                             Random random = new Random(name.hashCode());
                             while (true) {
-                                int done = number == 0
-                                        ? own(backend, arguments[2], random)
-                                        : call(backend, out, random);
+                                int done =
+                                        number == 0 ? own(backend, arguments[2], random) : call(backend, out, random);
                                 long before = steps.getAndAdd(done);
                                 if (before / 100 != (before + done) / 100) {
                                     System.out.println("steps");
@@ -127,8 +126,10 @@ final class HeldJvm {
                 .toCompletableFuture()
                 .join()
                 .get(0);
-        write(out, "E " + id + " " + (actual - settled.forgotten()) + " " + System.nanoTime() + " "
-                + settled.settlement());
+        write(
+                out,
+                "E " + id + " " + (actual - settled.forgotten()) + " " + System.nanoTime() + " "
+                        + settled.settlement());
         return 2;
     }
 

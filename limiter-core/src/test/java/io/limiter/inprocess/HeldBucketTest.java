@@ -8,8 +8,8 @@ import io.limiter.Backend.Mode;
 import io.limiter.Backend.Settled;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.LimitOutcome;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -62,8 +62,11 @@ class HeldBucketTest {
         }
 
         void take(long permits) {
-            if (permits > 0 && held.decideNow(List.of(charge(permits)), Mode.TAKE).allowed()) {
-                assertTrue(known.decideNow(List.of(charge(permits)), Mode.TAKE).allowed(), "it is fuller than one without holds");
+            if (permits > 0
+                    && held.decideNow(List.of(charge(permits)), Mode.TAKE).allowed()) {
+                assertTrue(
+                        known.decideNow(List.of(charge(permits)), Mode.TAKE).allowed(),
+                        "it is fuller than one without holds");
             }
         }
 
@@ -80,8 +83,10 @@ class HeldBucketTest {
     private static Reserved reserve(Pair pair, SplittableRandom random) {
         long permits = 1 + random.nextLong(pair.look(pair.held).remaining());
         HoldTerms terms = HoldTerms.of(TTL, HoldTerms.DEFAULT_KEEP);
-        Decision decision =
-                pair.held.reserve(List.of(pair.charge(permits)), terms).toCompletableFuture().join();
+        Decision decision = pair.held
+                .reserve(List.of(pair.charge(permits)), terms)
+                .toCompletableFuture()
+                .join();
         assertTrue(decision.allowed());
         long cost = random.nextInt(3) == 0 ? permits : random.nextLong(permits + 1);
         assertTrue(pair.known.decideNow(List.of(pair.charge(cost)), Mode.TAKE).allowed());
@@ -111,7 +116,8 @@ class HeldBucketTest {
             }
             pair.pass(some(random));
             pair.settle(one);
-            long more = pair.look(pair.held).resetMicros() - pair.look(pair.known).resetMicros();
+            long more =
+                    pair.look(pair.held).resetMicros() - pair.look(pair.known).resetMicros();
             // Idle time is counted in whole microseconds, once for each time that the bucket was full.
             assertTrue(more >= 0 && more <= 6, "full " + more + " us later than without the hold");
         }
@@ -134,7 +140,8 @@ class HeldBucketTest {
                 pair.take(random.nextLong(1 + pair.look(pair.held).remaining() / 4));
             }
             open.forEach(pair::settle);
-            long more = pair.look(pair.held).resetMicros() - pair.look(pair.known).resetMicros();
+            long more =
+                    pair.look(pair.held).resetMicros() - pair.look(pair.known).resetMicros();
             assertTrue(more >= 0, "full " + -more + " us earlier than without holds");
         }
     }

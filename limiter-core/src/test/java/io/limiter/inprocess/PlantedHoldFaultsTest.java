@@ -47,9 +47,17 @@ class PlantedHoldFaultsTest {
                 new Fault("HeldState", "settled twice", "if (hold.isSettled) {", "if (false) {"),
                 new Fault("HeldState", "no bound of a debt", debt, "excess"),
                 new Fault("HeldState", "each debt up to the capacity", debt, "Math.min(excess, most)"),
-                new Fault("HeldState", "a late one pays the excess", "isOpen ? cost - hold.permits : cost", "cost - hold.permits"),
+                new Fault(
+                        "HeldState",
+                        "a late one pays the excess",
+                        "isOpen ? cost - hold.permits : cost",
+                        "cost - hold.permits"),
                 new Fault("HeldState", "an excess for nothing", "if (charged > 0) {", "if (false) {"),
-                new Fault("HeldState", "open at its end", "hold.isOpen && hold.end > now", "hold.isOpen && hold.end >= now"),
+                new Fault(
+                        "HeldState",
+                        "open at its end",
+                        "hold.isOpen && hold.end > now",
+                        "hold.isOpen && hold.end >= now"),
                 new Fault("HeldState", "settled and held", "            open.remove(hold.end);\n", ""),
                 new Fault("HeldState", "no end of a table", "return records.size() >= most\n", "return false\n"),
                 new Fault("HeldState", "a reset that ends nothing", "        records.close();\n", ""),
@@ -61,22 +69,46 @@ class PlantedHoldFaultsTest {
                 new Fault("HoldRecords", "kept for ever", " && hold.keptUntil > now ?", " ?"),
                 new Fault("HoldRecords", "two with one end", "if (find(end + i) == null) {", "if (true) {"),
                 new Fault("HoldRecords", "purged a moment late", "one.keptUntil, now + 1)", "one.keptUntil, now)"),
-                new Fault("HoldRecords", "two kept until one time", "            at++;\n            free++;", "            at++;"),
+                new Fault(
+                        "HoldRecords",
+                        "two kept until one time",
+                        "            at++;\n            free++;",
+                        "            at++;"),
                 new Fault("HeldBucketState", "no ceiling", "permits + held(limit.spec(), now), now", "permits, now"),
                 new Fault("HeldBucketState", "idle time is lost", idle, "0"),
                 new Fault("HeldBucketState", "idle time before it began", "idle - hold.idle", "idle"),
                 new Fault("HeldBucketState", "idle time for several", "        idle -= ceilDiv(spare, rate);\n", ""),
-                new Fault("HeldBucketState", "idle while it refills", "Math.max(idleUntil, state.fullAtMicros())", "idleUntil"),
+                new Fault(
+                        "HeldBucketState",
+                        "idle while it refills",
+                        "Math.max(idleUntil, state.fullAtMicros())",
+                        "idleUntil"),
                 new Fault("HeldBucketState", "told too early", "return last - now + State", "return State"),
                 new Fault("HeldBucketState", "a stranger's rest", "level, unit) - held)", "level, unit))"),
-                new Fault("HeldWindowState", "no window of nothing", "hold.stamp, now, isKept(now)));", "hold.stamp, now, false));"),
+                new Fault(
+                        "HeldWindowState",
+                        "no window of nothing",
+                        "hold.stamp, now, isKept(now)));",
+                        "hold.stamp, now, false));"),
                 new Fault("HeldWindowState", "a window that lasts", "state.counted(now) == 0 && !isKept(now)", "false"),
-                new Fault("HeldWindowState", "looks that write", "write || gone.isEmpty() && !isOver ? state", "true ? state"),
+                new Fault(
+                        "HeldWindowState",
+                        "looks that write",
+                        "write || gone.isEmpty() && !isOver ? state",
+                        "true ? state"),
                 new Fault("HeldLogState", "looks that write", "write ? state : state.copy()", "state"),
-                new Fault("HeldLogState", "in the order of the ends", "                .sorted(Comparator.comparingLong(hold -> hold.stamp))\n", ""),
+                new Fault(
+                        "HeldLogState",
+                        "in the order of the ends",
+                        "                .sorted(Comparator.comparingLong(hold -> hold.stamp))\n",
+                        ""),
                 new Fault("Holds", "always the last", "int at = slotAfter(stamp - 1);", "int at = size;"),
                 new Fault("Holds", "sums of the old place", "sum(i) - sum(i + 1 & i)", "sum(i) - sum(i & i)"),
-                new Fault("Transaction", "no room for it", "if (check.isAllowed() && check.waitForRoom != 0) {", "if (false) {"));
+                new Fault(
+                        "Transaction",
+                        "no room for it",
+                        "if (check.isAllowed() && check.waitForRoom != 0) {",
+                        "if (false) {"));
     }
 
     @Test
@@ -100,8 +132,17 @@ class PlantedHoldFaultsTest {
         assertTrue(text.contains(fault.right), "the source has changed; plant this fault anew: " + fault);
         Path source = Files.writeString(folder.resolve(fault.file + ".java"), text.replace(fault.right, fault.wrong));
         int failed = ToolProvider.getSystemJavaCompiler()
-                .run(null, null, null, "-proc:none", "-nowarn", "-d", folder.toString(), "-cp",
-                        System.getProperty("java.class.path"), source.toString());
+                .run(
+                        null,
+                        null,
+                        null,
+                        "-proc:none",
+                        "-nowarn",
+                        "-d",
+                        folder.toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        source.toString());
         assertEquals(0, failed, "the faulty source does not compile: " + fault);
         try {
             for (var algorithm : HeldRun.algorithms()) {
@@ -140,8 +181,9 @@ class PlantedHoldFaultsTest {
             private Class<?> define(String name) throws ClassNotFoundException {
                 String file = name.replace('.', '/') + ".class";
                 Path changed = folder.resolve(file);
-                try (InputStream in =
-                        Files.exists(changed) ? Files.newInputStream(changed) : getParent().getResourceAsStream(file)) {
+                try (InputStream in = Files.exists(changed)
+                        ? Files.newInputStream(changed)
+                        : getParent().getResourceAsStream(file)) {
                     byte[] code = in.readAllBytes();
                     return defineClass(name, code, 0, code.length);
                 } catch (IOException e) {
@@ -150,8 +192,9 @@ class PlantedHoldFaultsTest {
             }
         };
         try {
-            Object builder =
-                    loader.loadClass(PACKAGE + "InProcessBackend").getMethod("builder").invoke(null);
+            Object builder = loader.loadClass(PACKAGE + "InProcessBackend")
+                    .getMethod("builder")
+                    .invoke(null);
             builder.getClass().getMethod("timeSource", TimeSource.class).invoke(builder, time);
             return (Backend) builder.getClass().getMethod("build").invoke(builder);
         } catch (ReflectiveOperationException e) {

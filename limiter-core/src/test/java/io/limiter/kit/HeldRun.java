@@ -82,8 +82,7 @@ public final class HeldRun {
 
     /** Fails if the traffic was too tame: whatever can become of a settlement must have, and tables must have been full. */
     public void assertWild() {
-        for (Settlement one : List.of(
-                Settlement.SETTLED, Settlement.ALREADY_ENDED, Settlement.UNKNOWN)) {
+        for (Settlement one : List.of(Settlement.SETTLED, Settlement.ALREADY_ENDED, Settlement.UNKNOWN)) {
             assertTrue(settlements.getOrDefault(one, 0) > 5, "too few: " + settlements);
         }
         assertTrue(full > 5 && forgotten > 5, full + " times full, " + forgotten + " times permits forgotten");
@@ -106,11 +105,9 @@ public final class HeldRun {
                 Decision decision = backend.reserve(step.charges(), step.terms())
                         .toCompletableFuture()
                         .join();
-                assertEquals(
-                        holds.reserve(step.charges(), step.terms(), step.now()), decision.outcomes(), where);
+                assertEquals(holds.reserve(step.charges(), step.terms(), step.now()), decision.outcomes(), where);
                 keepsItsWord(decision, true, step.now(), number, where);
-                full += decision.outcomes().stream()
-                                .anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL)
+                full += decision.outcomes().stream().anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL)
                         ? 1
                         : 0;
                 if (decision.allowed()) {
@@ -132,7 +129,9 @@ public final class HeldRun {
             }
             case RESET -> {
                 Charge charge = step.charges().get(0);
-                backend.reset(charge.policy(), charge.key()).toCompletableFuture().join();
+                backend.reset(charge.policy(), charge.key())
+                        .toCompletableFuture()
+                        .join();
                 model.reset(charge);
             }
         }
@@ -194,8 +193,8 @@ public final class HeldRun {
     }
 
     private void keepsItsWord(Decision decision, boolean isReservation, long now, int number, String where) {
-        boolean isFull = decision.outcomes().stream()
-                .anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL);
+        boolean isFull =
+                decision.outcomes().stream().anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL);
         if (decision.source() == Decision.Source.CACHED_DENIAL || isFull) {
             return;
         }

@@ -85,7 +85,9 @@ final class HeldTraffic {
         for (int i = 0; i < 6; i++) {
             List<Limit> limits = new ArrayList<>();
             for (int j = 0; j <= i % 3; j++) {
-                List<Limit> of = Traffic.limits(algorithms().get(random.nextInt(algorithms().size()))).stream()
+                List<Limit> of = Traffic.limits(
+                                algorithms().get(random.nextInt(algorithms().size())))
+                        .stream()
                         .filter(limit -> limit.permits() > 1)
                         .toList();
                 limits.add(of.get(random.nextInt(of.size())).withName("l" + j));

@@ -97,8 +97,8 @@ public final class NaiveReservations {
         }
         boolean isWindow = limit.spec().algorithm() == Algorithm.FIXED_WINDOW;
         long until = isWindow ? kept.end : now + limit.spec().periodMicros();
-        kept.holds.add(new NaiveHolds.Hold(
-                end, charge, limit, terms, isWindow ? kept.end : now, until, kept.holds.idle()));
+        kept.holds.add(
+                new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, until, kept.holds.idle()));
         LimitOutcome after = limiter.look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         return new LimitOutcome(
                 charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), end);

@@ -42,7 +42,8 @@ public final class ToldTimes {
             if (told.retryAfterMicros() > 0) {
                 assertTrue(same.at(now + told.retryAfterMicros()).allowed(), what + ": denied at retry");
                 assertTrue(
-                        !isExact || !same.at(now + told.retryAfterMicros() - 1).allowed(), what + ": allowed before retry");
+                        !isExact || !same.at(now + told.retryAfterMicros() - 1).allowed(),
+                        what + ": allowed before retry");
             }
             // Of a block, denials remain; of a lowered one perhaps none, also when the block is over.
             boolean isBlock = told.limit().spec().algorithm() == Algorithm.BLOCK;
@@ -50,7 +51,8 @@ public final class ToldTimes {
                 long next = now + told.nextMicros();
                 assertTrue(nothing.at(next).remaining() > told.remaining(), what + ": no more quota at next");
                 assertTrue(
-                        !isExact || nothing.at(next - 1).remaining() == told.remaining(), what + ": more quota before next");
+                        !isExact || nothing.at(next - 1).remaining() == told.remaining(),
+                        what + ": more quota before next");
             }
             if (told.resetMicros() > 0) {
                 LimitOutcome full = nothing.at(now + told.resetMicros());

@@ -124,8 +124,8 @@ public final class Trace {
                     answered.add(upTo(line, words[4], 4) + settled.name().toLowerCase(Locale.ROOT));
                 } else if (words[2].equals("reserve")) {
                     long micros = LimitTexts.micros(words[4].substring("for=".length()));
-                    Hold hold = limiter.reserve(
-                            policy, key, Long.parseLong(words[3]), Duration.ofNanos(micros * 1_000));
+                    Hold hold =
+                            limiter.reserve(policy, key, Long.parseLong(words[3]), Duration.ofNanos(micros * 1_000));
                     calls.put(calls.size() + 1, hold.decision());
                     holds.put(calls.size(), hold);
                     check(hold.decision(), time, line, limiter);

@@ -52,10 +52,19 @@ class PlantedHeldFaultsTest {
                 new Fault("told too early", "return last - now + math.ceil(", "return math.ceil("),
                 new Fault("nothing is held", "h.x = h.x + n", "h.x = h.x"),
                 new Fault("two with one end", "ends = ends + 1", "break"),
-                new Fault("a reset that gives back", "h.resets, h.first, h.x, h.is_changed = (h.resets + 1) % 65536, 0, 0, true", ""),
+                new Fault(
+                        "a reset that gives back",
+                        "h.resets, h.first, h.x, h.is_changed = (h.resets + 1) % 65536, 0, 0, true",
+                        ""),
                 new Fault("a window of another hold", "t[2] == extra and t[1] > 0 then", "t[1] > 0 then"),
-                new Fault("records that die young", "redis.call('PEXPIRE', h.name, math.max(1, math", "redis.call('PEXPIRE', h.name, math.min(1, math"),
-                new Fault("run out a moment late", "return h.first > 0 and h.first <= now end", "return h.first > 0 and h.first < now end"));
+                new Fault(
+                        "records that die young",
+                        "redis.call('PEXPIRE', h.name, math.max(1, math",
+                        "redis.call('PEXPIRE', h.name, math.min(1, math"),
+                new Fault(
+                        "run out a moment late",
+                        "return h.first > 0 and h.first <= now end",
+                        "return h.first > 0 and h.first < now end"));
     }
 
     @Test

@@ -102,8 +102,9 @@ final class LimiterMetrics implements MeterBinder {
         for (LimiterMonitor.HoldCount what : LimiterMonitor.HoldCount.values()) {
             FunctionCounter.builder("limiter.holds", counters, all -> all.holds(policy, what))
                     .tags("policy", policy, "event", Reports.text(what))
-                    .description("Reservations that ended by themselves, were denied because there are too many, or were"
-                            + " settled above their estimate, too late or elsewhere")
+                    .description(
+                            "Reservations that ended by themselves, were denied because there are too many, or were"
+                                    + " settled above their estimate, too late or elsewhere")
                     .register(registry);
         }
     }
