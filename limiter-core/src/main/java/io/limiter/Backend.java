@@ -86,13 +86,13 @@ public interface Backend extends AutoCloseable {
 
     /**
      * Decides as {@link #decide} with {@link Mode#TAKE}, and notes what it takes as a hold of each limit, until it is {@linkplain
-     * #settle settled} or its time is over: then it gives back what it took. The {@code stampMicros} of an outcome name the
+     * #settle settled} or its time is over: then it gives back what it took. A backend that keeps nothing takes it. The {@code stampMicros} of an outcome name the
      * hold in that limit's state.
      *
      * @param charges as for {@link #decide}; to policies with {@linkplain Policy#holds holds}, of at least one permit, plain
      */
     default CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        throw new UnsupportedOperationException();
+        return decide(charges, Mode.TAKE);
     }
 
     /**
@@ -105,7 +105,9 @@ public interface Backend extends AutoCloseable {
      */
     default CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-        throw new UnsupportedOperationException();
+        return CompletableFuture.completedFuture(held.outcomes().stream()
+                .map(none -> new Settled(Settlement.SETTLED, 0))
+                .toList());
     }
 
     /**

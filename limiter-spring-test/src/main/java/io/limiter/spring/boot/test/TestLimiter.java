@@ -10,10 +10,12 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.HoldTerms;
 import io.limiter.internal.config.Settings.Storage;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -56,6 +58,17 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
         @Override
         public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
             return now.decide(charges, mode);
+        }
+
+        @Override
+        public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+            return now.reserve(charges, terms);
+        }
+
+        @Override
+        public CompletionStage<List<Settled>> settle(
+                Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+            return now.settle(held, terms, actual);
         }
 
         @Override
