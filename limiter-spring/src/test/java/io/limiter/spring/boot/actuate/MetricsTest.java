@@ -72,7 +72,7 @@ class MetricsTest {
                 site.bean(Limiter.class).rateLimiter().tryAcquire(late, PartitionKey.of("client-" + i), 1);
             }
             assertEquals(100, decisions(registry, "late", "allowed", "in-process"));
-            assertEquals(4 * 9, registry.find("limiter.decisions").meters().size());
+            assertEquals(4 * 11, registry.find("limiter.decisions").meters().size());
 
             String scraped = site.bean(PrometheusMeterRegistry.class).scrape();
             assertFalse(scraped.contains("client-"), scraped);
