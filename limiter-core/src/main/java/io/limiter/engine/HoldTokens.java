@@ -137,7 +137,7 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
             Policy policy = isOwn ? policies.apply(part.get(0)) : unlike.get(part.subList(0, 2));
             LimitOutcome outcome = policy == null ? null : outcome(policy, part);
             if (outcome == null) {
-                worst = worst.worse(Settlement.UNKNOWN);
+                worst = isElsewhere ? worst : Settlement.UNKNOWN;
                 continue;
             }
             outcomes.add(outcome);
