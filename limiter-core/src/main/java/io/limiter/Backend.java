@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides where the state is. The one interface behind a {@link RateLimiter}; state never crosses it. Only this library
@@ -114,8 +115,24 @@ public interface Backend extends AutoCloseable {
      * What became of the settlement of one limit.
      *
      * @param forgotten permits of the actual cost that were not charged, because a debt is at most the limit's capacity
+     * @param refused the error with which the backend refused it, so that it is not to be tried again: then nothing is charged, and
+     *     the settlement is {@link Settlement#UNKNOWN}; null for none
      */
-    record Settled(Settlement settlement, long forgotten) {}
+    record Settled(
+            Settlement settlement, long forgotten, @Nullable BackendException refused) {
+        /** One that was not refused. */
+        public Settled(Settlement settlement, long forgotten) {
+            this(settlement, forgotten, null);
+        }
+
+        /** A fault that waiting does not fix is an answer; for another failure there is none yet. */
+        public static Settled failed(Access library, Throwable failure) {
+            BackendException known = BackendException.of(library, failure);
+            return known.kind() == BackendException.Kind.FAULT
+                    ? new Settled(Settlement.UNKNOWN, 0, known)
+                    : new Settled(Settlement.PENDING, 0);
+        }
+    }
 
     /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.

@@ -2,6 +2,7 @@ package io.limiter;
 
 import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -13,19 +14,28 @@ public final class Hold {
     private final Decision decision;
     private final HoldTerms terms;
     private final Settlement worst;
+    private final List<Policy> announced;
     private final Function<Hold, String> tokens;
 
     /**
      * For this library.
      *
      * @param worst what a settlement is, if nothing worse becomes of its parts
+     * @param announced the policies that were in force when it was made
      * @param tokens makes the token
      */
-    public Hold(Access library, Decision decision, HoldTerms terms, Settlement worst, Function<Hold, String> tokens) {
+    public Hold(
+            Access library,
+            Decision decision,
+            HoldTerms terms,
+            Settlement worst,
+            List<Policy> announced,
+            Function<Hold, String> tokens) {
         Objects.requireNonNull(library, "library");
         this.decision = Objects.requireNonNull(decision, "decision");
         this.terms = Objects.requireNonNull(terms, "terms");
         this.worst = Objects.requireNonNull(worst, "worst");
+        this.announced = List.copyOf(announced);
         this.tokens = Objects.requireNonNull(tokens, "tokens");
     }
 
@@ -57,6 +67,12 @@ public final class Hold {
     public Settlement worst(Access library) {
         Objects.requireNonNull(library, "library");
         return worst;
+    }
+
+    /** Whether this policy was in force as such, not one made for the key or the tenant. For this library. */
+    public boolean wasAnnounced(Access library, Policy policy) {
+        Objects.requireNonNull(library, "library");
+        return announced.contains(policy);
     }
 
     @Override

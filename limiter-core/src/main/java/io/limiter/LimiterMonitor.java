@@ -112,7 +112,7 @@ public abstract class LimiterMonitor {
         ABOVE_ESTIMATE,
         /** Permits of them that were not charged, because a debt is at most the capacity of a limit. */
         FORGOTTEN,
-        /** Settlements that did not reach the backend in time (RL-411). */
+        /** Settlements that did not reach the backend in time, or that it refused with an error (RL-411). */
         LOST,
         /** Settlements without a record of the reservation (RL-412). */
         UNKNOWN,

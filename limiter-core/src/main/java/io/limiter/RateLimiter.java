@@ -126,7 +126,8 @@ public abstract class RateLimiter implements AutoCloseable {
      * @param charges as of a {@link PermitRequest}, to policies {@linkplain Policy#withHolds with holds}; at least one permit
      *     each, without request ids
      * @param ttl after which time the permits come back, from 1 ms to 1 day
-     * @throws IllegalArgumentException if a policy has no holds, or an argument is out of its range
+     * @throws IllegalArgumentException if a policy has no holds, an argument is out of its range, there is no charge, or two are to
+     *     the same policy and key
      */
     public abstract Hold reserve(List<Charge> charges, Duration ttl);
 

@@ -15,7 +15,7 @@ public enum Settlement {
     PENDING,
     /** The hold lies in the memory of another instance: nothing is charged. */
     HELD_ELSEWHERE,
-    /** There is no record of the hold, or not any more: nothing is charged. */
+    /** There is no record of the hold, or not any more, or Redis refused the settlement with an error: nothing is charged. */
     UNKNOWN;
 
     /** The worse of two. */

@@ -1,10 +1,12 @@
 package io.limiter.engine;
 
+import io.limiter.Charge;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -81,10 +83,12 @@ final class HoldCounts {
         return permits == null ? 0 : permits.sum();
     }
 
-    /** Notes what a hold of this JVM has taken. Its number distinguishes the charges of one hold. */
-    void begin(String id, int number, String policy, long permits, long endMicros) {
+    /** Notes what a hold of this JVM has taken. */
+    void begin(String id, Charge charge, long endMicros) {
         end();
-        String name = id + number;
+        String name = name(id, charge);
+        String policy = charge.policy().name();
+        long permits = charge.permits();
         if (ends.size() < MOST_OPEN && ends.putIfAbsent(name, endMicros) == null) {
             open.put(new Key(endMicros, name), new Open(policy, permits));
             heldPermits.computeIfAbsent(policy, none -> new LongAdder()).add(permits);
@@ -92,11 +96,17 @@ final class HoldCounts {
     }
 
     /** It is settled. */
-    void end(String id, int number) {
-        Long end = ends.get(id + number);
+    void end(String id, Charge charge) {
+        String name = name(id, charge);
+        Long end = ends.get(name);
         if (end != null) {
-            remove(new Key(end, id + number));
+            remove(new Key(end, name));
         }
+    }
+
+    /** Of one charge of a hold, also of its token, which may have the charges in another order. */
+    private static String name(String id, Charge charge) {
+        return id + Objects.hash(charge.policy().name(), charge.key());
     }
 
     private boolean remove(Key key) {

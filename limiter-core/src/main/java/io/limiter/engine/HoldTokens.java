@@ -9,29 +9,46 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.Settlement;
 import io.limiter.internal.Access;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.CalendarWindow;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.KeyHash;
+import io.limiter.internal.LimitSpec;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.ZoneId;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Holds as texts: {@code 1.<what it is, in Base64>.<hash of that>}. Fields are separated by line feeds: where it lies, its id, ttl
- * and keep in microseconds, then for each part the policy, key, permits, the algorithm and identity of the limit, and its end.
- * Thread-safe.
+ * and keep in microseconds, then for each part the policy, key, permits, the algorithm and identity of the limit, its end, and
+ * the numbers of a limit that was not the policy's own. Thread-safe.
  *
  * @param hash of what no encoded key begins with, so that no hash of a key is that of a token
  * @param here what identifies this JVM
+ * @param keep how long it keeps records
  */
-record HoldTokens(KeyHash hash, String here, Function<String, @Nullable Policy> policies) {
+record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nullable Policy> policies) {
     private static final String VERSION = "1.";
     private static final String IN_REDIS = "redis";
-    private static final int PART = 6;
+    /** After what identifies the JVM: in its local share. */
+    private static final String IN_SHARE = "/share";
+    /** Nowhere. */
+    private static final String DENIED = "denied";
+
+    private static final int PART = 7;
+    /** The last field of a part. */
+    private static final int NUMBERS = 6;
+
     private static final int FIRST_PART = 4;
     private static final int LONGEST = 65_536;
 
@@ -39,10 +56,7 @@ record HoldTokens(KeyHash hash, String here, Function<String, @Nullable Policy> 
         Decision decision = hold.decision();
         HoldTerms terms = hold.terms(Access.LIBRARY);
         List<String> fields = new ArrayList<>(List.of(
-                decision.source() == Decision.Source.REDIS ? IN_REDIS : here,
-                terms.id(),
-                Long.toString(terms.ttlMicros()),
-                Long.toString(terms.keepMicros())));
+                place(decision), terms.id(), Long.toString(terms.ttlMicros()), Long.toString(terms.keepMicros())));
         for (LimitOutcome outcome : Reservations.held(decision)) {
             fields.addAll(List.of(
                     outcome.policy().name(),
@@ -50,12 +64,40 @@ record HoldTokens(KeyHash hash, String here, Function<String, @Nullable Policy> 
                     Long.toString(outcome.charge().permits()),
                     outcome.limit().spec().algorithm().text(),
                     outcome.limit().spec().identity(),
-                    Long.toString(outcome.stampMicros())));
+                    Long.toString(outcome.stampMicros()),
+                    hold.wasAnnounced(Access.LIBRARY, outcome.policy())
+                            ? ""
+                            : numbers(outcome.limit().spec())));
         }
         String text = Base64.getUrlEncoder()
                 .withoutPadding()
                 .encodeToString(String.join("\n", fields).getBytes(StandardCharsets.UTF_8));
         return VERSION + text + "." + signature(text);
+    }
+
+    private String place(Decision decision) {
+        if (!decision.allowed()) {
+            return DENIED;
+        }
+        return switch (decision.source()) {
+            case REDIS -> IN_REDIS;
+            case LOCAL_FALLBACK -> here + IN_SHARE;
+            default -> here;
+        };
+    }
+
+    /** What decided it; of another JVM that is not said. */
+    private Decision.Source source(String place) {
+        return switch (place) {
+            case IN_REDIS -> Decision.Source.REDIS;
+            case DENIED -> Decision.Source.FAILED_CLOSED;
+            default -> place.equals(here + IN_SHARE) ? Decision.Source.LOCAL_FALLBACK : Decision.Source.IN_PROCESS;
+        };
+    }
+
+    private static String numbers(LimitSpec spec) {
+        String numbers = spec.permits() + " " + spec.periodMicros() + " " + spec.burst();
+        return spec.terms() instanceof CalendarWindow window ? numbers + " " + window.zone() : numbers;
     }
 
     /** A token that this application did not make, or that was altered, must charge nobody. */
@@ -74,36 +116,110 @@ record HoldTokens(KeyHash hash, String here, Function<String, @Nullable Policy> 
         if (fields.size() < FIRST_PART || (fields.size() - FIRST_PART) % PART != 0) {
             throw new IllegalArgumentException("this token of a hold is of another version");
         }
-        boolean isInRedis = fields.get(0).equals(IN_REDIS);
-        Settlement worst = isInRedis || fields.get(0).equals(here) ? Settlement.SETTLED : Settlement.HELD_ELSEWHERE;
-        List<Charge> charges = new ArrayList<>();
-        List<LimitOutcome> outcomes = new ArrayList<>();
-        for (int i = FIRST_PART; i < fields.size(); i += PART) {
-            LimitOutcome outcome = outcome(fields.subList(i, i + PART));
-            if (outcome == null) {
-                worst = worst.worse(Settlement.UNKNOWN);
-            } else {
-                outcomes.add(outcome);
-                if (!charges.contains(outcome.charge())) {
-                    charges.add(outcome.charge());
-                }
-            }
+        try {
+            return read(token, fields);
+        } catch (DateTimeException unknownZone) {
+            throw new IllegalArgumentException("this token of a hold names an unknown zone", unknownZone);
         }
-        Decision.Source source = isInRedis ? Decision.Source.REDIS : Decision.Source.IN_PROCESS;
-        HoldTerms terms = new HoldTerms(fields.get(1), Long.parseLong(fields.get(2)), Long.parseLong(fields.get(3)));
-        return new Hold(Access.LIBRARY, Decision.of(source, charges, outcomes), terms, worst, again -> token);
     }
 
-    /** Null where its policy or limit is not here any more. */
-    private @Nullable LimitOutcome outcome(List<String> part) {
-        Policy policy = policies.apply(part.get(0));
-        Limit limit = policy == null ? null : find(policy, part.get(3), part.get(4));
-        if (limit == null) {
-            return null;
+    private Hold read(String token, List<String> fields) {
+        Decision.Source source = source(fields.get(0));
+        boolean isElsewhere =
+                source == Decision.Source.IN_PROCESS && !fields.get(0).equals(here);
+        Settlement worst = isElsewhere ? Settlement.HELD_ELSEWHERE : Settlement.SETTLED;
+        Map<List<String>, Policy> unlike = unlike(fields);
+        List<Policy> announced = new ArrayList<>();
+        List<Charge> charges = new ArrayList<>();
+        List<LimitOutcome> outcomes = new ArrayList<>();
+        for (List<String> part : parts(fields)) {
+            boolean isOwn = part.get(NUMBERS).isEmpty();
+            Policy policy = isOwn ? policies.apply(part.get(0)) : unlike.get(part.subList(0, 2));
+            LimitOutcome outcome = policy == null ? null : outcome(policy, part);
+            if (outcome == null) {
+                worst = isElsewhere ? worst : Settlement.UNKNOWN;
+                continue;
+            }
+            outcomes.add(outcome);
+            if (isOwn) {
+                announced.add(outcome.policy());
+            }
+            if (!charges.contains(outcome.charge())) {
+                charges.add(outcome.charge());
+            }
         }
-        Charge charge = new Charge(
-                Objects.requireNonNull(policy), PartitionKey.parse(part.get(1)), Long.parseLong(part.get(2)));
-        return new LimitOutcome(charge, limit, true, 0, 0, 0, 0, Long.parseLong(part.get(5)));
+        Decision decision = Decision.of(source, charges, outcomes);
+        // It is settled instead, and once.
+        decision.claimRefund(Access.LIBRARY);
+        return new Hold(Access.LIBRARY, decision, terms(fields), worst, announced, again -> token);
+    }
+
+    /** How long a settlement is tried again must not depend on a token. */
+    private HoldTerms terms(List<String> fields) {
+        long longest = keep.toNanos() / 1_000;
+        HoldTerms written = new HoldTerms(fields.get(1), Long.parseLong(fields.get(2)), Long.parseLong(fields.get(3)));
+        return new HoldTerms(written.id(), Math.min(written.ttlMicros(), longest), longest);
+    }
+
+    /** Nothing is held where it was denied. */
+    private static List<List<String>> parts(List<String> fields) {
+        List<List<String>> parts = new ArrayList<>();
+        for (int i = FIRST_PART; i < fields.size() && !fields.get(0).equals(DENIED); i += PART) {
+            parts.add(fields.subList(i, i + PART));
+        }
+        return parts;
+    }
+
+    /** The policies of parts whose limits were not those of the policy, by its name and the key: as they were. */
+    private Map<List<String>, Policy> unlike(List<String> fields) {
+        Map<List<String>, List<Limit>> limits = new HashMap<>();
+        for (List<String> part : parts(fields)) {
+            if (!part.get(NUMBERS).isEmpty()) {
+                limits.computeIfAbsent(part.subList(0, 2), none -> new ArrayList<>())
+                        .add(limit(part));
+            }
+        }
+        Map<List<String>, Policy> made = new HashMap<>();
+        limits.forEach((of, own) -> {
+            Policy base = policies.apply(of.get(0));
+            if (base != null) {
+                Policy then = Policy.of(base.name(), own)
+                        .withFailureMode(base.onFailure())
+                        .withDeadline(base.deadline())
+                        .withHolds(base.holds());
+                made.put(of, then);
+            }
+        });
+        return made;
+    }
+
+    private static Limit limit(List<String> part) {
+        Algorithm algorithm = Arrays.stream(Algorithm.values())
+                .filter(one -> one.takesHolds() && one.text().equals(part.get(3)))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("this token of a hold names no algorithm"));
+        String[] words = part.get(NUMBERS).split(" ", -1);
+        if (words.length < 3) {
+            throw new IllegalArgumentException("this token of a hold is of another version");
+        }
+        LimitSpec spec =
+                new LimitSpec(algorithm, Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+        LimitSpec turning = words.length == 3 ? spec : spec.aligned(ZoneId.of(words[3]));
+        return Limit.of(null, turning.identifiedBy(part.get(4)));
+    }
+
+    /** Null where its limit is not here any more, or grants nothing. */
+    private static @Nullable LimitOutcome outcome(Policy policy, List<String> part) {
+        long permits = Long.parseLong(part.get(2));
+        long end = Long.parseLong(part.get(5));
+        if (permits < 1 || end < 1) {
+            throw new IllegalArgumentException("this token of a hold holds nothing");
+        }
+        Limit limit = find(policy, part.get(3), part.get(4));
+        return limit == null || limit.permits() == 0
+                ? null
+                : new LimitOutcome(
+                        new Charge(policy, PartitionKey.parse(part.get(1)), permits), limit, true, 0, 0, 0, 0, end);
     }
 
     /** The limit of a policy that has that state; null if there is none. */

@@ -8,6 +8,7 @@ import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.HoldCount;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.Settlement;
 import io.limiter.internal.Access;
@@ -16,11 +17,10 @@ import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +37,7 @@ final class Reservations {
     private final HoldTokens tokens;
     private final HoldCounts counts;
     private final Unsettled unsettled;
-    /** By name: what was announced, or reserved last. */
+    /** By name: what was announced, else what was reserved first. */
     private final Map<String, Policy> policies = new ConcurrentHashMap<>();
 
     /** A charge, and what it has cost. */
@@ -59,9 +59,7 @@ final class Reservations {
         this.timer = timer;
         this.counts = counts;
         this.keep = keep;
-        String here =
-                String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
-        this.tokens = new HoldTokens(hash, here, policies::get);
+        this.tokens = new HoldTokens(hash, HoldTerms.newId(), keep, policies::get);
         this.unsettled = new Unsettled(timer, counts);
     }
 
@@ -74,9 +72,9 @@ final class Reservations {
         }
     }
 
-    /** Its holds are settled as it was. */
+    /** Takes all of it, or nothing. */
     CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
-        List<Charge> charges = List.copyOf(given);
+        List<Charge> charges = PermitRequest.of(given).charges();
         charges.forEach(Reservations::check);
         HoldTerms terms = HoldTerms.of(ttl, keep);
         for (Charge charge : charges) {
@@ -84,6 +82,10 @@ final class Reservations {
                 policies.putIfAbsent(charge.policy().name(), charge.policy());
             }
         }
+        List<Policy> announced = charges.stream()
+                .map(charge -> policies.get(charge.policy().name()))
+                .filter(Objects::nonNull)
+                .toList();
         CompletableFuture<Decision> asked;
         try {
             asked = backend.reserve(charges, terms).toCompletableFuture();
@@ -91,7 +93,7 @@ final class Reservations {
             asked = CompletableFuture.failedFuture(failed);
         }
         return asked.exceptionally(failed -> failures.answer(charges, Backend.Mode.TAKE, failed, terms))
-                .thenApply(decision -> made(decision, terms));
+                .thenApply(decision -> made(decision, terms, announced));
     }
 
     private static void check(Charge charge) {
@@ -107,16 +109,12 @@ final class Reservations {
         }
     }
 
-    private Hold made(Decision decision, HoldTerms terms) {
+    private Hold made(Decision decision, HoldTerms terms, List<Policy> announced) {
         // What was taken is settled instead.
         decision.claimRefund(Access.LIBRARY);
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
-            List<Charge> charges = decision.charges();
-            for (int i = 0; i < charges.size(); i++) {
-                Charge charge = charges.get(i);
-                counts.begin(
-                        terms.id(), i, charge.policy().name(), charge.permits(), timer.nowMicros() + terms.ttlMicros());
-            }
+            long end = timer.nowMicros() + terms.ttlMicros();
+            decision.charges().forEach(charge -> counts.begin(terms.id(), charge, end));
         }
         for (LimitOutcome denied : decision.violated()) {
             if (denied.reason() == DenialReason.HOLDS_FULL) {
@@ -129,14 +127,16 @@ final class Reservations {
                                 + ", so another one was denied; raise 'holds', or shorten their time");
             }
         }
-        return new Hold(Access.LIBRARY, decision, terms, Settlement.SETTLED, tokens::write);
+        return new Hold(Access.LIBRARY, decision, terms, Settlement.SETTLED, announced, tokens::write);
     }
 
-    /** The outcomes that are settled: not those of penalties. */
+    /** The outcomes that are settled: not those of penalties, and none of what was denied. */
     static List<LimitOutcome> held(Decision decision) {
-        return decision.outcomes().stream()
-                .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
-                .toList();
+        return !decision.allowed()
+                ? List.of()
+                : decision.outcomes().stream()
+                        .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
+                        .toList();
     }
 
     Hold read(String token) {
@@ -145,7 +145,7 @@ final class Reservations {
 
     CompletableFuture<Settlement> settle(Hold hold, ToLongFunction<? super Charge> actual) {
         Decision decision = hold.decision();
-        List<LimitOutcome> held = decision.allowed() ? held(decision) : List.of();
+        List<LimitOutcome> held = held(decision);
         Settlement worst = hold.worst(Access.LIBRARY);
         String policy = decision.charges().isEmpty()
                 ? EngineMonitor.OTHERS
@@ -189,7 +189,7 @@ final class Reservations {
         boolean isLocal = decision.source() == Decision.Source.LOCAL_FALLBACK;
         Backend holder = isLocal && fallback != null ? fallback : backend;
         List<LimitOutcome> now =
-                isLocal ? held : held.stream().map(this::inForce).toList();
+                isLocal ? held : held.stream().map(part -> inForce(hold, part)).toList();
         List<Charge> charges = now.stream().map(LimitOutcome::charge).distinct().toList();
         ToLongFunction<Charge> actual = charge -> costs.stream()
                 .filter(cost -> cost.charge.isToSame(charge))
@@ -201,46 +201,34 @@ final class Reservations {
                 Decision.of(decision.source(), charges, now),
                 terms,
                 actual,
-                timer.nowMicros() + terms.lifeMicros());
+                timer.nowMicros() + terms.lifeMicros(),
+                charges.stream()
+                        .filter(charge -> actual.applyAsLong(charge) > charge.permits())
+                        .toList());
         return sent.settle().thenApply(answers -> {
             Settlement worst = floor;
-            for (int i = 0; i < answers.size(); i++) {
-                count(counts, now.get(i), answers.get(i));
-                worst = worst.worse(answers.get(i).settlement());
+            for (Backend.Settled answer : answers) {
+                worst = worst.worse(answer.settlement());
             }
-            Unsettled.Pending left = sent.left(answers);
+            Unsettled.Pending left = sent.left(answers, counts);
             if (!left.parts().outcomes().isEmpty()) {
                 unsettled.add(left);
             }
-            for (int i = 0; i < costs.size(); i++) {
-                Charge charge = costs.get(i).charge;
-                counts.end(terms.id(), i);
-                if (worst == Settlement.SETTLED && costs.get(i).actual > charge.permits()) {
-                    counts.add(charge.policy().name(), HoldCount.ABOVE_ESTIMATE, 1);
-                }
-                waiting.wake(charge.policy(), charge.key());
+            for (Cost cost : costs) {
+                counts.end(terms.id(), cost.charge);
+                waiting.wake(cost.charge.policy(), cost.charge.key());
             }
             return worst;
         });
     }
 
-    static void count(HoldCounts counts, LimitOutcome part, Backend.Settled answer) {
-        String policy = part.policy().name();
-        counts.add(policy, HoldCount.FORGOTTEN, answer.forgotten());
-        if (answer.settlement() == Settlement.UNKNOWN) {
-            counts.warn(
-                    policy,
-                    HoldCount.UNKNOWN,
-                    "RL-412",
-                    "there is no record of a hold any more, so its actual cost was not charged; settle sooner, or raise"
-                            + " limiter.holds.keep");
-        }
-    }
-
-    /** The same part under the limits that are in force now, if that limit is still there and grants anything. */
-    private LimitOutcome inForce(LimitOutcome then) {
+    /**
+     * The same part under the limits that are in force now, if that limit is still there and grants anything. Not where others
+     * than those of the policy decided: of an override, or of a tenant.
+     */
+    private LimitOutcome inForce(Hold hold, LimitOutcome then) {
         Policy now = policies.get(then.policy().name());
-        if (now == null || now == then.policy()) {
+        if (now == null || now == then.policy() || !hold.wasAnnounced(Access.LIBRARY, then.policy())) {
             return then;
         }
         Limit limit = HoldTokens.find(

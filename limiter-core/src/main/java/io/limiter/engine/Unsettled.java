@@ -1,11 +1,13 @@
 package io.limiter.engine;
 
 import io.limiter.Backend;
+import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.Settlement;
+import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -31,9 +33,18 @@ final class Unsettled {
     private boolean isScheduled;
     private boolean isClosed;
 
-    /** The parts without an answer. */
+    /**
+     * The parts without an answer.
+     *
+     * @param above the charges that have cost more than their estimate, which is not counted yet
+     */
     record Pending(
-            Backend backend, Decision parts, HoldTerms terms, ToLongFunction<? super Charge> actual, long untilMicros) {
+            Backend backend,
+            Decision parts,
+            HoldTerms terms,
+            ToLongFunction<? super Charge> actual,
+            long untilMicros,
+            List<Charge> above) {
         String policy() {
             return parts.outcomes().get(0).policy().name();
         }
@@ -42,27 +53,57 @@ final class Unsettled {
             try {
                 return backend.settle(parts, terms, actual)
                         .toCompletableFuture()
-                        .exceptionally(failed -> unanswered());
+                        .exceptionally(this::unanswered);
             } catch (RuntimeException failed) {
-                return CompletableFuture.completedFuture(unanswered());
+                return CompletableFuture.completedFuture(unanswered(failed));
             }
         }
 
-        private List<Backend.Settled> unanswered() {
-            return parts.outcomes().stream()
-                    .map(none -> new Backend.Settled(Settlement.PENDING, 0))
-                    .toList();
+        private List<Backend.Settled> unanswered(Throwable failed) {
+            Backend.Settled each = Backend.Settled.failed(Access.LIBRARY, failed);
+            return parts.outcomes().stream().map(none -> each).toList();
         }
 
-        /** What is left of it after these answers, perhaps nothing. */
-        Pending left(List<Backend.Settled> answers) {
+        /** Counts these answers. What is left of it, perhaps nothing. */
+        Pending left(List<Backend.Settled> answers, HoldCounts counts) {
             List<LimitOutcome> left = new ArrayList<>();
+            List<Charge> stillAbove = new ArrayList<>(above);
             for (int i = 0; i < answers.size(); i++) {
-                if (answers.get(i).settlement() == Settlement.PENDING) {
-                    left.add(parts.outcomes().get(i));
+                LimitOutcome part = parts.outcomes().get(i);
+                Settlement settlement = answers.get(i).settlement();
+                count(counts, part.policy().name(), answers.get(i));
+                if (settlement == Settlement.PENDING) {
+                    left.add(part);
+                } else if (settlement == Settlement.SETTLED && stillAbove.remove(part.charge())) {
+                    counts.add(part.policy().name(), HoldCount.ABOVE_ESTIMATE, 1);
                 }
             }
-            return new Pending(backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros);
+            return new Pending(
+                    backend,
+                    Decision.of(parts.source(), parts.charges(), left),
+                    terms,
+                    actual,
+                    untilMicros,
+                    stillAbove);
+        }
+
+        private static void count(HoldCounts counts, String policy, Backend.Settled answer) {
+            counts.add(policy, HoldCount.FORGOTTEN, answer.forgotten());
+            BackendException refused = answer.refused();
+            if (refused != null) {
+                counts.warn(
+                        policy,
+                        HoldCount.LOST,
+                        "RL-411",
+                        "a settlement was refused, so its actual cost is not charged: " + refused.getMessage());
+            } else if (answer.settlement() == Settlement.UNKNOWN) {
+                counts.warn(
+                        policy,
+                        HoldCount.UNKNOWN,
+                        "RL-412",
+                        "there is no record of a hold any more, so its actual cost was not charged; settle sooner, or"
+                                + " raise limiter.holds.keep");
+            }
         }
     }
 
@@ -138,12 +179,13 @@ final class Unsettled {
     }
 
     private synchronized boolean answered(Pending sent, List<Backend.Settled> answers) {
-        for (int i = 0; i < answers.size(); i++) {
-            Reservations.count(counts, sent.parts.outcomes().get(i), answers.get(i));
-        }
-        Pending left = sent.left(answers);
+        Pending left = sent.left(answers, counts);
         if (left.parts.outcomes().isEmpty()) {
             return true;
+        }
+        if (isClosed) {
+            lost(left);
+            return false;
         }
         pending.add(left);
         return left.parts.outcomes().size() < answers.size();

@@ -50,6 +50,11 @@ public final class CalendarWindow implements Terms {
         }
     }
 
+    /** Whose clock it follows. */
+    public ZoneId zone() {
+        return zone;
+    }
+
     /** When the window that is open at that time ends: the first turn after it. Microseconds since 1970. */
     public long nextTurnMicros(long unixMicros) {
         return turns(unixMicros).next;

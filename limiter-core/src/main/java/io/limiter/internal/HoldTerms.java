@@ -1,9 +1,9 @@
 package io.limiter.internal;
 
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
 
 /**
@@ -21,6 +21,9 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
     public static final Duration LONGEST = Duration.ofDays(1);
 
     private static final Duration SHORTEST = Duration.ofMillis(1);
+    /** Who has some ids must not be able to compute others. */
+    private static final SecureRandom RANDOM = new SecureRandom();
+
     private static final Pattern ID = Pattern.compile("[0-9a-f]{16}");
 
     /**
@@ -39,9 +42,12 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
 
     /** Terms with an id of their own. */
     public static HoldTerms of(Duration ttl, Duration keep) {
-        String id =
-                String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
-        return new HoldTerms(id, micros(ttl), micros(keep));
+        return new HoldTerms(newId(), micros(ttl), micros(keep));
+    }
+
+    /** 16 hexadecimal digits that nobody can predict. */
+    public static String newId() {
+        return String.format(Locale.ROOT, "%016x", RANDOM.nextLong());
     }
 
     /** How long the record is kept after its end. */

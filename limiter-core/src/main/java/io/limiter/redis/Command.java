@@ -188,6 +188,8 @@ record Command(
             equal = part.isCombinable()
                     && otherPart.isCombinable()
                     && part.charge().permits() == otherPart.charge().permits()
+                    && part.charge().policy().holds()
+                            == otherPart.charge().policy().holds()
                     && part.limit().equals(otherPart.limit());
         }
         return equal;

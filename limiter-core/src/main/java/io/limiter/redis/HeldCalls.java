@@ -7,10 +7,10 @@ import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
 import io.limiter.Settlement;
+import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.ToLongFunction;
@@ -22,7 +22,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         Settlement.UNKNOWN, Settlement.SETTLED, Settlement.SETTLED, Settlement.ALREADY_ENDED
     };
 
-    private static final Settled PENDING = new Settled(Settlement.PENDING, 0);
+    private static final Settled UNKNOWN = new Settled(Settlement.UNKNOWN, 0);
     private static final Settled NOT_HELD = new Settled(Settlement.SETTLED, 0);
 
     CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
@@ -69,19 +69,30 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
     /** What became of each outcome. Never fails. */
     CompletableFuture<List<Settled>> settle(
             List<LimitOutcome> outcomes, String id, ToLongFunction<? super Charge> actual, Duration longest) {
-        List<Settled> settled = new ArrayList<>(Collections.nCopies(outcomes.size(), NOT_HELD));
-        List<LimitOutcome> held = outcomes.stream()
-                .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
-                .toList();
+        List<Settled> settled = new ArrayList<>();
+        List<LimitOutcome> held = new ArrayList<>();
+        for (LimitOutcome outcome : outcomes) {
+            boolean isHeld = outcome.limit().spec().algorithm().takesHolds();
+            settled.add(isHeld ? UNKNOWN : NOT_HELD);
+            // A limit that grants nothing has no state.
+            if (isHeld && outcome.limit().permits() > 0) {
+                held.add(outcome);
+            }
+        }
+        boolean[] asked = new boolean[outcomes.size()];
         List<CompletableFuture<?>> all = new ArrayList<>();
         for (List<Call.Part> ends : Ends.of(keys, held, Call.BACK, !connection.isCluster())) {
             List<Call.Part> parts = settling(ends, id, actual);
+            List<Integer> places =
+                    parts.stream().map(part -> place(outcomes, part, asked)).toList();
             all.add(denials.clearing(Call.now(parts, longest, false), connection::send)
                     .handle((replies, failure) -> {
                         for (int i = 0; i < parts.size(); i++) {
-                            Settled one = failure == null ? read(replies.get(i).stampMicros()) : PENDING;
+                            Settled one = failure == null
+                                    ? read(replies.get(i).stampMicros())
+                                    : Settled.failed(Access.LIBRARY, failure);
                             synchronized (settled) {
-                                settled.set(place(outcomes, parts.get(i)), one);
+                                settled.set(places.get(i), one);
                             }
                         }
                         return settled;
@@ -102,17 +113,22 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
                 .toList();
     }
 
-    private static int place(List<LimitOutcome> outcomes, Call.Part part) {
+    /** The outcome that a part settles; two parts never have the same one. */
+    private static int place(List<LimitOutcome> outcomes, Call.Part part, boolean[] asked) {
         int i = 0;
-        while (!outcomes.get(i).limit().equals(part.limit())
+        while (asked[i]
+                || !part.mode().equals(Call.BACK + outcomes.get(i).stampMicros())
+                || !outcomes.get(i).limit().equals(part.limit())
                 || !outcomes.get(i).charge().equals(part.charge())) {
             i++;
         }
+        asked[i] = true;
         return i;
     }
 
     /** What became of a settlement, of the last number of its reply. */
     static Settled read(long stamp) {
-        return new Settled(REPLIED[(int) (stamp & 7)], stamp >> 3);
+        int status = (int) (stamp & 7);
+        return stamp < 0 || status >= REPLIED.length ? UNKNOWN : new Settled(REPLIED[status], stamp >> 3);
     }
 }

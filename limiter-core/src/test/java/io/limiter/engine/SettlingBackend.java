@@ -1,0 +1,54 @@
+package io.limiter.engine;
+
+import io.limiter.BackendException;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.TimeSource;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.HoldTerms;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.ToLongFunction;
+
+/** A backend in this JVM whose settlements a test can hold back, or replace by failures. */
+final class SettlingBackend extends AskedBackend {
+    private final InProcessBackend inner;
+    final List<Decision> settled = new ArrayList<>();
+    /** What every settlement replies; null for what became of it. */
+    BackendException refusal;
+
+    boolean isSilent;
+
+    SettlingBackend(TimeSource time) {
+        this(InProcessBackend.builder().timeSource(time).build());
+    }
+
+    private SettlingBackend(InProcessBackend inner) {
+        super(inner);
+        this.inner = inner;
+    }
+
+    @Override
+    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        return isDown ? CompletableFuture.failedFuture(new BackendException("down")) : inner.reserve(charges, terms);
+    }
+
+    @Override
+    public CompletionStage<List<Settled>> settle(
+            Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        settled.add(held);
+        BackendException failure = isSilent ? new BackendException("silent") : refusal;
+        if (failure != null) {
+            return CompletableFuture.failedFuture(failure);
+        }
+        CompletionStage<List<Settled>> answer = inner.settle(held, terms, actual);
+        if (!holdsBack) {
+            return answer;
+        }
+        CompletableFuture<List<Settled>> later = new CompletableFuture<>();
+        heldBack.add(() -> later.completeExceptionally(new BackendException("late")));
+        return later;
+    }
+}
