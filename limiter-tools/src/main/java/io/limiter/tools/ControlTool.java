@@ -205,8 +205,8 @@ public final class ControlTool {
         }
         if (based == now.version() && options.has("if-all-accept")) {
             Map<String, String> answers = control.ask(text, author(), LONGEST_WAIT);
-            if (answers.values().stream().anyMatch(why -> !why.isEmpty())) {
-                say("nothing was published:");
+            if (answers.isEmpty() || answers.values().stream().anyMatch(why -> !why.isEmpty())) {
+                say("nothing was published:" + (answers.isEmpty() ? " no instance has reported that could be asked" : ""));
                 return report(answers, "accept it");
             }
         }

@@ -88,9 +88,6 @@ public record ControlKeys(String group) {
             if #ARGV > 2 then redis.call('PEXPIRE', KEYS[2], 604800000) end
             """ + TIME;
 
-    /** Drops reports. KEYS: reports. ARGV: the instances. */
-    public static final String FORGET = "return {tostring(redis.call('HDEL', KEYS[1], unpack(ARGV)))}";
-
     private String key(String name) {
         return "limiter-control:{" + group + "}:" + name;
     }

@@ -5,8 +5,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the instances of a group find what is published. Each method waits for the answer, a second at most, so decisions never
- * call it. Thread-safe. Each method throws {@link io.limiter.BackendException} if there is no answer, or an error.
+ * Where the instances of a group find what is published. Each method waits for the answer, a few seconds at most, so decisions
+ * never call it. Thread-safe. Each method throws {@link io.limiter.BackendException} if there is no answer, or an error.
  */
 public interface ControlStore extends AutoCloseable {
     /** The text of a key; null if there is none. */
