@@ -107,6 +107,11 @@ public final class Control {
      */
     public record Change(String time, String author, String what, String before, String note) {}
 
+    /** The time of Redis, by which overrides and switches end. */
+    public Instant now() {
+        return Heads.time(heads.nowMicros());
+    }
+
     /** The published version; of number 0 and without text if nothing is published. */
     public Version current() {
         Head head = heads.head();
@@ -133,7 +138,7 @@ public final class Control {
 
     /** Also of an earlier version: what is published again is signed again. */
     private Version version(Published text) {
-        text.check(signer, false);
+        text.check(signer, false, Published.TEXT);
         return new Version(text.version(), Heads.time(text.micros()), text.author(), text.note(), text.text());
     }
 
@@ -174,7 +179,8 @@ public final class Control {
                     if (seen.version() != based) {
                         throw new ConflictException(lost(based, text));
                     }
-                    Published next = new Published(based + 1, micros, author, note, "", text).signed(signer);
+                    Published next = new Published(based + 1, micros, author, note, "", text)
+                            .signed(signer, Published.TEXT);
                     return new Heads.Next(
                             new Head(next.version(), micros, seen.revision(), seen.askedMicros()),
                             ControlKeys.PUBLISH,
@@ -211,7 +217,7 @@ public final class Control {
                         ControlKeys.PUBLISH,
                         List.of(keys.head(), keys.candidate(), keys.audit(), keys.unused()),
                         new Published(seen.version() + 1, now, author, "", "", text)
-                                .signed(signer)
+                                .signed(signer, Published.CANDIDATE)
                                 .record(),
                         ""))
                 .askedMicros();

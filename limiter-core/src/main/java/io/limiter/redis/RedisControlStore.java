@@ -90,9 +90,9 @@ public final class RedisControlStore implements ControlStore {
     }
 
     @Override
-    public List<String> above(String key, long score, int first, int most) {
+    public List<String> above(String key, long score, int most) {
         return new ArrayList<>(ask(redis -> redis.<String>getScoredSortedSet(key, TEXT)
-                .valueRangeAsync(score, false, Double.POSITIVE_INFINITY, true, first, most)));
+                .valueRangeAsync(score, false, Double.POSITIVE_INFINITY, true, 0, most)));
     }
 
     @Override
@@ -135,6 +135,9 @@ public final class RedisControlStore implements ControlStore {
             ask(question);
             return true;
         } catch (BackendException failed) {
+            if (failed.kind() != BackendException.Kind.FAULT) {
+                throw failed;
+            }
             return failed.getCause() == null || !RedisFailure.hasCode(failed.getCause(), "NOPERM");
         }
     }

@@ -14,6 +14,7 @@ import io.limiter.internal.control.Head;
 import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
 import io.limiter.kit.RedisServers;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -57,10 +58,10 @@ class AttacksTest extends ControlFixture {
     void aTextThatIsSignedForAnotherGroupVersionOrTime() throws Exception {
         Limiter one = instance(OLD, OWN);
         long now = micros();
-        Published signed = new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET));
+        Published signed = new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET), Published.TEXT);
         List<UnaryOperator<Published>> forgeries = List.of(
-                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group + "x", SECRET)),
-                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET + "x")),
+                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group + "x", SECRET), Published.TEXT),
+                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET + "x"), Published.TEXT),
                 text -> new Published(1, now + 1, "alice", "", text.signature(), TEXT),
                 text -> new Published(2, now, "alice", "", text.signature(), TEXT),
                 text -> new Published(1, now, "bob", "", text.signature(), TEXT),
@@ -119,6 +120,60 @@ class AttacksTest extends ControlFixture {
         await("the right one", () -> limits(one, "vote").contains("20/1m"));
     }
 
+    /** What instances were only asked about is signed, but not to be in force. */
+    @Test
+    void aTextAboutWhichInstancesWereAsked() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        assertEquals(List.of(""), List.copyOf(control.ask(TEXT, "alice", LONG).values()));
+        redis(OLD, redis -> {
+            String record = redis.get(keys.candidate());
+            redis.set(keys.text(1), record);
+            redis.set(keys.head(), new Head(1, Published.of(record).micros(), 0, 0).toString());
+        });
+        assertTrue(refusal(control).contains("RL-502"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    @Test
+    void aHeadOfAnotherFormKeepsNoSwitchFromEnding() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        control.turn("policy:vote", "off", Instant.now().plusSeconds(4), "op", "");
+        await("off", () -> one.directives().all().size() == 1);
+        String[] head = new String[1];
+        redis(OLD, redis -> {
+            head[0] = redis.get(keys.head());
+            redis.set(keys.head(), "x");
+        });
+        await("ended", () -> one.directives().all().isEmpty());
+        await("it says so", () -> findings(one).contains("RL-503"));
+        redis(OLD, redis -> redis.set(keys.head(), head[0]));
+        await("it is well", () -> findings(one).equals("[]"));
+    }
+
+    /** Those that have ended make room, and there is always room for switches. */
+    @Test
+    void asManyOverridesAsThereMayBe() {
+        Control control = control(OLD);
+        long now = micros();
+        redis(OLD, redis -> {
+            for (int i = 0; i < ControlKeys.MOST_DIRECTIVES; i++) {
+                long end = now + (i < 200 ? -1 : 900_000_000);
+                String record = new Directive(
+                                i + 1, "policy:vote", "k" + i, Directive.Kind.BLOCKED, "", end, "alice", "", "")
+                        .record();
+                redis.hset(keys.directivesById(), "policy:vote k" + i, record);
+                redis.zadd(keys.directing().get(3), end, record);
+            }
+        });
+        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");
+        for (int i = 0; i < 97; i++) {
+            control.override("vote", PartitionKey.of("a" + i), "blocked", "", soon(), "op", "");
+        }
+        control.turn("all", "deny", soon(), "op", "");
+    }
+
     @Test
     void aTextWithTenMegabytes() throws Exception {
         Limiter one = instance(OLD, OWN);
@@ -154,7 +209,7 @@ class AttacksTest extends ControlFixture {
         String escaped = "limiter.denials.log-per-second = 1\\u0007\n";
         plant(
                 OLD,
-                new Published(1, now, "alice", "", "", escaped).signed(new Signer(group, SECRET)),
+                new Published(1, now, "alice", "", "", escaped).signed(new Signer(group, SECRET), Published.TEXT),
                 new Head(1, now, 0, 0));
         assertTrue(refusal(control).contains("RL-503"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
@@ -195,7 +250,7 @@ class AttacksTest extends ControlFixture {
             long now = micros();
             plant(
                     OLD,
-                    new Published(1, now, "alice", "", "", line + "\n").signed(new Signer(group, SECRET)),
+                    new Published(1, now, "alice", "", "", line + "\n").signed(new Signer(group, SECRET), Published.TEXT),
                     new Head(1, now, 0, 0));
             assertTrue(refusal(control(OLD)).matches("(?s).*RL-(504|150).*"), line);
         }
@@ -212,6 +267,10 @@ class AttacksTest extends ControlFixture {
         control.override("vote", PartitionKey.of("a"), "unlimited", "", soon(), "op", "");
         control.turn("policy:vote", "off", soon(), "op", "");
         await("the switch", () -> one.directives().all().size() == 1);
+        assertEquals("policy:vote", one.directives().all().iterator().next().target());
+        control.override("vote", PartitionKey.of("b"), "unlimited", "", soon(), "op", "");
+        await("it says so", () -> findings(one).contains("RL-504 overrides are not taken here"));
+        await("the report too", () -> control.instances().get(0).problem().contains("RL-504 overrides"));
     }
 
     @Test

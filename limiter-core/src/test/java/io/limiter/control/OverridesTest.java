@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
+import io.limiter.Settlement;
 import io.limiter.application.Limiter;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -85,6 +88,49 @@ class OverridesTest extends ControlFixture {
             assertEquals(30, admitted(one, PartitionKey.of("u"), 30));
             await("ended", () -> admitted(one, PartitionKey.of("u"), 3) < 3);
         }
+    }
+
+    /** What is held is settled in the same state as it was taken from. */
+    @Test
+    void holdsUnderAnOverride() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1000/1h token-bucket",
+                "limiter.policies.export.holds = 100");
+        control.override("export", ALICE, "limits", "5/1h token-bucket", soon(), "op", "");
+        await("in force", () -> one.directives().all().size() == 1);
+        int granted = 0;
+        for (int i = 0; i < 30; i++) {
+            Hold hold = one.rateLimiter().reserve(one.policy("export"), ALICE, 1, Duration.ofSeconds(30));
+            if (hold.allowed()) {
+                granted++;
+                assertEquals(Settlement.SETTLED, one.rateLimiter().settle(hold, 1));
+            }
+        }
+        assertEquals(5, granted);
+    }
+
+    /** A switch that does not fit this instance keeps no other one from its beginning or its end. */
+    @Test
+    void aSwitchOfARuleThatDoesNotFit() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.rules.a.path = /a",
+                "limiter.rules.a.limits = 1/1h",
+                "limiter.rules.a.count-on = 401",
+                "limiter.rules.b.path = /b",
+                "limiter.rules.b.limits = 1/1h");
+        control.turn("rule:a", "shadow", soon(), "op", "");
+        control.turn("rule:b", "off", Instant.now().plusSeconds(4), "op", "");
+        await("b is off", () -> mode(one, 1).equals("OFF"));
+        await("a says so", () -> findings(one).contains("RL-505 a switch is refused: shadow rule:a"));
+        assertEquals("ENFORCED", mode(one, 0));
+        await("b is on", () -> mode(one, 1).equals("ENFORCED"));
+    }
+
+    private static String mode(Limiter limiter, int rule) {
+        return limiter.config().settings().rules().get(rule).mode().name();
     }
 
     @Test

@@ -118,6 +118,12 @@ class RedisUsersTest extends ControlFixture {
             assertThrows(BackendException.class, () -> asReader.turn("all", "off", soon(), "mallory", ""));
             assertEquals(2, control.audit(10).size());
             assertEquals("", findings(one).replace("[]", ""));
+            // What the endpoint shows.
+            Control own = one.control().orElseThrow();
+            assertEquals(1, own.versions().size());
+            assertEquals(1, own.entries().size());
+            assertEquals(1, own.instances().size());
+            assertEquals(2, own.audit(10).size());
         } finally {
             redis(NEWER, redis -> {
                 redis.aclDelUser("reader");

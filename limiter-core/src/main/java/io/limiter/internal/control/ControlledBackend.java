@@ -5,6 +5,7 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
@@ -203,7 +204,25 @@ public final class ControlledBackend implements Backend {
     @Override
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-        return inner.settle(held, terms, actual);
+        List<LimitOutcome> now = held.outcomes().stream().map(this::inForce).toList();
+        List<Charge> charges = now.stream().map(LimitOutcome::charge).distinct().toList();
+        return inner.settle(Decision.of(held.source(), charges, now), terms, actual);
+    }
+
+    /** Under an override's limits, if it has that limit: under others the state would change. */
+    private LimitOutcome inForce(LimitOutcome then) {
+        Charge charge = then.charge();
+        Directive one = inForce.find(charge.policy().name(), charge.key());
+        if (one == null || one.kind() != Directive.Kind.LIMITS) {
+            return then;
+        }
+        Charge now = overridden.withLimits(charge, one);
+        return now.policy().limits().stream()
+                .filter(limit -> limit.spec().algorithm() == then.limit().spec().algorithm()
+                        && limit.spec().identity().equals(then.limit().spec().identity()))
+                .findFirst()
+                .map(limit -> new LimitOutcome(now, limit, true, 0, 0, 0, 0, then.stampMicros()))
+                .orElse(then);
     }
 
     @Override
