@@ -17,6 +17,7 @@ import io.limiter.redis.RedisBackend;
 import io.limiter.redis.RedisControlStore;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -87,6 +88,26 @@ record Followed(Follower follower, Runnable endNaming, Control control, InForce 
             }
         });
         return new Followed(follower, endNaming, new Control(store.forPublishers(), group, settings.secret()), inForce);
+    }
+
+    /** What somebody has published must not keep an application from starting: it is taken out of force if that helps. */
+    static <T> T fitting(Limiter limiter, @Nullable Followed control, Layer published, Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            if (control == null || published.text() == null) {
+                throw wrong;
+            }
+            limiter.lay(new Layer(null, published.switches()));
+            try {
+                T done = action.get();
+                control.follower().drop(wrong);
+                return done;
+            } catch (RuntimeException own) {
+                limiter.lay(published);
+                throw own;
+            }
+        }
     }
 
     @Override

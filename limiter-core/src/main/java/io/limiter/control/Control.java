@@ -179,8 +179,8 @@ public final class Control {
                     if (seen.version() != based) {
                         throw new ConflictException(lost(based, text));
                     }
-                    Published next = new Published(based + 1, micros, author, note, "", text)
-                            .signed(signer, Published.TEXT);
+                    Published next =
+                            new Published(based + 1, micros, author, note, "", text).signed(signer, Published.TEXT);
                     return new Heads.Next(
                             new Head(next.version(), micros, seen.revision(), seen.askedMicros()),
                             ControlKeys.PUBLISH,

@@ -37,8 +37,8 @@ record Heads(ControlStore store, ControlKeys keys) {
             arguments.addAll(List.of(change.arguments));
             List<String> answer = store.run(change.script, change.keys, arguments);
             if (answer.get(0).equals("full")) {
-                throw new IllegalArgumentException(
-                        "RL-503 there are " + ControlKeys.MOST_DIRECTIVES + " overrides and switches already; remove some");
+                throw new IllegalArgumentException("RL-503 there are " + ControlKeys.MOST_DIRECTIVES
+                        + " overrides and switches already; remove some");
             }
             if (answer.get(0).equals("done")) {
                 return change.head;

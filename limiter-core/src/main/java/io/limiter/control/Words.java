@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /** The words of operators: texts, keys and limits. */
 public final class Words {
     /** A part that is a secret, in clear. */
-    private static final Pattern SECRET = Pattern.compile("(^|:)(session|bearer|header|cookie|query)(\\.[^=:]*)?=(?!~)");
+    private static final Pattern SECRET =
+            Pattern.compile("(^|:)(session|bearer|header|cookie|query)(\\.[^=:]*)?=(?!~)");
 
     private static final String USER = "user:";
     private static final int IPV6_PREFIX = 64;
@@ -95,8 +96,9 @@ public final class Words {
                         .build()
                 : PartitionKey.parse(text);
         if (SECRET.matcher(key.canonical()).find()) {
-            throw new IllegalArgumentException("a session, token, header, cookie or parameter is stored as a hash; write"
-                    + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
+            throw new IllegalArgumentException(
+                    "a session, token, header, cookie or parameter is stored as a hash; write"
+                            + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
         }
         return key;
     }

@@ -74,7 +74,8 @@ public final class RedisControlStore implements ControlStore {
     }
 
     private static RedisControlStore open(RedisClients clients) {
-        RedissonClient own = Redisson.create(clients.config().apply(PUBLISHES_SECONDS).setLazyInitialization(true));
+        RedissonClient own =
+                Redisson.create(clients.config().apply(PUBLISHES_SECONDS).setLazyInitialization(true));
         Runnable end = () -> own.shutdown(0, 2, TimeUnit.SECONDS);
         return new RedisControlStore(() -> own, FOLLOWS_MILLIS, CONNECTS, end).forPublishers();
     }

@@ -58,10 +58,13 @@ class AttacksTest extends ControlFixture {
     void aTextThatIsSignedForAnotherGroupVersionOrTime() throws Exception {
         Limiter one = instance(OLD, OWN);
         long now = micros();
-        Published signed = new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET), Published.TEXT);
+        Published signed =
+                new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET), Published.TEXT);
         List<UnaryOperator<Published>> forgeries = List.of(
-                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group + "x", SECRET), Published.TEXT),
-                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET + "x"), Published.TEXT),
+                text -> new Published(1, now, "alice", "", "", TEXT)
+                        .signed(new Signer(group + "x", SECRET), Published.TEXT),
+                text -> new Published(1, now, "alice", "", "", TEXT)
+                        .signed(new Signer(group, SECRET + "x"), Published.TEXT),
                 text -> new Published(1, now + 1, "alice", "", text.signature(), TEXT),
                 text -> new Published(2, now, "alice", "", text.signature(), TEXT),
                 text -> new Published(1, now, "bob", "", text.signature(), TEXT),
@@ -250,7 +253,8 @@ class AttacksTest extends ControlFixture {
             long now = micros();
             plant(
                     OLD,
-                    new Published(1, now, "alice", "", "", line + "\n").signed(new Signer(group, SECRET), Published.TEXT),
+                    new Published(1, now, "alice", "", "", line + "\n")
+                            .signed(new Signer(group, SECRET), Published.TEXT),
                     new Head(1, now, 0, 0));
             assertTrue(refusal(control(OLD)).matches("(?s).*RL-(504|150).*"), line);
         }

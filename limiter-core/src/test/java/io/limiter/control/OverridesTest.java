@@ -198,9 +198,8 @@ class OverridesTest extends ControlFixture {
                 instance(ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
         control.override("export", ALICE, "unlimited", "", soon(), "op", "");
         await("in force", () -> one.directives().all().size() == 1);
-        PermitRequest both = PermitRequest.of(List.of(
-                new Charge(one.policy("export"), ALICE, 1),
-                new Charge(one.policy("read"), ALICE, 1)));
+        PermitRequest both = PermitRequest.of(
+                List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
         Decision first = one.rateLimiter().tryAcquire(both);
         assertTrue(first.allowed());
         assertEquals(2, first.charges().size());

@@ -205,7 +205,8 @@ public final class ControlTool {
         if (based == now.version() && options.has("if-all-accept")) {
             Map<String, String> answers = control.ask(text, author(), LONGEST_WAIT);
             if (answers.isEmpty() || answers.values().stream().anyMatch(why -> !why.isEmpty())) {
-                say("nothing was published:" + (answers.isEmpty() ? " no instance has reported that could be asked" : ""));
+                say("nothing was published:"
+                        + (answers.isEmpty() ? " no instance has reported that could be asked" : ""));
                 return report(answers, "accept it");
             }
         }
@@ -278,9 +279,7 @@ public final class ControlTool {
             if (text.matches("\\d{4}-\\d{2}-\\d{2}")) {
                 return LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant();
             }
-            return text.indexOf('T') > 0
-                    ? Instant.parse(text)
-                    : control.now().plus(LimitText.parseDuration(text));
+            return text.indexOf('T') > 0 ? Instant.parse(text) : control.now().plus(LimitText.parseDuration(text));
         } catch (DateTimeParseException wrong) {
             throw new IllegalArgumentException(
                     "--until " + text + " is not a time; write 2h, 2026-12-01 or" + " 2026-12-01T08:00:00Z", wrong);

@@ -139,7 +139,8 @@ public final class ControlledBackend implements Backend {
             switch (one == null ? Directive.Kind.REMOVED : one.kind()) {
                 case REMOVED -> enforced.add(charge);
                 case LIMITS -> enforced.add(overridden.withLimits(charge, Objects.requireNonNull(one)));
-                case UNLIMITED -> Stream.ofNullable(overridden.withBlockOnly(charge)).forEach(enforced::add);
+                case UNLIMITED ->
+                    Stream.ofNullable(overridden.withBlockOnly(charge)).forEach(enforced::add);
                 case SHADOW -> shadows.add(overridden.withoutBlock(charge));
                 case OFF -> {}
                 case BLOCKED, DENY -> {

@@ -66,9 +66,7 @@ final class Overridden {
 
     /** A charge of what shadows: it does not count toward a block, which would be there when it is enforced again. */
     Charge withoutBlock(Charge charge) {
-        return charge.policy().penalty() == null
-                ? charge
-                : under(charge, "shadow", policy -> policy.withPenalty(null));
+        return charge.policy().penalty() == null ? charge : under(charge, "shadow", policy -> policy.withPenalty(null));
     }
 
     /** With the block, the failure mode, the deadline and the holds of a policy. */

@@ -124,7 +124,10 @@ final class DirectiveFeed {
                 one.check(signer, false);
                 kept.add(one);
             } catch (IllegalArgumentException unfit) {
-                LOG.warn("RL-512 what is kept in {} is not taken: {}", settings.folder(), Report.plain(unfit.getMessage()));
+                LOG.warn(
+                        "RL-512 what is kept in {} is not taken: {}",
+                        settings.folder(),
+                        Report.plain(unfit.getMessage()));
             }
         }
         take(kept, Directives.NONE, 0);
@@ -135,7 +138,8 @@ final class DirectiveFeed {
     /** Takes those that are later than a revision. */
     private void take(List<Directive> changes, Directives base, long after) {
         List<Directive> accepted = changes.stream()
-                .filter(one -> one.revision() > after && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
+                .filter(one ->
+                        one.revision() > after && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
                 .toList();
         set(base.after(accepted, inForce.nowMicros()));
         changes.forEach(one -> revision = Math.max(revision, one.revision()));
