@@ -83,6 +83,11 @@ public abstract class LimiterMonitor {
          * @param shadow whether shadow rules are meant
          */
         Stream<String> of(String policy, boolean shadow);
+
+        /** The override or switch of an operator that is in force for a key under a policy, with its note; empty for none. */
+        default String operator(String policy, PartitionKey key) {
+            return "";
+        }
     }
 
     /** The policies that decided something so far, in order. */

@@ -1,13 +1,14 @@
 package io.limiter.application;
 
 import io.limiter.Backend;
+import io.limiter.LimiterMonitor;
+import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.control.Control;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ControlSettings;
-import io.limiter.internal.control.ControlStore;
 import io.limiter.internal.control.ControlledBackend;
 import io.limiter.internal.control.InForce;
 import io.limiter.internal.follow.Follower;
@@ -16,11 +17,13 @@ import io.limiter.redis.RedisBackend;
 import io.limiter.redis.RedisControlStore;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** What an instance follows, and how its decisions do. Nothing of it exists unless there is a group. */
-record Followed(Follower follower, Control control, InForce inForce) implements AutoCloseable {
+record Followed(Follower follower, Runnable endNaming, Control control, InForce inForce) implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Followed.class);
     static final Duration LONGEST_START = Duration.ofSeconds(1);
 
@@ -50,7 +53,7 @@ record Followed(Follower follower, Control control, InForce inForce) implements 
                     + " limiter.redis.address");
             return null;
         }
-        ControlStore store = RedisControlStore.of(redis);
+        RedisControlStore store = RedisControlStore.of(redis);
         ControlSettings settings = config.settings().operation().control();
         Follower follower = new Follower(store, settings, inForce, new Follower.Instance() {
             @Override
@@ -73,11 +76,43 @@ record Followed(Follower follower, Control control, InForce inForce) implements 
                 limiter.rateLimiter().announce(policy);
             }
         });
-        return new Followed(follower, new Control(store, group, settings.secret()), inForce);
+        Runnable endNaming = limiter.rateLimiter().monitor().registerRuleNames(new LimiterMonitor.RuleNames() {
+            @Override
+            public Stream<String> of(String policy, boolean shadow) {
+                return Stream.of();
+            }
+
+            @Override
+            public String operator(String policy, PartitionKey key) {
+                return inForce.operator(policy, key);
+            }
+        });
+        return new Followed(follower, endNaming, new Control(store.forPublishers(), group, settings.secret()), inForce);
+    }
+
+    /** What somebody has published must not keep an application from starting: it is taken out of force if that helps. */
+    static <T> T fitting(Limiter limiter, @Nullable Followed control, Layer published, Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            if (control == null || published.text() == null) {
+                throw wrong;
+            }
+            limiter.lay(new Layer(null, published.switches()));
+            try {
+                T done = action.get();
+                control.follower().drop(wrong);
+                return done;
+            } catch (RuntimeException own) {
+                limiter.lay(published);
+                throw own;
+            }
+        }
     }
 
     @Override
     public void close() {
         follower.close();
+        endNaming.run();
     }
 }

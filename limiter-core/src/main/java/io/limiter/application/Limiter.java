@@ -179,7 +179,7 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of that name
      */
     public synchronized void announce(Policy policy) {
-        fitting(() -> {
+        Followed.fitting(this, control, layer, () -> {
             if (snapshot.isNew(policy)) {
                 rateLimiter.announce(policy);
                 snapshot.add(policy);
@@ -210,7 +210,7 @@ public final class Limiter implements AutoCloseable {
     public synchronized <T> Derived<T> derive(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
-        return fitting(() -> {
+        return Followed.fitting(this, control, layer, () -> {
             Derived<T> made = new Derived<>(this, make, policies);
             T value = made.made(snapshot.config());
             Collection<Policy> its = policies.apply(value);
@@ -220,27 +220,6 @@ public final class Limiter implements AutoCloseable {
             unused.use(its);
             return made;
         });
-    }
-
-    /** What somebody has published must not keep an application from starting: it is taken out of force if that helps. */
-    private <T> T fitting(Supplier<T> action) {
-        try {
-            return action.get();
-        } catch (IllegalArgumentException | IllegalStateException wrong) {
-            Layer published = layer;
-            if (control == null || published.text() == null) {
-                throw wrong;
-            }
-            lay(new Layer(null, published.switches()));
-            try {
-                T done = action.get();
-                control.follower().drop(wrong);
-                return done;
-            } catch (RuntimeException own) {
-                lay(published);
-                throw own;
-            }
-        }
     }
 
     Snapshot snapshot() {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Controls all instances of a group: publishes configuration text, and rolls it back; sets and removes overrides of keys and
  * switches; shows what each instance runs. Each change is written to the audit in Redis in the same step. Each method waits for
- * Redis, a second at most for each command, so never call it where a decision is made. Thread-safe.
+ * Redis, five seconds at most for each command, so never call it where a decision is made. Thread-safe.
  *
  * <p>Every method throws {@link io.limiter.BackendException} if Redis does not answer, or does not permit it; {@link
  * IllegalArgumentException} if what is given is wrong; and {@link ConflictException} if somebody else published at the same time.
@@ -107,6 +107,11 @@ public final class Control {
      */
     public record Change(String time, String author, String what, String before, String note) {}
 
+    /** The time of Redis, by which overrides and switches end. */
+    public Instant now() {
+        return Heads.time(heads.nowMicros());
+    }
+
     /** The published version; of number 0 and without text if nothing is published. */
     public Version current() {
         Head head = heads.head();
@@ -133,7 +138,7 @@ public final class Control {
 
     /** Also of an earlier version: what is published again is signed again. */
     private Version version(Published text) {
-        text.check(signer, false);
+        text.check(signer, false, Published.TEXT);
         return new Version(text.version(), Heads.time(text.micros()), text.author(), text.note(), text.text());
     }
 
@@ -156,7 +161,8 @@ public final class Control {
      * @param based the number of the version that the author has seen; 0 for none
      * @return the new version
      * @throws ConfigException with all mistakes that can be found without an instance's own configuration
-     * @throws ConflictException if another version is published than the one that the author has seen
+     * @throws ConflictException if another version is published than the one that the author has seen; its message shows each line
+     *     that would have been overwritten
      */
     public long publish(String text, String author, String note, long based) {
         return publish(text, author, note, based, "publish");
@@ -171,11 +177,10 @@ public final class Control {
         Words.check(text);
         return heads.change((seen, micros) -> {
                     if (seen.version() != based) {
-                        throw new ConflictException("RL-510 version " + seen.version() + " by "
-                                + version(seen.version()).author() + " was published after version " + based
-                                + "; look at what differs, and publish again");
+                        throw new ConflictException(lost(based, text));
                     }
-                    Published next = new Published(based + 1, micros, author, note, "", text).signed(signer);
+                    Published next =
+                            new Published(based + 1, micros, author, note, "", text).signed(signer, Published.TEXT);
                     return new Heads.Next(
                             new Head(next.version(), micros, seen.revision(), seen.askedMicros()),
                             ControlKeys.PUBLISH,
@@ -188,6 +193,14 @@ public final class Control {
                             Heads.audit(micros, author, what + " version " + next.version(), "version " + based, note));
                 })
                 .version();
+    }
+
+    /** With what would have been overwritten: the lines in which the published text and the other one differ. */
+    private String lost(long based, String text) {
+        Version now = current();
+        return "RL-510 version " + now.version() + " by " + now.author() + " is published, and not version " + based
+                + "; nothing was changed. This would have been overwritten; publish again if that is meant:\n"
+                + String.join("\n", Words.changes(now.text(), text));
     }
 
     /**
@@ -204,7 +217,7 @@ public final class Control {
                         ControlKeys.PUBLISH,
                         List.of(keys.head(), keys.candidate(), keys.audit(), keys.unused()),
                         new Published(seen.version() + 1, now, author, "", "", text)
-                                .signed(signer)
+                                .signed(signer, Published.CANDIDATE)
                                 .record(),
                         ""))
                 .askedMicros();

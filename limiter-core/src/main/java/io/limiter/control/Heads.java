@@ -37,11 +37,10 @@ record Heads(ControlStore store, ControlKeys keys) {
             arguments.addAll(List.of(change.arguments));
             List<String> answer = store.run(change.script, change.keys, arguments);
             if (answer.get(0).equals("full")) {
-                throw new IllegalArgumentException(
-                        "RL-503 there are " + ControlKeys.MOST_DIRECTIVES + " overrides and switches; remove some");
+                throw new IllegalArgumentException("RL-503 there are " + ControlKeys.MOST_DIRECTIVES
+                        + " overrides and switches already; remove some");
             }
-            // Also where the answer to the same command was lost, and it was sent again.
-            if (answer.get(1).equals(change.head.toString())) {
+            if (answer.get(0).equals("done")) {
                 return change.head;
             }
         }
@@ -55,10 +54,7 @@ record Heads(ControlStore store, ControlKeys keys) {
     /** The record of a version; null if it is not kept. */
     @Nullable
     String text(long version) {
-        long size = store.size(keys.text(version));
-        if (size > ControlKeys.MOST_RECORD_BYTES) {
-            throw Published.tooLong(size);
-        }
+        Published.checkSize(store.size(keys.text(version)), ControlKeys.RECORD_BYTES);
         return store.get(keys.text(version));
     }
 

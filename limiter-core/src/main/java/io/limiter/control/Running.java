@@ -58,7 +58,7 @@ record Running(ControlStore store, ControlKeys keys, LongSupplier nowMicros) {
         Map<String, Report> all = new TreeMap<>();
         store.fields(keys.reports()).forEach((name, line) -> {
             Report report = Report.of(line);
-            if (report.seconds() >= now - Report.GONE_SECONDS && all.size() < MOST_REPORTS) {
+            if (Math.abs(report.seconds() - now) <= Report.GONE_SECONDS && all.size() < MOST_REPORTS) {
                 all.put(Report.plain(name), report);
             }
         });

@@ -7,7 +7,6 @@ import io.limiter.address.IpNetwork;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.LimitText;
-import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.Published;
 import java.io.IOException;
 import java.io.StringReader;
@@ -18,11 +17,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The words of operators: texts, keys and limits. */
 public final class Words {
-    private static final Set<String> SECRETS = Set.of("session", "bearer", "header", "cookie", "query");
+    /** A part that is a secret, in clear. */
+    private static final Pattern SECRET =
+            Pattern.compile("(^|:)(session|bearer|header|cookie|query)(\\.[^=:]*)?=(?!~)");
+
+    private static final String USER = "user:";
     private static final int IPV6_PREFIX = 64;
 
     private Words() {}
@@ -54,9 +58,7 @@ public final class Words {
     }
 
     private static Map<String, String> values(String source, String text) {
-        if (text.length() > ControlKeys.MOST_BYTES) {
-            throw Published.tooLong(text.length());
-        }
+        Published.checkSize(text.length(), 0);
         try {
             LimiterConfig.Builder all = LimiterConfig.builder();
             Map<String, String> values = all.over(source, new StringReader(text));
@@ -87,15 +89,18 @@ public final class Words {
             return PartitionKey.of(IpNetwork.parse(text).withoutHostBits().toString());
         }
         int colon = text.indexOf(':');
-        if (colon <= 0 || text.indexOf('=') >= 0) {
-            return PartitionKey.parse(text);
+        boolean isWord = colon > 0 && (text.startsWith(USER) || text.indexOf('=') < 0);
+        PartitionKey key = isWord
+                ? PartitionKey.builder()
+                        .add(text.substring(0, colon), text.substring(colon + 1))
+                        .build()
+                : PartitionKey.parse(text);
+        if (SECRET.matcher(key.canonical()).find()) {
+            throw new IllegalArgumentException(
+                    "a session, token, header, cookie or parameter is stored as a hash; write"
+                            + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
         }
-        String kind = text.substring(0, colon);
-        if (SECRETS.contains(kind)) {
-            throw new IllegalArgumentException("a " + kind + " is stored as a hash; write the key as the log of denials"
-                    + " shows it, such as header.x-api-key=~ and 32 digits");
-        }
-        return PartitionKey.builder().add(kind, text.substring(colon + 1)).build();
+        return key;
     }
 
     /** @param known the limits of the policy, as instances report them; null if none has */

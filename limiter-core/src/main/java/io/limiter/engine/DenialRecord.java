@@ -22,6 +22,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -265,8 +266,13 @@ final class DenialRecord {
         LimitOutcome binding = denial.binding().orElse(null);
         Charge charge = binding == null ? denial.charges().get(0) : binding.charge();
         List<String> names = rulesOf(charge.policy().name(), shadow);
+        String operator = rules.stream()
+                .map(naming -> naming.operator(charge.policy().name(), charge.key()))
+                .filter(text -> !text.isEmpty())
+                .map(text -> " (" + text + ")")
+                .collect(Collectors.joining());
         LOG.info(
-                "RL-405 {}: rule {}, policy {}, limit {}, key {}, wait {}, source {}; denials not logged since the last"
+                "RL-405 {}: rule {}, policy {}, limit {}, key {}, wait {}, source {}{}; denials not logged since the last"
                         + " line: {}",
                 shadow ? "would be denied (shadow)" : "denied",
                 names.isEmpty() ? "none" : String.join(" or ", names),
@@ -275,6 +281,7 @@ final class DenialRecord {
                 bounded(charge.key()),
                 denial.retryAfter().map(Duration::toString).orElse("never"),
                 denial.source().name().toLowerCase(Locale.ROOT).replace('_', '-'),
+                operator,
                 notLogged.sumThenReset());
     }
 }

@@ -20,31 +20,40 @@ import org.redisson.client.codec.StringCodec;
 
 /** What is published, in Redis, by plain commands of Redisson's public API. Never used by a decision. Thread-safe. */
 public final class RedisControlStore implements ControlStore {
-    private static final long LONGEST_MILLIS = 1_000;
-    /** Of a command line: attempts to connect, each of which takes half a second at most. */
-    private static final int CONNECTS = 20;
+    private static final long FOLLOWS_MILLIS = 1_000;
+    /** A person waits longer than a thread that looks again at once: on a starved machine an answer takes seconds. */
+    private static final int PUBLISHES_SECONDS = 5;
+
+    /** Of a command line: attempts to connect, each of which takes a few seconds at most. */
+    private static final int CONNECTS = 4;
 
     private static final StringCodec TEXT = StringCodec.INSTANCE;
 
     private final Supplier<@Nullable RedissonClient> client;
+    private final long longestMillis;
     private final int connects;
     private final Runnable end;
 
-    private RedisControlStore(Supplier<@Nullable RedissonClient> client, int connects, Runnable end) {
+    private RedisControlStore(
+            Supplier<@Nullable RedissonClient> client, long longestMillis, int connects, Runnable end) {
         this.client = client;
+        this.longestMillis = longestMillis;
         this.connects = connects;
         this.end = end;
     }
 
-    /** On the client of a backend, with which it ends. */
+    /** For an instance that follows: on the client of a backend, with which it ends. */
     public static RedisControlStore of(RedisBackend backend) {
         return new RedisControlStore(
-                () -> backend.connection.transport instanceof RedissonTransport to ? to.client : null, 1, () -> {});
+                () -> backend.connection.transport instanceof RedissonTransport to ? to.client : null,
+                FOLLOWS_MILLIS,
+                1,
+                () -> {});
     }
 
-    /** On a client of the application. */
-    public static RedisControlStore of(RedissonClient client) {
-        return new RedisControlStore(() -> client, 1, () -> {});
+    /** The same for who publishes: it waits for an answer longer. */
+    public RedisControlStore forPublishers() {
+        return new RedisControlStore(client, PUBLISHES_SECONDS * 1_000L, connects, end);
     }
 
     /**
@@ -65,8 +74,10 @@ public final class RedisControlStore implements ControlStore {
     }
 
     private static RedisControlStore open(RedisClients clients) {
-        RedissonClient own = Redisson.create(clients.config().apply(1).setLazyInitialization(true));
-        return new RedisControlStore(() -> own, CONNECTS, () -> own.shutdown(0, 2, TimeUnit.SECONDS));
+        RedissonClient own =
+                Redisson.create(clients.config().apply(PUBLISHES_SECONDS).setLazyInitialization(true));
+        Runnable end = () -> own.shutdown(0, 2, TimeUnit.SECONDS);
+        return new RedisControlStore(() -> own, FOLLOWS_MILLIS, CONNECTS, end).forPublishers();
     }
 
     @Override
@@ -80,9 +91,9 @@ public final class RedisControlStore implements ControlStore {
     }
 
     @Override
-    public List<String> above(String key, long score, int first, int most) {
+    public List<String> above(String key, long score, int most) {
         return new ArrayList<>(ask(redis -> redis.<String>getScoredSortedSet(key, TEXT)
-                .valueRangeAsync(score, false, Double.POSITIVE_INFINITY, true, first, most)));
+                .valueRangeAsync(score, false, Double.POSITIVE_INFINITY, true, 0, most)));
     }
 
     @Override
@@ -125,6 +136,9 @@ public final class RedisControlStore implements ControlStore {
             ask(question);
             return true;
         } catch (BackendException failed) {
+            if (failed.kind() != BackendException.Kind.FAULT) {
+                throw failed;
+            }
             return failed.getCause() == null || !RedisFailure.hasCode(failed.getCause(), "NOPERM");
         }
     }
@@ -150,7 +164,7 @@ public final class RedisControlStore implements ControlStore {
             throw new BackendException("RL-201 there is no connection to Redis yet");
         }
         try {
-            return question.apply(connected).toCompletableFuture().get(LONGEST_MILLIS, TimeUnit.MILLISECONDS);
+            return question.apply(connected).toCompletableFuture().get(longestMillis, TimeUnit.MILLISECONDS);
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
             throw RedisFailure.closed();

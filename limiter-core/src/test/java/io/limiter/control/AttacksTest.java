@@ -5,25 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.BackendException;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Head;
 import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
 import io.limiter.kit.RedisServers;
-import io.limiter.redis.RedisControlStore;
-import java.net.URI;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.Jedis;
 
 /** What somebody tries who may write to Redis, or to publish, and should not get: everything on real servers. */
 class AttacksTest extends ControlFixture {
@@ -32,12 +27,6 @@ class AttacksTest extends ControlFixture {
     private static final String OWN = "limiter.policies.vote.limits = 2/1m";
     private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
     private final ControlKeys keys = new ControlKeys(group);
-
-    private static void redis(String address, java.util.function.Consumer<Jedis> use) {
-        try (Jedis redis = new Jedis(URI.create(address))) {
-            use.accept(redis);
-        }
-    }
 
     /** What an attacker writes who has no secret, or another one. */
     private void plant(String address, Published text, Head head) {
@@ -69,10 +58,13 @@ class AttacksTest extends ControlFixture {
     void aTextThatIsSignedForAnotherGroupVersionOrTime() throws Exception {
         Limiter one = instance(OLD, OWN);
         long now = micros();
-        Published signed = new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET));
+        Published signed =
+                new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET), Published.TEXT);
         List<UnaryOperator<Published>> forgeries = List.of(
-                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group + "x", SECRET)),
-                text -> new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET + "x")),
+                text -> new Published(1, now, "alice", "", "", TEXT)
+                        .signed(new Signer(group + "x", SECRET), Published.TEXT),
+                text -> new Published(1, now, "alice", "", "", TEXT)
+                        .signed(new Signer(group, SECRET + "x"), Published.TEXT),
                 text -> new Published(1, now + 1, "alice", "", text.signature(), TEXT),
                 text -> new Published(2, now, "alice", "", text.signature(), TEXT),
                 text -> new Published(1, now, "bob", "", text.signature(), TEXT),
@@ -110,10 +102,6 @@ class AttacksTest extends ControlFixture {
         assertTrue(limits(one, "vote").contains("[3/1m"));
     }
 
-    private static String findings(Limiter limiter) {
-        return limiter.rateLimiter().monitor().health().findings().toString();
-    }
-
     /** What an operator takes back to is signed again, so it must be what was published. */
     @Test
     void aTextThatWasChangedWhereItIsKept() throws Exception {
@@ -133,6 +121,60 @@ class AttacksTest extends ControlFixture {
         Limiter one = instance(OLD, OWN);
         control.publish(TEXT, "alice", "", 2);
         await("the right one", () -> limits(one, "vote").contains("20/1m"));
+    }
+
+    /** What instances were only asked about is signed, but not to be in force. */
+    @Test
+    void aTextAboutWhichInstancesWereAsked() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        assertEquals(List.of(""), List.copyOf(control.ask(TEXT, "alice", LONG).values()));
+        redis(OLD, redis -> {
+            String record = redis.get(keys.candidate());
+            redis.set(keys.text(1), record);
+            redis.set(keys.head(), new Head(1, Published.of(record).micros(), 0, 0).toString());
+        });
+        assertTrue(refusal(control).contains("RL-502"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    @Test
+    void aHeadOfAnotherFormKeepsNoSwitchFromEnding() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        control.turn("policy:vote", "off", Instant.now().plusSeconds(4), "op", "");
+        await("off", () -> one.directives().all().size() == 1);
+        String[] head = new String[1];
+        redis(OLD, redis -> {
+            head[0] = redis.get(keys.head());
+            redis.set(keys.head(), "x");
+        });
+        await("ended", () -> one.directives().all().isEmpty());
+        await("it says so", () -> findings(one).contains("RL-503"));
+        redis(OLD, redis -> redis.set(keys.head(), head[0]));
+        await("it is well", () -> findings(one).equals("[]"));
+    }
+
+    /** Those that have ended make room, and there is always room for switches. */
+    @Test
+    void asManyOverridesAsThereMayBe() {
+        Control control = control(OLD);
+        long now = micros();
+        redis(OLD, redis -> {
+            for (int i = 0; i < ControlKeys.MOST_DIRECTIVES; i++) {
+                long end = now + (i < 200 ? -1 : 900_000_000);
+                String record = new Directive(
+                                i + 1, "policy:vote", "k" + i, Directive.Kind.BLOCKED, "", end, "alice", "", "")
+                        .record();
+                redis.hset(keys.directivesById(), "policy:vote k" + i, record);
+                redis.zadd(keys.directing().get(3), end, record);
+            }
+        });
+        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");
+        for (int i = 0; i < 97; i++) {
+            control.override("vote", PartitionKey.of("a" + i), "blocked", "", soon(), "op", "");
+        }
+        control.turn("all", "deny", soon(), "op", "");
     }
 
     @Test
@@ -170,7 +212,7 @@ class AttacksTest extends ControlFixture {
         String escaped = "limiter.denials.log-per-second = 1\\u0007\n";
         plant(
                 OLD,
-                new Published(1, now, "alice", "", "", escaped).signed(new Signer(group, SECRET)),
+                new Published(1, now, "alice", "", "", escaped).signed(new Signer(group, SECRET), Published.TEXT),
                 new Head(1, now, 0, 0));
         assertTrue(refusal(control).contains("RL-503"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
@@ -211,7 +253,8 @@ class AttacksTest extends ControlFixture {
             long now = micros();
             plant(
                     OLD,
-                    new Published(1, now, "alice", "", "", line + "\n").signed(new Signer(group, SECRET)),
+                    new Published(1, now, "alice", "", "", line + "\n")
+                            .signed(new Signer(group, SECRET), Published.TEXT),
                     new Head(1, now, 0, 0));
             assertTrue(refusal(control(OLD)).matches("(?s).*RL-(504|150).*"), line);
         }
@@ -228,6 +271,10 @@ class AttacksTest extends ControlFixture {
         control.override("vote", PartitionKey.of("a"), "unlimited", "", soon(), "op", "");
         control.turn("policy:vote", "off", soon(), "op", "");
         await("the switch", () -> one.directives().all().size() == 1);
+        assertEquals("policy:vote", one.directives().all().iterator().next().target());
+        control.override("vote", PartitionKey.of("b"), "unlimited", "", soon(), "op", "");
+        await("it says so", () -> findings(one).contains("RL-504 overrides are not taken here"));
+        await("the report too", () -> control.instances().get(0).problem().contains("RL-504 overrides"));
     }
 
     @Test
@@ -266,129 +313,5 @@ class AttacksTest extends ControlFixture {
         await("the right one", () -> one.directives().all().size() == 1);
         assertFalse(one.tryAcquire("vote", PartitionKey.of("198.51.100.7"), 1).allowed());
         assertEquals(Decision.Source.REDIS, one.tryAcquire("vote", key, 1).source());
-    }
-
-    /** Without a secret, only a user that may not write is believed what it reads, and only on Redis 7. */
-    @Test
-    void withoutASecret() throws Exception {
-        Control writer = control(NEWER, null);
-        Limiter all = instance(unsigned(NEWER), OWN);
-        writer.publish(TEXT, "alice", "", 0);
-        assertTrue(writer.await(LONG).values().iterator().next().contains("RL-502"));
-        assertTrue(limits(all, "vote").contains("[2/1m"));
-        Control onOld = control(OLD, null);
-        Limiter old = instance(unsigned(OLD), OWN);
-        onOld.publish(TEXT, "alice", "", 0);
-        assertTrue(onOld.await(LONG).values().iterator().next().contains("RL-502"));
-        assertTrue(limits(old, "vote").contains("[2/1m"));
-    }
-
-    private LimiterConfig.Builder unsigned(String address) {
-        return LimiterConfig.builder()
-                .property("limiter.redis.address", address)
-                .property("limiter.redis.deadline", "10s")
-                .property("limiter.redis.prefix", prefix)
-                .property("limiter.control.group", group);
-    }
-
-    /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
-    @Test
-    void usersOfRedisAsDocumentedOnOldServers() throws Exception {
-        redis(
-                OLD,
-                redis -> redis.aclSetUser(
-                        "reader",
-                        documented("limiter-reader")
-                                .replace("%R~", "~")
-                                .replace("~limiter:*", "~" + prefix + ":*")
-                                .split("\\s+")));
-        redis(
-                OLD,
-                redis -> redis.aclSetUser(
-                        "publisher", documented("limiter-publisher").split("\\s+")));
-        try {
-            Limiter one = instance(
-                    unsigned(OLD)
-                            .property("limiter.control.secret", SECRET)
-                            .property("limiter.redis.username", "reader")
-                            .property("limiter.redis.password", "password"),
-                    OWN);
-            Control control = new Control(open(RedisControlStore.open(OLD, "publisher", "password")), group, SECRET);
-            control.publish(TEXT, "alice", "", 0);
-            assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
-            assertTrue(limits(one, "vote").contains("20/1m"));
-            Control asReader =
-                    new Control(open(RedisControlStore.open(OLD, "reader", "password")), group, "x" + SECRET);
-            assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
-        } finally {
-            redis(OLD, redis -> {
-                redis.aclDelUser("reader");
-                redis.aclDelUser("publisher");
-            });
-        }
-    }
-
-    private static String documented(String user) {
-        return io.limiter.kit.Pages.text("operations")
-                .replaceAll("(?s).*ACL SETUSER " + user + " ", "")
-                .replaceAll("(?s)\n\n.*", "");
-    }
-
-    @Test
-    void usersOfRedisAsDocumented() throws Exception {
-        String reader = documented("limiter-reader");
-        String publisher = documented("limiter-publisher");
-        redis(NEWER, redis -> {
-            redis.aclSetUser(
-                    "reader", reader.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
-            redis.aclSetUser("publisher", publisher.split("\\s+"));
-        });
-        try {
-            Limiter one = instance(
-                    unsigned(NEWER)
-                            .property("limiter.redis.username", "reader")
-                            .property("limiter.redis.password", "password"),
-                    OWN);
-            Control control = new Control(open(RedisControlStore.open(NEWER, "publisher", "password")), group, null);
-            control.publish(TEXT, "alice", "", 0);
-            assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
-            control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");
-            await("in force", () -> one.directives().all().size() == 1);
-            assertTrue(limits(one, "vote").contains("20/1m"));
-            assertEquals(Map.of("vote", "20/1m sliding-list"), control.policies());
-            assertEquals(1, control.versions().size());
-            // With the rights of an application nothing is published.
-            Control asReader = new Control(open(RedisControlStore.open(NEWER, "reader", "password")), group, null);
-            BackendException refused =
-                    assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
-            assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
-            assertThrows(BackendException.class, () -> asReader.turn("all", "off", soon(), "mallory", ""));
-            assertEquals(2, control.audit(10).size());
-            assertEquals("", findings(one).replace("[]", ""));
-        } finally {
-            redis(NEWER, redis -> {
-                redis.aclDelUser("reader");
-                redis.aclDelUser("publisher");
-            });
-        }
-    }
-
-    @Test
-    void theAuditIsComplete() {
-        Control control = control(OLD);
-        control.publish(TEXT, "alice", "first", 0);
-        control.rollBack(1, "bob", "");
-        control.override("vote", PartitionKey.of("a"), "limits", "5/1m", soon(), "carol", "ticket");
-        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "carol", "");
-        control.removeOverride("vote", PartitionKey.of("a"), "dave", "");
-        control.turn("all", "deny", soon(), "erin", "");
-        control.removeSwitch("all", "erin", "");
-        List<Control.Change> audit = control.audit(100);
-        assertEquals(
-                List.of("erin", "erin", "dave", "carol", "carol", "bob", "alice"),
-                audit.stream().map(Control.Change::author).toList());
-        assertEquals("limits policy:vote a 5/1m", audit.get(3).before());
-        assertEquals("blocked policy:vote a", audit.get(2).before());
-        assertEquals("ticket", audit.get(4).note());
     }
 }

@@ -7,8 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.control.ControlKeys;
+import io.limiter.internal.control.Head;
+import io.limiter.internal.control.Published;
+import io.limiter.internal.control.Signer;
 import io.limiter.kit.RedisServers;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
@@ -74,6 +80,40 @@ class AwayTest extends ControlFixture {
         }
     }
 
+    /** What was removed before a restart is not taken again from who may write to Redis. */
+    @Test
+    void whatWasRemovedBeforeARestartStaysRemoved() throws Exception {
+        RedisServer server = RedisServers.start(port);
+        try {
+            Control control = control(address);
+            ControlKeys keys = new ControlKeys(group);
+            Limiter before = instance(
+                    config().property("limiter.control.folder", folder.toString()),
+                    "limiter.policies.vote.limits = 2/1m");
+            control.turn("policy:vote", "off", soon(), "op", "");
+            await("off", () -> before.directives().all().size() == 1);
+            List<String> signed = new ArrayList<>();
+            redis(address, redis -> signed.addAll(redis.zrange(keys.directives(), 0, -1)));
+            control.removeSwitch("policy:vote", "op", "");
+            await("on", () -> before.directives().all().isEmpty());
+            before.close();
+            Limiter again = instance(
+                    config().property("limiter.control.folder", folder.toString()),
+                    "limiter.policies.vote.limits = 2/1m");
+            redis(address, redis -> {
+                long later = System.currentTimeMillis() * 1_000 + 9_000_000;
+                redis.zadd(keys.directives(), later, signed.get(0));
+                redis.set(keys.head(), new Head(0, 0, later, 0).toString());
+            });
+            control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "alice", "");
+            await("what came later", () -> !again.directives().all().isEmpty());
+            assertEquals(1, again.directives().all().size());
+            assertFalse(again.tryAcquire("vote", PartitionKey.of("a"), 1).allowed());
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
     /** Old instances that do not know a key of a new text keep theirs, and say why. */
     @Test
     void aRollingUpgrade() throws Exception {
@@ -84,21 +124,21 @@ class AwayTest extends ControlFixture {
             control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
             await("in force", () -> limits(old, "vote").contains("20/1m"));
             // As a publisher of a later version would do it, whose table of properties has that key.
-            io.limiter.internal.control.ControlKeys keys = new io.limiter.internal.control.ControlKeys(group);
+            ControlKeys keys = new ControlKeys(group);
             long micros = System.currentTimeMillis() * 1_000 + 1_000_000;
             try (Jedis redis = new Jedis("127.0.0.1", port)) {
                 redis.set(
                         keys.text(2),
-                        new io.limiter.internal.control.Published(
+                        new Published(
                                         2,
                                         micros,
                                         "alice",
                                         "",
                                         "",
                                         "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n")
-                                .signed(new io.limiter.internal.control.Signer(group, SECRET))
+                                .signed(new Signer(group, SECRET), Published.TEXT)
                                 .record());
-                redis.set(keys.head(), new io.limiter.internal.control.Head(2, micros, 0, 0).toString());
+                redis.set(keys.head(), new Head(2, micros, 0, 0).toString());
             }
             String why = control.await(LONG).values().iterator().next();
             assertTrue(why.contains("RL-101"), why);

@@ -4,12 +4,15 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.redis.RedisControlStore;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
+import redis.clients.jedis.Jedis;
 
 /** Instances of a group on a Redis, and control of it. */
 abstract class ControlFixture {
@@ -64,6 +67,17 @@ abstract class ControlFixture {
 
     static String limits(Limiter limiter, String policy) {
         return limiter.policy(policy).limits().toString();
+    }
+
+    static String findings(Limiter limiter) {
+        return limiter.rateLimiter().monitor().health().findings().toString();
+    }
+
+    /** Uses a Redis with all rights. */
+    static void redis(String address, Consumer<Jedis> use) {
+        try (Jedis redis = new Jedis(URI.create(address))) {
+            use.accept(redis);
+        }
     }
 
     static void await(String what, java.util.function.BooleanSupplier isSo) throws Exception {

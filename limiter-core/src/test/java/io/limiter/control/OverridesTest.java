@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
+import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
+import io.limiter.Settlement;
 import io.limiter.application.Limiter;
+import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -84,6 +90,49 @@ class OverridesTest extends ControlFixture {
         }
     }
 
+    /** What is held is settled in the same state as it was taken from. */
+    @Test
+    void holdsUnderAnOverride() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1000/1h token-bucket",
+                "limiter.policies.export.holds = 100");
+        control.override("export", ALICE, "limits", "5/1h token-bucket", soon(), "op", "");
+        await("in force", () -> one.directives().all().size() == 1);
+        int granted = 0;
+        for (int i = 0; i < 30; i++) {
+            Hold hold = one.rateLimiter().reserve(one.policy("export"), ALICE, 1, Duration.ofSeconds(30));
+            if (hold.allowed()) {
+                granted++;
+                assertEquals(Settlement.SETTLED, one.rateLimiter().settle(hold, 1));
+            }
+        }
+        assertEquals(5, granted);
+    }
+
+    /** A switch that does not fit this instance keeps no other one from its beginning or its end. */
+    @Test
+    void aSwitchOfARuleThatDoesNotFit() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.rules.a.path = /a",
+                "limiter.rules.a.limits = 1/1h",
+                "limiter.rules.a.count-on = 401",
+                "limiter.rules.b.path = /b",
+                "limiter.rules.b.limits = 1/1h");
+        control.turn("rule:a", "shadow", soon(), "op", "");
+        control.turn("rule:b", "off", Instant.now().plusSeconds(4), "op", "");
+        await("b is off", () -> mode(one, 1).equals("OFF"));
+        await("a says so", () -> findings(one).contains("RL-505 a switch is refused: shadow rule:a"));
+        assertEquals("ENFORCED", mode(one, 0));
+        await("b is on", () -> mode(one, 1).equals("ENFORCED"));
+    }
+
+    private static String mode(Limiter limiter, int rule) {
+        return limiter.config().settings().rules().get(rule).mode().name();
+    }
+
     @Test
     void blockedAndNotLimited() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
@@ -149,9 +198,8 @@ class OverridesTest extends ControlFixture {
                 instance(ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
         control.override("export", ALICE, "unlimited", "", soon(), "op", "");
         await("in force", () -> one.directives().all().size() == 1);
-        PermitRequest both = PermitRequest.of(List.of(
-                new io.limiter.Charge(one.policy("export"), ALICE, 1),
-                new io.limiter.Charge(one.policy("read"), ALICE, 1)));
+        PermitRequest both = PermitRequest.of(
+                List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
         Decision first = one.rateLimiter().tryAcquire(both);
         assertTrue(first.allowed());
         assertEquals(2, first.charges().size());
@@ -159,6 +207,54 @@ class OverridesTest extends ControlFixture {
         assertFalse(one.rateLimiter().tryAcquire(both).allowed());
         assertTrue(one.rateLimiter().refund(first));
         assertTrue(one.rateLimiter().acquireAsync(both).get().allowed());
+    }
+
+    /** What goes with it is not denied by a policy in shadow, and no block is there when the switch ends. */
+    @Test
+    void aPolicyInShadowDeniesNothing() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.policies.export.block = 5/1m for 15m up to 15m",
+                "limiter.policies.read.limits = 3/1h fixed",
+                "limiter.redis.denial-cache.max-age = 0ms");
+        control.turn("policy:export", "shadow", soon(), "op", "");
+        await("in force", () -> one.directives().all().size() == 1);
+        PermitRequest both = PermitRequest.of(
+                List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
+        for (int i = 0; i < 3; i++) {
+            assertTrue(one.rateLimiter().tryAcquire(both).allowed());
+        }
+        Decision denied = one.rateLimiter().acquireAsync(both).get();
+        assertEquals(
+                List.of("read"),
+                denied.violated().stream().map(by -> by.policy().name()).toList());
+        assertEquals(9, admitted(one, ALICE, 9));
+        assertEquals(9, one.rateLimiter().monitor().allowed("export", Decision.Source.OVERRIDDEN));
+        control.removeSwitch("policy:export", "op", "");
+        await("as before", () -> !one.tryAcquire("export", ALICE, 1).allowed());
+        assertFalse(one.tryAcquire("export", ALICE, 1).blocked());
+    }
+
+    @Test
+    void theLogOfDenialsShowsWhoDecidedAndWhy() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
+        control.override("export", ALICE, "blocked", "", soon(), "carol", "ticket 7");
+        control.override("export", BOB, "limits", "0/1h", soon(), "dave", "");
+        await("in force", () -> one.directives().all().size() == 2);
+        try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO)) {
+            one.tryAcquire("export", ALICE, 1);
+            String line = log.of(Level.INFO, "RL-405 ").get(0);
+            assertTrue(
+                    line.matches(".* source overridden \\(blocked policy:export user=alice until \\S+Z by carol"
+                            + " \\(ticket 7\\)\\); denials.*"),
+                    line);
+            await("a line for the other", () -> {
+                one.tryAcquire("export", BOB, 1);
+                return log.of(Level.INFO, "RL-405 ").stream()
+                        .anyMatch(other -> other.contains("source redis (limits policy:export user=bob 0/1h until"));
+            });
+        }
     }
 
     @Test

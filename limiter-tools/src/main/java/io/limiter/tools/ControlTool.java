@@ -10,7 +10,6 @@ import java.io.PrintStream;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -205,8 +204,9 @@ public final class ControlTool {
         }
         if (based == now.version() && options.has("if-all-accept")) {
             Map<String, String> answers = control.ask(text, author(), LONGEST_WAIT);
-            if (answers.values().stream().anyMatch(why -> !why.isEmpty())) {
-                say("nothing was published:");
+            if (answers.isEmpty() || answers.values().stream().anyMatch(why -> !why.isEmpty())) {
+                say("nothing was published:"
+                        + (answers.isEmpty() ? " no instance has reported that could be asked" : ""));
                 return report(answers, "accept it");
             }
         }
@@ -226,7 +226,7 @@ public final class ControlTool {
                 say(name + ": " + why);
             }
         });
-        return good == answers.size() ? 0 : 1;
+        return good > 0 && good == answers.size() ? 0 : 1;
     }
 
     private void override(Control control) {
@@ -252,7 +252,7 @@ public final class ControlTool {
                     Words.key(options.required("key")),
                     kind,
                     limits,
-                    until(),
+                    until(control),
                     author(),
                     note());
             say("in force within a second");
@@ -266,22 +266,20 @@ public final class ControlTool {
         if (action.equals("remove")) {
             say(control.removeSwitch(options.required("target"), author(), note()) ? "removed" : "there was none");
         } else if (action.equals("set")) {
-            control.turn(options.required("target"), options.required("action"), until(), author(), note());
+            control.turn(options.required("target"), options.required("action"), until(control), author(), note());
             say("in force within a second");
         } else {
             throw new IllegalArgumentException("there is no command switch " + action);
         }
     }
 
-    private Instant until() {
+    private Instant until(Control control) {
         String text = options.required("until");
         try {
             if (text.matches("\\d{4}-\\d{2}-\\d{2}")) {
                 return LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant();
             }
-            return text.indexOf('T') > 0
-                    ? Instant.parse(text)
-                    : Clock.systemUTC().instant().plus(LimitText.parseDuration(text));
+            return text.indexOf('T') > 0 ? Instant.parse(text) : control.now().plus(LimitText.parseDuration(text));
         } catch (DateTimeParseException wrong) {
             throw new IllegalArgumentException(
                     "--until " + text + " is not a time; write 2h, 2026-12-01 or" + " 2026-12-01T08:00:00Z", wrong);

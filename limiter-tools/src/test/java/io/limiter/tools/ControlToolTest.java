@@ -56,6 +56,10 @@ class ControlToolTest {
         return limiter;
     }
 
+    private int runIn(String other, String... arguments) {
+        return run(with(arguments, "--group", other));
+    }
+
     private int run(String... arguments) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
@@ -90,7 +94,19 @@ class ControlToolTest {
         assertEquals(0, run("show"), printed);
         assertEquals("limiter.policies.export.limits = 20/1m\n", printed);
         assertEquals(3, run("publish", bad, "--based", "1"), printed);
-        assertTrue(printed.contains("RL-510"), printed);
+        assertTrue(printed.contains("RL-510 version 3 by"), printed);
+        assertTrue(printed.contains("limiter.policies.export.limits: 20/1m -> 30/1m"), printed);
+        // After Redis has lost its data, too.
+        assertEquals(3, runIn("empty-" + group, "publish", bad, "--based", "1"), printed);
+    }
+
+    @Test
+    void whereNoInstanceReportsNoneCanAccept() throws Exception {
+        String more = file("limiter.policies.export.limits = 20/1m\n");
+        assertEquals(1, run("publish", more, "--if-all-accept"), printed);
+        assertTrue(printed.contains("nothing was published: no instance has reported"), printed);
+        assertEquals(0, run("versions"), printed);
+        assertEquals("", printed);
     }
 
     @Test

@@ -10,11 +10,14 @@ public record ControlKeys(String group) {
     /** The largest text that is published or taken, in bytes. */
     public static final int MOST_BYTES = 262_144;
 
-    /** The largest record of a text. */
-    public static final int MOST_RECORD_BYTES = MOST_BYTES + 2_000;
+    /** What the record of a text has besides it, at most. */
+    public static final int RECORD_BYTES = 2_000;
 
     /** How many overrides and switches may be in force. */
     public static final int MOST_DIRECTIVES = 10_000;
+
+    /** So many of them are left for switches, so that overrides never keep an operator from one. */
+    private static final int FOR_SWITCHES = 100;
 
     /** How many versions are kept. */
     public static final int VERSIONS = 50;
@@ -28,7 +31,11 @@ public record ControlKeys(String group) {
      */
     public static final String PUBLISH = """
             local now = redis.call('GET', KEYS[1]) or ''
-            if now ~= ARGV[1] then return {'other', now} end
+            if now ~= ARGV[1] then
+              -- The answer to this command was lost, and it came again.
+              if now == ARGV[2] and redis.call('GET', KEYS[2]) == ARGV[3] then return {'done'} end
+              return {'other'}
+            end
             redis.call('SET', KEYS[2], ARGV[3])
             redis.call('SET', KEYS[1], ARGV[2])
             if ARGV[4] ~= '' then
@@ -36,19 +43,31 @@ public record ControlKeys(String group) {
               redis.call('LTRIM', KEYS[3], 0, %d)
               redis.call('DEL', KEYS[4])
             end
-            return {'done', ARGV[2]}
+            return {'done'}
             """.formatted(AUDITED - 1);
 
     /**
      * Sets or removes a directive. KEYS: head, directives by revision, those in force by id, all by their end, audit. ARGV: the head
      * that the publisher has seen, the new head, the record, its id, revision and end, whether it removes, the line of the
-     * audit. What has ended is dropped, a hundred at a time.
+     * audit. What has ended is dropped, two hundred at a time.
      */
     public static final String DIRECT = """
             local now = redis.call('GET', KEYS[1]) or ''
-            if now ~= ARGV[1] then return {'other', now} end
+            if now ~= ARGV[1] then
+              if now == ARGV[2] and redis.call('ZSCORE', KEYS[2], ARGV[3]) then return {'done'} end
+              return {'other'}
+            end
+            for _, ended in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', ARGV[5], 'LIMIT', 0, 200)) do
+              local target, key = ended:match('^[^\\t]*\\t([^\\t]*)\\t([^\\t]*)')
+              redis.call('ZREM', KEYS[2], ended)
+              redis.call('ZREM', KEYS[4], ended)
+              if target and redis.call('HGET', KEYS[3], target .. ' ' .. key) == ended then
+                redis.call('HDEL', KEYS[3], target .. ' ' .. key)
+              end
+            end
             local old = redis.call('HGET', KEYS[3], ARGV[4])
-            if not old and ARGV[7] == '' and redis.call('HLEN', KEYS[3]) >= %d then return {'full'} end
+            local most = ARGV[4]:sub(-1) == ' ' and %d or %d
+            if not old and ARGV[7] == '' and redis.call('HLEN', KEYS[3]) >= most then return {'full'} end
             if old then
               redis.call('ZREM', KEYS[2], old)
               redis.call('ZREM', KEYS[4], old)
@@ -60,16 +79,8 @@ public record ControlKeys(String group) {
             redis.call('SET', KEYS[1], ARGV[2])
             redis.call('LPUSH', KEYS[5], ARGV[8])
             redis.call('LTRIM', KEYS[5], 0, %d)
-            for _, ended in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', ARGV[5], 'LIMIT', 0, 100)) do
-              local target, key = ended:match('^[^\\t]*\\t([^\\t]*)\\t([^\\t]*)')
-              redis.call('ZREM', KEYS[2], ended)
-              redis.call('ZREM', KEYS[4], ended)
-              if target and redis.call('HGET', KEYS[3], target .. ' ' .. key) == ended then
-                redis.call('HDEL', KEYS[3], target .. ' ' .. key)
-              end
-            end
-            return {'done', ARGV[2]}
-            """.formatted(MOST_DIRECTIVES, AUDITED - 1);
+            return {'done'}
+            """.formatted(MOST_DIRECTIVES, MOST_DIRECTIVES - FOR_SWITCHES, AUDITED - 1);
 
     /** The time of Redis, and its version as a number; 0 before Redis 7. */
     public static final String TIME = """
@@ -79,17 +90,22 @@ public record ControlKeys(String group) {
 
     /**
      * Writes the report of an instance, and returns what {@link #TIME} does. KEYS: reports, policies. ARGV: the instance, its
-     * report, before which it writes the time in seconds, then names and limits of policies.
+     * report, before which it writes the time in seconds, then names and limits of policies where
+     * they are new: then it forgets instances that have not reported for a day.
      */
     public static final String REPORT = """
             redis.call('HSET', KEYS[1], ARGV[1], redis.call('TIME')[1] .. '\\t' .. ARGV[2])
             redis.call('PEXPIRE', KEYS[1], 86400000)
             for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
-            if #ARGV > 2 then redis.call('PEXPIRE', KEYS[2], 604800000) end
+            if #ARGV > 2 then
+              redis.call('PEXPIRE', KEYS[2], 604800000)
+              local all = redis.call('HGETALL', KEYS[1])
+              local gone = redis.call('TIME')[1] - 86400
+              for i = 1, #all, 2 do
+                if (tonumber(all[i + 1]:match('^%d+')) or 0) < gone then redis.call('HDEL', KEYS[1], all[i]) end
+              end
+            end
             """ + TIME;
-
-    /** Drops reports. KEYS: reports. ARGV: the instances. */
-    public static final String FORGET = "return {tostring(redis.call('HDEL', KEYS[1], unpack(ARGV)))}";
 
     private String key(String name) {
         return "limiter-control:{" + group + "}:" + name;

@@ -5,8 +5,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the instances of a group find what is published. Each method waits for the answer, a second at most, so decisions never
- * call it. Thread-safe. Each method throws {@link io.limiter.BackendException} if there is no answer, or an error.
+ * Where the instances of a group find what is published. Each method waits for the answer, a few seconds at most, so decisions
+ * never call it. Thread-safe. Each method throws {@link io.limiter.BackendException} if there is no answer, or an error.
  */
 public interface ControlStore extends AutoCloseable {
     /** The text of a key; null if there is none. */
@@ -16,8 +16,8 @@ public interface ControlStore extends AutoCloseable {
     /** How many bytes the text of a key has; 0 if there is none. */
     long size(String key);
 
-    /** The members of a sorted set above a score, in their order: without the first ones, at most so many. */
-    List<String> above(String key, long score, int first, int most);
+    /** The first members of a sorted set above a score, in their order, at most so many. */
+    List<String> above(String key, long score, int most);
 
     /** A field of a hash; null if there is none. */
     @Nullable
@@ -32,7 +32,7 @@ public interface ControlStore extends AutoCloseable {
     /** Runs a script, which may write. Its reply as texts. */
     List<String> run(String script, List<String> keys, List<String> arguments);
 
-    /** Whether the user of this connection may write a key: shown by commands that change nothing. True if that is not known. */
+    /** Whether the user of this connection may write a key: shown by commands that change nothing. */
     boolean mayWrite(String key, String unused);
 
     @Override

@@ -1,17 +1,21 @@
 package io.limiter.internal.control;
 
 import io.limiter.Backend;
+import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,14 +40,40 @@ public final class ControlledBackend implements Backend {
 
     @Override
     public Decider decider(Policy policy) {
-        Decider plain = inner.decider(policy);
-        String name = policy.name();
-        return (key, permits, mode) -> {
+        return new Following(policy, inner.decider(policy), new Seen(Directives.NONE, policy));
+    }
+
+    /** What is in force for a policy, found again only after a change. */
+    private record Seen(Directives all, Directives.OfPolicy mine) {
+        Seen(Directives all, Policy policy) {
+            this(all, all.of(policy.name()));
+        }
+    }
+
+    private final class Following implements Decider {
+        private final Policy policy;
+        private final Decider plain;
+        /** Read without synchronization: a thread that sees an old one makes its own. */
+        private Seen seen;
+
+        Following(Policy policy, Decider plain, Seen seen) {
+            this.policy = policy;
+            this.plain = plain;
+            this.seen = seen;
+        }
+
+        @Override
+        public Decision decideNow(PartitionKey key, long permits, Mode mode) {
             Directives now = inForce.directives();
-            return now.isQuiet(name) || now.find(name, key, inForce::nowMicros) == null
-                    ? plain.decideNow(key, permits, mode)
-                    : decideNow(List.of(new Charge(policy, key, permits)), mode);
-        };
+            Seen last = seen;
+            if (last.all != now) {
+                last = new Seen(now, policy);
+                seen = last;
+            }
+            return last.mine.mayHave(key)
+                    ? ControlledBackend.this.decideNow(List.of(new Charge(policy, key, permits)), mode)
+                    : plain.decideNow(key, permits, mode);
+        }
     }
 
     @Override
@@ -52,7 +82,7 @@ public final class ControlledBackend implements Backend {
         if (asked == null) {
             return inner.decideNow(charges, mode);
         }
-        return asked.isDecided() ? asked.decision() : asked.decision(inner.decideNow(asked.charges, mode));
+        return asked.isDecided() ? asked.decision() : asked.decision(inner.decideNow(asked.charges(), mode), mode);
     }
 
     @Override
@@ -63,7 +93,7 @@ public final class ControlledBackend implements Backend {
         }
         return asked.isDecided()
                 ? CompletableFuture.completedFuture(asked.decision())
-                : inner.decide(asked.charges, mode).thenApply(asked::decision);
+                : inner.decide(asked.charges(), mode).thenApply(answer -> asked.decision(answer, mode));
     }
 
     @Override
@@ -77,12 +107,10 @@ public final class ControlledBackend implements Backend {
 
     /** What is asked instead; null if no directive is about any of these charges. */
     private @Nullable Asked asked(List<Charge> charges) {
-        Directives now = inForce.directives();
         Asked asked = null;
         for (int i = 0; i < charges.size(); i++) {
             Charge charge = charges.get(i);
-            String policy = charge.policy().name();
-            Directive one = now.isQuiet(policy) ? null : now.find(policy, charge.key(), inForce::nowMicros);
+            Directive one = inForce.find(charge.policy().name(), charge.key());
             if (one != null && asked == null) {
                 asked = new Asked(charges, i);
             }
@@ -96,39 +124,39 @@ public final class ControlledBackend implements Backend {
     /** A call after the directives. */
     private final class Asked {
         private final List<Charge> all;
-        private final List<Charge> charges;
+        private final List<Charge> enforced;
+        private final List<Charge> shadows = new ArrayList<>();
         private final List<Charge> denied = new ArrayList<>();
         private @Nullable Directive by;
-        private boolean mayDeny;
 
         /** With the first charges, about which there is no directive. */
         Asked(List<Charge> all, int plain) {
             this.all = all;
-            this.charges = new ArrayList<>(all.subList(0, plain));
-            this.mayDeny = plain > 0;
+            this.enforced = new ArrayList<>(all.subList(0, plain));
         }
 
         void add(Charge charge, @Nullable Directive one) {
-            Directive.Kind kind = one == null ? null : one.kind();
-            if (one == null || kind == Directive.Kind.LIMITS) {
-                charges.add(one == null ? charge : overridden.withLimits(charge, one));
-                mayDeny = true;
-            } else if (kind == Directive.Kind.UNLIMITED) {
-                Charge block = overridden.withBlockOnly(charge);
-                if (block != null) {
-                    charges.add(block);
-                    mayDeny = true;
+            switch (one == null ? Directive.Kind.REMOVED : one.kind()) {
+                case REMOVED -> enforced.add(charge);
+                case LIMITS -> enforced.add(overridden.withLimits(charge, Objects.requireNonNull(one)));
+                case UNLIMITED ->
+                    Stream.ofNullable(overridden.withBlockOnly(charge)).forEach(enforced::add);
+                case SHADOW -> shadows.add(overridden.withoutBlock(charge));
+                case OFF -> {}
+                case BLOCKED, DENY -> {
+                    denied.add(charge);
+                    by = one;
                 }
-            } else if (kind == Directive.Kind.SHADOW) {
-                charges.add(charge);
-            } else if (kind != Directive.Kind.OFF) {
-                denied.add(charge);
-                by = one;
             }
         }
 
+        /** Those that shadow are asked by themselves, so that they never deny what goes with them. */
+        List<Charge> charges() {
+            return enforced.isEmpty() ? shadows : enforced;
+        }
+
         boolean isDecided() {
-            return by != null || charges.isEmpty();
+            return by != null || charges().isEmpty();
         }
 
         /** Without asking: denied, or nothing is left to ask. */
@@ -140,13 +168,25 @@ public final class ControlledBackend implements Backend {
         }
 
         /** After the answer about what was asked. Of charges that shadow a denial is none. */
-        Decision decision(Decision answer) {
-            if (!answer.allowed() && !mayDeny) {
+        Decision decision(Decision answer, Mode mode) {
+            if (enforced.isEmpty() && !answer.allowed()) {
                 return Decision.of(Decision.Source.OVERRIDDEN, all, List.of());
             }
-            return charges.size() == all.size() || !answer.allowed()
+            if (!enforced.isEmpty() && !shadows.isEmpty() && answer.allowed()) {
+                count(mode);
+            }
+            return charges().size() == all.size() || !answer.allowed()
                     ? answer
                     : Decision.of(answer.source(), all, answer.outcomes());
+        }
+
+        /** Nobody waits for the answer; without one, the numbers of what shadows are lower. */
+        private void count(Mode mode) {
+            try {
+                inner.decide(shadows, mode);
+            } catch (BackendException away) {
+                // The charges that are enforced were decided.
+            }
         }
     }
 
@@ -159,13 +199,31 @@ public final class ControlledBackend implements Backend {
         }
         return asked.isDecided()
                 ? CompletableFuture.completedFuture(asked.decision())
-                : inner.reserve(asked.charges, terms).thenApply(asked::decision);
+                : inner.reserve(asked.charges(), terms).thenApply(answer -> asked.decision(answer, Mode.TAKE));
     }
 
     @Override
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-        return inner.settle(held, terms, actual);
+        List<LimitOutcome> now = held.outcomes().stream().map(this::inForce).toList();
+        List<Charge> charges = now.stream().map(LimitOutcome::charge).distinct().toList();
+        return inner.settle(Decision.of(held.source(), charges, now), terms, actual);
+    }
+
+    /** Under an override's limits, if it has that limit: under others the state would change. */
+    private LimitOutcome inForce(LimitOutcome then) {
+        Charge charge = then.charge();
+        Directive one = inForce.find(charge.policy().name(), charge.key());
+        if (one == null || one.kind() != Directive.Kind.LIMITS) {
+            return then;
+        }
+        Charge now = overridden.withLimits(charge, one);
+        return now.policy().limits().stream()
+                .filter(limit -> limit.spec().algorithm() == then.limit().spec().algorithm()
+                        && limit.spec().identity().equals(then.limit().spec().identity()))
+                .findFirst()
+                .map(limit -> new LimitOutcome(now, limit, true, 0, 0, 0, 0, then.stampMicros()))
+                .orElse(then);
     }
 
     @Override
@@ -191,7 +249,7 @@ public final class ControlledBackend implements Backend {
     /** Also the state under an override's limits. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        Directive one = inForce.directives().find(policy.name(), key, inForce::nowMicros);
+        Directive one = inForce.find(policy.name(), key);
         CompletionStage<Void> reset = inner.reset(policy, key);
         if (one == null || one.kind() != Directive.Kind.LIMITS) {
             return reset;

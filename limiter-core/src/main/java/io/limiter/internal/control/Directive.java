@@ -1,6 +1,8 @@
 package io.limiter.internal.control;
 
 import io.limiter.PartitionKey;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 
 /**
@@ -178,6 +180,12 @@ public record Directive(
                 fields[6],
                 fields[7],
                 fields[8]);
+    }
+
+    /** For people, with its end, who decided it and why. */
+    public String described() {
+        return this + " until " + Instant.EPOCH.plus(untilMicros, ChronoUnit.MICROS) + " by " + author
+                + (note.isEmpty() ? "" : " (" + note + ")");
     }
 
     /** For people, without when and by whom. */

@@ -2,6 +2,7 @@ package io.limiter.internal.control;
 
 import io.limiter.PartitionKey;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -15,54 +16,74 @@ import org.jspecify.annotations.Nullable;
 /** The directives in force. Immutable: a change makes another one, in which the other policies are the same. */
 public final class Directives {
     /** No directives. */
-    public static final Directives NONE = new Directives(Map.of(), Map.of(), null);
+    public static final Directives NONE = new Directives(Map.of(), Map.of(), OfPolicy.of(null, List.of()));
 
     private final Map<String, Directive> byId;
     private final Map<String, OfPolicy> byPolicy;
-    private final @Nullable Directive all;
+    private final OfPolicy others;
 
     /**
-     * Those of one policy.
+     * Those that decide calls to one policy.
      *
-     * @param whole the switch of the policy; null for none
+     * @param switches of everything, then of the policy
      * @param keys overrides by key
-     * @param filter a bit by the hash of each key: so small that it stays in the caches of a processor, where the map does not
+     * @param filter two bits of one word for each key, by its hash: so small that it stays in the caches of a processor, where the
+     *     map does not
      */
-    private record OfPolicy(@Nullable Directive whole, Map<PartitionKey, Directive> keys, long[] filter) {
-        static OfPolicy of(List<Directive> all) {
-            Directive whole = null;
+    record OfPolicy(List<Directive> switches, Map<PartitionKey, Directive> keys, long[] filter) {
+        static OfPolicy of(@Nullable Directive everything, List<Directive> mine) {
+            List<Directive> switches = new ArrayList<>(everything == null ? List.of() : List.of(everything));
             Map<PartitionKey, Directive> keys = new HashMap<>();
-            long[] filter = new long[Integer.highestOneBit(all.size() / 4 + 1)];
-            for (Directive one : all) {
+            long[] filter = new long[Integer.highestOneBit(mine.size() / 4 + 1)];
+            for (Directive one : mine) {
                 if (one.key().isEmpty()) {
-                    whole = one;
+                    switches.add(one);
                 } else {
                     PartitionKey key = PartitionKey.parse(one.key());
                     keys.put(key, one);
-                    filter[word(key.hashCode(), filter)] |= 1L << key.hashCode();
+                    filter[word(key.hashCode(), filter)] |= bits(key.hashCode());
                 }
             }
-            return new OfPolicy(whole, keys, filter);
+            // Then each key may have one.
+            Arrays.setAll(filter, i -> switches.isEmpty() ? filter[i] : -1);
+            return new OfPolicy(switches, keys, filter);
         }
 
         private static int word(int hash, long[] filter) {
-            return hash >>> 6 & filter.length - 1;
+            return hash >>> 12 & filter.length - 1;
         }
 
-        @Nullable
-        Directive find(PartitionKey key) {
-            if (whole != null) {
-                return whole;
-            }
+        private static long bits(int hash) {
+            return 1L << hash | 1L << (hash >>> 6);
+        }
+
+        /** False only where no directive is about a key. */
+        boolean mayHave(PartitionKey key) {
             int hash = key.hashCode();
-            return (filter[word(hash, filter)] & 1L << hash) == 0 ? null : keys.get(key);
+            return (~filter[word(hash, filter)] & bits(hash)) == 0;
+        }
+
+        /** The one that decides calls of a key: the strongest that has not ended. */
+        @Nullable
+        Directive find(PartitionKey key, LongSupplier nowMicros) {
+            if (!mayHave(key)) {
+                return null;
+            }
+            long now = nowMicros.getAsLong();
+            for (Directive one : switches) {
+                if (one.untilMicros() > now) {
+                    return one;
+                }
+            }
+            Directive one = keys.get(key);
+            return one == null || one.untilMicros() <= now ? null : one;
         }
     }
 
-    private Directives(Map<String, Directive> byId, Map<String, OfPolicy> byPolicy, @Nullable Directive all) {
+    private Directives(Map<String, Directive> byId, Map<String, OfPolicy> byPolicy, OfPolicy others) {
         this.byId = byId;
         this.byPolicy = byPolicy;
-        this.all = all;
+        this.others = others;
     }
 
     /**
@@ -84,12 +105,13 @@ public final class Directives {
         if (ids.equals(byId)) {
             return this;
         }
+        Directive everything = ids.get(Directive.ALL + " ");
         Map<String, OfPolicy> policies = new HashMap<>();
         ids.values().stream()
                 .filter(one -> !one.policy().isEmpty())
                 .collect(Collectors.groupingBy(Directive::policy))
-                .forEach((policy, all) -> policies.put(policy, OfPolicy.of(all)));
-        return new Directives(ids, policies, ids.get(Directive.ALL + " "));
+                .forEach((policy, all) -> policies.put(policy, OfPolicy.of(everything, all)));
+        return new Directives(ids, policies, OfPolicy.of(everything, List.of()));
     }
 
     /** All of them. */
@@ -104,23 +126,8 @@ public final class Directives {
         return rest;
     }
 
-    /** Whether a policy has none, and there is none for everything. */
-    public boolean isQuiet(String policy) {
-        return all == null && (byPolicy.isEmpty() || !byPolicy.containsKey(policy));
-    }
-
-    /**
-     * The one that decides a call: the strongest.
-     *
-     * @param nowMicros the time of Redis
-     */
-    @Nullable
-    Directive find(String policy, PartitionKey key, LongSupplier nowMicros) {
-        Directive found = all;
-        if (found == null) {
-            OfPolicy mine = byPolicy.get(policy);
-            found = mine == null ? null : mine.find(key);
-        }
-        return found == null || found.untilMicros() <= nowMicros.getAsLong() ? null : found;
+    /** Those that decide calls to a policy. */
+    OfPolicy of(String policy) {
+        return byPolicy.getOrDefault(policy, others);
     }
 }

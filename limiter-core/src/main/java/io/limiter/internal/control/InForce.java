@@ -1,7 +1,9 @@
 package io.limiter.internal.control;
 
+import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The directives in force, and the time by which they end. One thread sets both; decisions read them. */
 public final class InForce {
@@ -24,6 +26,18 @@ public final class InForce {
     /** Replaces all of them. */
     public void set(Directives next) {
         directives = next;
+    }
+
+    /** The directive that decides calls of a key to a policy; null for none. */
+    @Nullable
+    Directive find(String policy, PartitionKey key) {
+        return directives.of(policy).find(key, this::nowMicros);
+    }
+
+    /** The same for people; empty for none. */
+    public String operator(String policy, PartitionKey key) {
+        Directive one = find(policy, key);
+        return one == null ? "" : one.described();
     }
 
     /** What operators should know, each with its code. */

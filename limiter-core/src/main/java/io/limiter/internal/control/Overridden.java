@@ -64,6 +64,11 @@ final class Overridden {
                 : under(charge, "", policy -> other(policy, List.of(UNLIMITED)));
     }
 
+    /** A charge of what shadows: it does not count toward a block, which would be there when it is enforced again. */
+    Charge withoutBlock(Charge charge) {
+        return charge.policy().penalty() == null ? charge : under(charge, "shadow", policy -> policy.withPenalty(null));
+    }
+
     /** With the block, the failure mode, the deadline and the holds of a policy. */
     private static Policy other(Policy policy, List<Limit> limits) {
         List<Limit> all = new ArrayList<>(limits);

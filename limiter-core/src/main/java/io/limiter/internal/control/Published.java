@@ -1,5 +1,7 @@
 package io.limiter.internal.control;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.Locale;
 
 /**
@@ -15,7 +17,12 @@ import java.util.Locale;
 public record Published(long version, long micros, String author, String note, String signature, String text) {
     private static final String FIRST = "limiter-text 1";
     private static final int LONGEST_LINE = 200;
-    private static final String KIND = "text";
+
+    /** What the signature of a published text is about. */
+    public static final String TEXT = "text";
+
+    /** That of a text about which instances are only asked, so that nobody can put it into force. */
+    public static final String CANDIDATE = "candidate";
 
     /** Checks the lines and the text. */
     public Published {
@@ -24,28 +31,28 @@ public record Published(long version, long micros, String author, String note, S
         if (text.chars().anyMatch(c -> Character.isISOControl(c) && c != '\n' && c != '\t' && c != '\r')) {
             throw new IllegalArgumentException("RL-503 the text has control characters; remove them");
         }
-        if (text.length() > ControlKeys.MOST_BYTES) {
-            throw tooLong(text.length());
+        checkSize(text.length() > ControlKeys.MOST_BYTES ? text.length() : text.getBytes(UTF_8).length, 0);
+    }
+
+    /** Checks the number of bytes of a text, or of its record, which has so many more. */
+    public static void checkSize(long bytes, int more) {
+        if (bytes > ControlKeys.MOST_BYTES + more) {
+            throw new IllegalArgumentException(String.format(
+                    Locale.ROOT,
+                    "RL-503 the text has %d bytes, and at most %d are taken; publish what differs only",
+                    bytes,
+                    ControlKeys.MOST_BYTES));
         }
     }
 
-    /** The mistake of a text with so many bytes. */
-    public static IllegalArgumentException tooLong(long bytes) {
-        return new IllegalArgumentException(String.format(
-                Locale.ROOT,
-                "RL-503 the text has %d bytes, and at most %d are taken; publish what differs only",
-                bytes,
-                ControlKeys.MOST_BYTES));
-    }
-
     /** The same with a signature. */
-    public Published signed(Signer signer) {
-        return new Published(version, micros, author, note, signer.sign(KIND, fields()), text);
+    public Published signed(Signer signer, String kind) {
+        return new Published(version, micros, author, note, signer.sign(kind, fields()), text);
     }
 
     /** Checks the signature, as {@link Signer#check} does. */
-    public void check(Signer signer, boolean isRequired) {
-        signer.check(isRequired, signature, KIND, fields());
+    public void check(Signer signer, boolean isRequired, String kind) {
+        signer.check(isRequired, signature, kind, fields());
     }
 
     private String[] fields() {

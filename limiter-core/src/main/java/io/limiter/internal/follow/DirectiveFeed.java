@@ -1,6 +1,5 @@
 package io.limiter.internal.follow;
 
-import io.limiter.BackendException;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ControlSettings;
 import io.limiter.internal.control.ControlKeys;
@@ -17,13 +16,13 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /** Fetches the overrides and switches that are new, checks each by itself, and puts them into force. Belongs to one thread. */
-abstract class DirectiveFeed {
+final class DirectiveFeed {
     private static final Logger LOG = DiagnosticLog.of(DirectiveFeed.class);
     /** Removed directives are known for a day; who was away for longer reads all. */
     private static final long FORGETS_MICROS = 43_200_000_000L;
 
     private static final int PAGE = 500;
-    private static final int MOST_READ = 3 * ControlKeys.MOST_DIRECTIVES;
+    private static final int MOST_PAGES = 3 * ControlKeys.MOST_DIRECTIVES / PAGE;
 
     private final ControlStore store;
     private final ControlSettings settings;
@@ -34,6 +33,7 @@ abstract class DirectiveFeed {
     private final Follower.Instance instance;
     private long revision;
     private long syncedMicros;
+    private String problem = "";
 
     DirectiveFeed(
             ControlStore store,
@@ -52,9 +52,6 @@ abstract class DirectiveFeed {
         this.instance = instance;
     }
 
-    /** Called after a change, with the switches of rules. */
-    abstract void changed(List<Directive> rules);
-
     /** The revision of the last one that was taken. */
     long revision() {
         return revision;
@@ -65,45 +62,86 @@ abstract class DirectiveFeed {
         syncedMicros = inForce.nowMicros();
     }
 
-    /** Takes what came since the last time, if anything did. */
+    /** Takes what came since the last time, if anything did. Nothing is dropped before all of it is read. */
     void follow(long latest) {
         if (latest <= revision) {
             return;
         }
-        if (inForce.nowMicros() - syncedMicros > FORGETS_MICROS) {
-            revision = 0;
-            inForce.set(Directives.NONE);
-        }
+        boolean isAll = inForce.nowMicros() - syncedMicros > FORGETS_MICROS;
         List<Directive> changes = new ArrayList<>();
-        int read = 0;
-        List<String> page;
+        String refused = "";
+        long read = isAll ? 0 : revision;
+        int pages = 0;
+        int found;
         do {
-            page = store.above(keys.directives(), revision, read, PAGE);
-            read += page.size();
+            List<String> page = store.above(keys.directives(), read, PAGE);
+            found = page.size();
             for (String record : page) {
                 try {
-                    Directive one = Directive.of(record);
-                    one.check(signer, reporter.mustBeSigned());
+                    Directive one = checked(record);
+                    read = Math.max(read, one.revision());
                     changes.add(one);
-                } catch (BackendException away) {
-                    throw away;
-                } catch (RuntimeException refused) {
-                    LOG.error("RL-505 an override or switch is refused: {}", Report.plain(refused.getMessage()));
+                    requireTaken(one);
+                } catch (IllegalArgumentException wrong) {
+                    refused = "RL-505 an override or switch is refused: " + Report.plain(wrong.getMessage());
                 }
             }
-        } while (page.size() == PAGE && read < MOST_READ);
+        } while (found == PAGE && ++pages < MOST_PAGES);
+        if (!refused.isEmpty() && !refused.equals(problem)) {
+            LOG.error(refused);
+        }
+        problem = refused;
         // By their signed revisions: who may write to Redis can change the order there.
         changes.sort(Comparator.comparingLong(Directive::revision));
-        take(changes);
+        take(changes, isAll ? Directives.NONE : inForce.directives(), isAll ? 0 : revision);
     }
 
-    /** Takes some in the order of their revisions. */
-    void take(List<Directive> changes) {
+    /** Why one of those that came last is not in force; empty if all are. */
+    String problem() {
+        return problem;
+    }
+
+    private Directive checked(String record) {
+        Directive one = Directive.of(record);
+        one.check(signer, reporter.mustBeSigned());
+        return one;
+    }
+
+    private void requireTaken(Directive one) {
+        String kind = one.key().isEmpty() ? "switches" : "overrides";
+        if (!settings.takes(kind) && one.kind() != Directive.Kind.REMOVED) {
+            throw new IllegalArgumentException(
+                    "RL-504 " + kind + " are not taken here: limiter.control.accepts = " + settings.accepts());
+        }
+    }
+
+    /** Takes what a folder has kept, as far as it fits. What was removed until then is not taken again. */
+    void keep(List<String> records, long until) {
+        List<Directive> kept = new ArrayList<>();
+        for (String record : records) {
+            try {
+                Directive one = Directive.of(record);
+                one.check(signer, false);
+                kept.add(one);
+            } catch (IllegalArgumentException unfit) {
+                LOG.warn(
+                        "RL-512 what is kept in {} is not taken: {}",
+                        settings.folder(),
+                        Report.plain(unfit.getMessage()));
+            }
+        }
+        take(kept, Directives.NONE, 0);
+        revision = Math.max(revision, until);
+        noteSynced();
+    }
+
+    /** Takes those that are later than a revision. */
+    private void take(List<Directive> changes, Directives base, long after) {
         List<Directive> accepted = changes.stream()
                 .filter(one ->
-                        one.revision() > revision && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
+                        one.revision() > after && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
                 .toList();
-        set(inForce.directives().after(accepted, inForce.nowMicros()));
+        set(base.after(accepted, inForce.nowMicros()));
         changes.forEach(one -> revision = Math.max(revision, one.revision()));
     }
 
@@ -120,9 +158,6 @@ abstract class DirectiveFeed {
         List<Directive> come = next.without(before);
         List<Directive> gone = before.without(next);
         inForce.set(next);
-        List<Directive> rules =
-                next.all().stream().filter(one -> !one.rule().isEmpty()).toList();
-        changed(rules);
         DirectiveLog.log(come, gone, next);
         Stream.concat(come.stream(), gone.stream())
                 .map(one -> instance.policies().get(one.policy()))

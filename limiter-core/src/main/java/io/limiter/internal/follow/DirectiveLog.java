@@ -3,8 +3,6 @@ package io.limiter.internal.follow;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Directives;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
@@ -20,11 +18,11 @@ final class DirectiveLog {
         come.stream()
                 .limit(MOST_LINES)
                 .forEach(one -> LOG.atLevel(one.key().isEmpty() || one.isLoosening() ? Level.WARN : Level.INFO)
-                        .log("RL-509 in force: " + text(one)));
+                        .log("RL-509 in force: " + one.described()));
         gone.stream()
                 .filter(one -> come.stream().noneMatch(other -> other.id().equals(one.id())))
                 .limit(MOST_LINES)
-                .forEach(one -> LOG.info("RL-509 ended: {}", text(one)));
+                .forEach(one -> LOG.info("RL-509 ended: {}", one.described()));
         if (come.size() > MOST_LINES || gone.size() > MOST_LINES) {
             LOG.info(
                     "RL-509 {} came and {} ended; {} overrides and switches are in force",
@@ -38,12 +36,7 @@ final class DirectiveLog {
     static List<String> findings(Directives now) {
         return now.all().stream()
                 .filter(one -> one.key().isEmpty())
-                .map(one -> "RL-509 in force: " + text(one))
+                .map(one -> "RL-509 in force: " + one.described())
                 .toList();
-    }
-
-    private static String text(Directive one) {
-        return one + " until " + Instant.EPOCH.plus(one.untilMicros(), ChronoUnit.MICROS) + " by " + one.author()
-                + (one.note().isEmpty() ? "" : " (" + one.note() + ")");
     }
 }

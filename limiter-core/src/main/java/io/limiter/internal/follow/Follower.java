@@ -7,6 +7,7 @@ import io.limiter.internal.config.ControlSettings;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.ControlStore;
 import io.limiter.internal.control.Directive;
+import io.limiter.internal.control.Directives;
 import io.limiter.internal.control.Head;
 import io.limiter.internal.control.InForce;
 import io.limiter.internal.control.Published;
@@ -29,6 +30,8 @@ import org.slf4j.Logger;
 public final class Follower implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Follower.class);
     private static final long POLL_MILLIS = 500;
+    /** No head is like this one, so that all there is is looked at. */
+    private static final String UNSEEN = "";
 
     /** What follows. */
     public interface Instance {
@@ -60,8 +63,7 @@ public final class Follower implements AutoCloseable {
 
     // All that follows belongs to the thread, and before its start to its maker.
     private volatile Layer layer = Layer.NONE;
-    /** No head is like this one, so that the first look is at all there is. */
-    private @Nullable String seenHead = "";
+    private @Nullable String seenHead = UNSEEN;
 
     private long lookedMicros;
     private long askedMicros;
@@ -69,6 +71,12 @@ public final class Follower implements AutoCloseable {
     private String problem = "";
     private String behind = "";
     private long refusedMicros;
+    /** Why a switch of a rule is not in force here. */
+    private String unfit = "";
+    /** The switches of rules that are in force, also those that do not fit; and the directives that the folder has. */
+    private List<Directive> laid = List.of();
+
+    private Directives kept = Directives.NONE;
     private boolean isAway;
     private boolean isReportDue;
     /** Set by other threads: why the text in force is not any more. */
@@ -87,21 +95,13 @@ public final class Follower implements AutoCloseable {
         this.instance = instance;
         this.lastGood = new LastGood(settings.folder(), group);
         this.reporter = new Reporter(store, keys, signer, inForce);
-        this.feed = new DirectiveFeed(store, settings, keys, signer, inForce, reporter, instance) {
-            @Override
-            void changed(List<Directive> rules) {
-                if (!rules.equals(layer.switches())) {
-                    lay(new Layer(layer.text(), rules));
-                }
-                lastGood.keep(layer, inForce.directives());
-            }
-        };
+        this.feed = new DirectiveFeed(store, settings, keys, signer, inForce, reporter, instance);
         thread.setDaemon(true);
     }
 
     /** Takes what the folder has, then what Redis has, if that answers in time; then follows it. */
     public void start(Duration longest) {
-        lastGood.read().forEach(this::takeKept);
+        takeKept(lastGood.read());
         thread.start();
         try {
             if (!first.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -112,21 +112,22 @@ public final class Follower implements AutoCloseable {
         }
     }
 
-    private void takeKept(String record) {
+    private void takeKept(LastGood.Kept found) {
         try {
-            if (record.contains("\n")) {
-                Published kept = Published.of(record);
-                kept.check(signer, false);
-                lay(new Layer(kept, layer.switches()));
-                LOG.info("RL-507 {} by {}, kept in {}, is in force", kept.source(), kept.author(), settings.folder());
-            } else {
-                Directive kept = Directive.of(record);
-                kept.check(signer, false);
-                feed.take(List.of(kept));
+            if (!found.text().isEmpty()) {
+                Published text = Published.of(found.text());
+                text.check(signer, false, Published.TEXT);
+                lay(new Layer(text, List.of()));
+                LOG.info("RL-507 {} by {}, kept in {}, is in force", text.source(), text.author(), settings.folder());
             }
         } catch (RuntimeException unfit) {
             LOG.warn("RL-512 what is kept in {} is not taken: {}", settings.folder(), Report.plain(unfit.getMessage()));
         }
+        if (!found.directives().isEmpty()) {
+            feed.keep(found.directives(), found.revision());
+            laySwitches();
+        }
+        kept = inForce.directives();
     }
 
     private void run() {
@@ -140,34 +141,81 @@ public final class Follower implements AutoCloseable {
         }
     }
 
-    /** Looks once. Never throws. */
+    /** Looks once. Never throws: what is wrong in Redis or in the instance must not keep switches from ending. */
     void poll() {
-        try {
-            dropText();
-            if (reporter.isFirst()) {
-                report();
-            }
-            String text = store.get(keys.head());
-            if (!Objects.equals(text, seenHead) || isOwnNew) {
-                boolean again = isOwnNew;
-                isOwnNew = false;
-                take(Head.of(text), again);
-                seenHead = text;
-            }
-            feed.noteSynced();
-            noteBack();
+        step(this::look);
+        step(() -> {
             feed.dropEnded();
-            if (isReportDue || reporter.isDue()) {
+            laySwitches();
+        });
+        step(() -> {
+            if (!isAway && (isReportDue || reporter.isDue())) {
                 report();
                 isReportDue = false;
             }
+        });
+        step(this::findings);
+    }
+
+    private void step(Runnable action) {
+        try {
+            action.run();
         } catch (BackendException failed) {
-            feed.dropEnded();
             noteAway(String.valueOf(failed.getMessage()));
-        } catch (RuntimeException wrong) {
+        } catch (RuntimeException | Error wrong) {
             note("RL-505 what is published can't be read: ", wrong);
         }
-        findings();
+    }
+
+    private void look() {
+        dropText();
+        if (reporter.isFirst()) {
+            report();
+        }
+        String text = store.get(keys.head());
+        noteBack();
+        if (isOwnNew) {
+            isOwnNew = false;
+            refusedMicros = 0;
+            laid = List.of();
+            seenHead = UNSEEN;
+        }
+        if (!Objects.equals(text, seenHead)) {
+            seenHead = UNSEEN;
+            take(Head.of(text));
+            seenHead = text;
+        }
+        feed.noteSynced();
+    }
+
+    /** Lays the switches of rules that are in force over the text: those that do not fit one by one are left out. */
+    private void laySwitches() {
+        Directives now = inForce.directives();
+        if (now != kept) {
+            lastGood.keep(layer, now, feed.revision());
+            kept = now;
+        }
+        List<Directive> rules =
+                now.all().stream().filter(one -> !one.rule().isEmpty()).toList();
+        if (rules.equals(laid)) {
+            return;
+        }
+        List<Directive> fit = new ArrayList<>();
+        unfit = "";
+        for (Directive one : rules) {
+            fit.add(one);
+            try {
+                instance.check(new Layer(layer.text(), fit));
+            } catch (IllegalArgumentException | IllegalStateException wrong) {
+                fit.remove(one);
+                unfit = "RL-505 a switch is refused: " + one + ": " + Report.plain(wrong.getMessage());
+                LOG.error(unfit);
+            }
+        }
+        if (!fit.equals(layer.switches())) {
+            lay(new Layer(layer.text(), fit));
+        }
+        laid = rules;
     }
 
     private void dropText() {
@@ -181,17 +229,19 @@ public final class Follower implements AutoCloseable {
         }
     }
 
-    private void take(Head head, boolean again) {
+    private void take(Head head) {
+        feed.follow(head.revision());
         behind = head.textMicros() < textMicros()
                 ? "RL-506 Redis has an older version than the one in force here, " + layer.text() + "; publish again"
                 : "";
-        if (head.textMicros() > textMicros() && (again || head.textMicros() != refusedMicros)) {
+        if (head.textMicros() > textMicros() && head.textMicros() != refusedMicros) {
             try {
-                Published next = fetch(keys.text(head.version()), head.textMicros());
+                Published next = fetch(keys.text(head.version()), head.textMicros(), Published.TEXT);
                 lay(new Layer(next, layer.switches()));
+                laid = List.of();
                 problem = "";
                 LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), reason(next.note()));
-                lastGood.keep(layer, inForce.directives());
+                lastGood.keep(layer, inForce.directives(), feed.revision());
             } catch (BackendException away) {
                 throw away;
             } catch (RuntimeException refused) {
@@ -204,7 +254,6 @@ public final class Follower implements AutoCloseable {
             problem = "";
         }
         lookedMicros = head.textMicros();
-        feed.follow(head.revision());
         if (head.askedMicros() > askedMicros) {
             verdict = verdict(head.askedMicros());
             askedMicros = head.askedMicros();
@@ -217,22 +266,23 @@ public final class Follower implements AutoCloseable {
         return text == null ? 0 : text.micros();
     }
 
-    private Published fetch(String key, long micros) {
-        long size = store.size(key);
-        if (size > ControlKeys.MOST_RECORD_BYTES) {
-            throw Published.tooLong(size);
+    private Published fetch(String key, long micros, String kind) {
+        Published.checkSize(store.size(key), ControlKeys.RECORD_BYTES);
+        String record = store.get(key);
+        if (record == null) {
+            throw new BackendException("RL-501 the text that was announced is not there (yet)");
         }
-        Published text = Published.of(String.valueOf(store.get(key)));
+        Published text = Published.of(record);
         if (text.micros() != micros) {
             throw new IllegalArgumentException("RL-502 the text is another one than the one that was announced");
         }
-        text.check(signer, reporter.mustBeSigned());
+        text.check(signer, reporter.mustBeSigned(), kind);
         return text;
     }
 
     private String verdict(long micros) {
         try {
-            instance.check(new Layer(fetch(keys.candidate(), micros), layer.switches()));
+            instance.check(new Layer(fetch(keys.candidate(), micros, Published.CANDIDATE), layer.switches()));
             return "";
         } catch (BackendException away) {
             throw away;
@@ -256,11 +306,14 @@ public final class Follower implements AutoCloseable {
                         lookedMicros,
                         askedMicros,
                         verdict,
-                        problem.isEmpty() ? behind : problem),
+                        Stream.of(problem, behind, unfit, feed.problem())
+                                .filter(text -> !text.isEmpty())
+                                .findFirst()
+                                .orElse("")),
                 instance.policies());
     }
 
-    private void note(String what, RuntimeException refused) {
+    private void note(String what, Throwable refused) {
         String text = what + refused.getMessage();
         if (!text.equals(problem)) {
             LOG.error(text);
@@ -290,7 +343,7 @@ public final class Follower implements AutoCloseable {
 
     private void findings() {
         List<String> all = new ArrayList<>(DirectiveLog.findings(inForce.directives()));
-        Stream.of(isAway ? away() : "", problem, behind)
+        Stream.of(isAway ? away() : "", problem, behind, unfit, feed.problem())
                 .filter(text -> !text.isEmpty())
                 .map(Report::plain)
                 .forEach(all::add);

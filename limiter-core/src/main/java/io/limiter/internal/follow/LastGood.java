@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -20,26 +19,32 @@ import org.slf4j.Logger;
 record LastGood(@Nullable Path folder, String group) {
     private static final Logger LOG = DiagnosticLog.of(LastGood.class);
 
-    /** The records that are kept: a text, then directives. */
-    List<String> read() {
-        List<String> records = new ArrayList<>();
-        if (folder != null) {
-            try {
-                Path text = file(folder, ".text");
-                Path directives = file(folder, ".directives");
-                if (Files.exists(text)) {
-                    records.add(new String(ReloadSettings.content(text), StandardCharsets.UTF_8));
-                }
-                if (Files.exists(directives)) {
-                    records.addAll(new String(ReloadSettings.content(directives), StandardCharsets.UTF_8)
-                            .lines()
-                            .toList());
-                }
-            } catch (IOException unreadable) {
-                LOG.warn("RL-512 the folder {} can't be read: {}", folder, unreadable.toString());
-            }
+    /**
+     * What is kept.
+     *
+     * @param text its record; empty for none
+     * @param directives their records
+     * @param revision what was removed up to it must not come again; 0 if that is not known
+     */
+    record Kept(String text, List<String> directives, long revision) {}
+
+    Kept read() {
+        String text = content(".text");
+        List<String> lines = content(".directives").lines().toList();
+        return lines.isEmpty() || !lines.get(0).matches("[0-9]{1,16}")
+                ? new Kept(text, lines, 0)
+                : new Kept(text, lines.subList(1, lines.size()), Long.parseLong(lines.get(0)));
+    }
+
+    private String content(String end) {
+        try {
+            return folder == null || !Files.exists(file(folder, end))
+                    ? ""
+                    : new String(ReloadSettings.content(file(folder, end)), StandardCharsets.UTF_8);
+        } catch (IOException unreadable) {
+            LOG.warn("RL-512 the folder {} can't be read: {}", folder, unreadable.toString());
+            return "";
         }
-        return records;
     }
 
     private Path file(Path place, String end) {
@@ -47,7 +52,7 @@ record LastGood(@Nullable Path folder, String group) {
     }
 
     /** Replaces what is kept. */
-    void keep(Layer layer, Directives directives) {
+    void keep(Layer layer, Directives directives, long revision) {
         Published text = layer.text();
         if (folder != null) {
             try {
@@ -57,7 +62,9 @@ record LastGood(@Nullable Path folder, String group) {
                 }
                 write(
                         file(folder, ".directives"),
-                        directives.all().stream().map(Directive::record).collect(Collectors.joining("\n")));
+                        directives.all().stream()
+                                .map(Directive::record)
+                                .collect(Collectors.joining("\n", revision + "\n", "")));
             } catch (IOException unwritable) {
                 LOG.warn(
                         "RL-512 what is published can't be kept in {}, so a start without Redis has the own"

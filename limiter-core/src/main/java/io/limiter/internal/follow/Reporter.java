@@ -34,7 +34,7 @@ final class Reporter {
     private long judgedMicros;
     private boolean mustBeSigned = true;
     private long redisVersion;
-    private boolean mayReport = true;
+    private long mutedMicros;
     private Map<String, Policy> reportedPolicies = Map.of();
 
     Reporter(ControlStore store, ControlKeys keys, Signer signer, InForce inForce) {
@@ -73,6 +73,7 @@ final class Reporter {
             policies.forEach((policy, value) -> arguments.addAll(List.of(policy, text(value))));
         }
         List<String> answer;
+        boolean mayReport = mutedMicros == 0 || inForce.nowMicros() - mutedMicros > JUDGE_MICROS;
         try {
             answer = mayReport
                     ? store.run(ControlKeys.REPORT, List.of(keys.reports(), keys.policies()), arguments)
@@ -82,8 +83,10 @@ final class Reporter {
             if (!mayReport || failed.kind() != BackendException.Kind.FAULT) {
                 throw failed;
             }
-            mayReport = false;
-            LOG.warn("RL-511 this instance can't report, so publishers don't see it: {}", failed.getMessage());
+            if (mutedMicros == 0) {
+                LOG.warn("RL-511 this instance can't report, so publishers don't see it: {}", failed.getMessage());
+            }
+            mutedMicros = inForce.nowMicros();
             answer = store.run(ControlKeys.TIME, List.of(), List.of());
         }
         inForce.setTime(Long.parseLong(answer.get(0)) * 1_000_000 + Long.parseLong(answer.get(1)));

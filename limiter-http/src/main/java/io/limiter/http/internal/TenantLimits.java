@@ -50,7 +50,7 @@ final class TenantLimits implements PlanResolver {
     /** The plan itself unless it is limits; of limits that can't be used null, which is logged. */
     private @Nullable Object policy(@Nullable Object plan) {
         List<?> limits =
-                plan instanceof Limit one ? List.of(one) : plan instanceof List<?> some ? List.copyOf(some) : null;
+                plan instanceof Limit one ? List.of(one) : plan instanceof List<?> some ? new ArrayList<>(some) : null;
         if (limits == null) {
             return plan;
         }
@@ -60,7 +60,7 @@ final class TenantLimits implements PlanResolver {
                 throw new IllegalArgumentException("there are " + MOST + " different ones already; round the numbers");
             }
             return policy != null ? policy : known.computeIfAbsent(limits, this::made);
-        } catch (IllegalArgumentException | ClassCastException unfit) {
+        } catch (IllegalArgumentException unfit) {
             if (log.tryPass()) {
                 LOG.warn(
                         "RL-342 rule '{}': the limits {} of a caller can't be used, so the caller has the default plan: {}."
@@ -75,7 +75,12 @@ final class TenantLimits implements PlanResolver {
 
     private Policy made(List<?> limits) {
         List<Limit> all = new ArrayList<>();
-        limits.forEach(one -> all.add((Limit) one));
+        for (Object one : limits) {
+            if (!(one instanceof Limit limit)) {
+                throw new IllegalArgumentException("each must be a Limit, and one is " + one);
+            }
+            all.add(limit);
+        }
         Penalty penalty = byDefault.penalty();
         if (penalty != null && all.stream().noneMatch(Penalty.class::isInstance)) {
             all.add(penalty);

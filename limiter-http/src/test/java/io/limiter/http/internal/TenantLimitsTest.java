@@ -10,6 +10,7 @@ import io.limiter.Limit;
 import io.limiter.Policy;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +49,7 @@ class TenantLimitsTest {
     void whatCannotBeUsedIsTheDefaultPlan() throws Exception {
         assertNull(resolved(List.of()));
         assertNull(resolved(List.of("7/1m")));
+        assertNull(resolved(Arrays.asList(Limit.slidingList(7, MINUTE), null)));
         assertNull(resolved(List.of(Limit.slidingList(7, MINUTE), Limit.slidingList(8, MINUTE))));
         assertNull(resolved(Limit.distinct(3, MINUTE)));
         assertNull(resolved(Limit.allotment(10, 1, MINUTE, null, Instant.parse("2027-01-01T00:00:00Z"))));

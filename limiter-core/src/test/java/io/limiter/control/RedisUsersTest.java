@@ -1,0 +1,153 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.BackendException;
+import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.RedisServers;
+import io.limiter.redis.RedisControlStore;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Users of Redis with the documented rights, with and without a secret: on real servers. */
+class RedisUsersTest extends ControlFixture {
+    private static final String OLD = RedisServers.single();
+    private static final String NEWER = RedisServers.newer();
+    private static final String OWN = "limiter.policies.vote.limits = 2/1m";
+    private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
+
+    /** Without a secret, only a user that may not write is believed what it reads, and only on Redis 7. */
+    @Test
+    void withoutASecret() throws Exception {
+        Control writer = control(NEWER, null);
+        Limiter all = instance(unsigned(NEWER), OWN);
+        writer.publish(TEXT, "alice", "", 0);
+        assertTrue(writer.await(LONG).values().iterator().next().contains("RL-502"));
+        assertTrue(limits(all, "vote").contains("[2/1m"));
+        Control onOld = control(OLD, null);
+        Limiter old = instance(unsigned(OLD), OWN);
+        onOld.publish(TEXT, "alice", "", 0);
+        assertTrue(onOld.await(LONG).values().iterator().next().contains("RL-502"));
+        assertTrue(limits(old, "vote").contains("[2/1m"));
+    }
+
+    private LimiterConfig.Builder unsigned(String address) {
+        return LimiterConfig.builder()
+                .property("limiter.redis.address", address)
+                .property("limiter.redis.deadline", "10s")
+                .property("limiter.redis.prefix", prefix)
+                .property("limiter.control.group", group);
+    }
+
+    /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
+    @Test
+    void usersOfRedisAsDocumentedOnOldServers() throws Exception {
+        redis(
+                OLD,
+                redis -> redis.aclSetUser(
+                        "reader",
+                        documented("limiter-reader")
+                                .replace("%R~", "~")
+                                .replace("~limiter:*", "~" + prefix + ":*")
+                                .split("\\s+")));
+        redis(
+                OLD,
+                redis -> redis.aclSetUser(
+                        "publisher", documented("limiter-publisher").split("\\s+")));
+        try {
+            Limiter one = instance(
+                    unsigned(OLD)
+                            .property("limiter.control.secret", SECRET)
+                            .property("limiter.redis.username", "reader")
+                            .property("limiter.redis.password", "password"),
+                    OWN);
+            Control control = new Control(open(RedisControlStore.open(OLD, "publisher", "password")), group, SECRET);
+            control.publish(TEXT, "alice", "", 0);
+            assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
+            assertTrue(limits(one, "vote").contains("20/1m"));
+            Control asReader =
+                    new Control(open(RedisControlStore.open(OLD, "reader", "password")), group, "x" + SECRET);
+            assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
+        } finally {
+            redis(OLD, redis -> {
+                redis.aclDelUser("reader");
+                redis.aclDelUser("publisher");
+            });
+        }
+    }
+
+    private static String documented(String user) {
+        return io.limiter.kit.Pages.text("operations")
+                .replaceAll("(?s).*ACL SETUSER " + user + " ", "")
+                .replaceAll("(?s)\n\n.*", "");
+    }
+
+    @Test
+    void usersOfRedisAsDocumented() throws Exception {
+        String reader = documented("limiter-reader");
+        String publisher = documented("limiter-publisher");
+        redis(NEWER, redis -> {
+            redis.aclSetUser(
+                    "reader", reader.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
+            redis.aclSetUser("publisher", publisher.split("\\s+"));
+        });
+        try {
+            Limiter one = instance(
+                    unsigned(NEWER)
+                            .property("limiter.redis.username", "reader")
+                            .property("limiter.redis.password", "password"),
+                    OWN);
+            Control control = new Control(open(RedisControlStore.open(NEWER, "publisher", "password")), group, null);
+            control.publish(TEXT, "alice", "", 0);
+            assertEquals(List.of(""), List.copyOf(control.await(LONG).values()));
+            control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");
+            await("in force", () -> one.directives().all().size() == 1);
+            assertTrue(limits(one, "vote").contains("20/1m"));
+            assertEquals(Map.of("vote", "20/1m sliding-list"), control.policies());
+            assertEquals(1, control.versions().size());
+            // With the rights of an application nothing is published.
+            Control asReader = new Control(open(RedisControlStore.open(NEWER, "reader", "password")), group, null);
+            BackendException refused =
+                    assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
+            assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
+            assertThrows(BackendException.class, () -> asReader.turn("all", "off", soon(), "mallory", ""));
+            assertEquals(2, control.audit(10).size());
+            assertEquals("", findings(one).replace("[]", ""));
+            // What the endpoint shows.
+            Control own = one.control().orElseThrow();
+            assertEquals(1, own.versions().size());
+            assertEquals(1, own.entries().size());
+            assertEquals(1, own.instances().size());
+            assertEquals(2, own.audit(10).size());
+        } finally {
+            redis(NEWER, redis -> {
+                redis.aclDelUser("reader");
+                redis.aclDelUser("publisher");
+            });
+        }
+    }
+
+    @Test
+    void theAuditIsComplete() {
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "first", 0);
+        control.rollBack(1, "bob", "");
+        control.override("vote", PartitionKey.of("a"), "limits", "5/1m", soon(), "carol", "ticket");
+        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "carol", "");
+        control.removeOverride("vote", PartitionKey.of("a"), "dave", "");
+        control.turn("all", "deny", soon(), "erin", "");
+        control.removeSwitch("all", "erin", "");
+        List<Control.Change> audit = control.audit(100);
+        assertEquals(
+                List.of("erin", "erin", "dave", "carol", "carol", "bob", "alice"),
+                audit.stream().map(Control.Change::author).toList());
+        assertEquals("limits policy:vote a 5/1m", audit.get(3).before());
+        assertEquals("blocked policy:vote a", audit.get(2).before());
+        assertEquals("ticket", audit.get(4).note());
+    }
+}

@@ -1,0 +1,39 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.limiter.PartitionKey;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Keys as operators write them. */
+class WordsTest {
+    @Test
+    void aKeyIsThatOfOneCaller() {
+        assertEquals("192.0.2.1", Words.key("192.0.2.1").canonical());
+        assertEquals(PartitionKey.of("2001:db8::/64"), Words.key("2001:db8::7"));
+        assertEquals("user=alice", Words.key("user:alice").canonical());
+        assertEquals("user=alice", Words.key("user=alice").canonical());
+        assertEquals(
+                Words.key("user:tenant=5"),
+                PartitionKey.builder().add("user", "tenant=5").build());
+        assertEquals(
+                "header.x-api-key=~" + "8d".repeat(16),
+                Words.key("header.x-api-key=~" + "8d".repeat(16)).canonical());
+    }
+
+    @Test
+    void aSecretInClearIsRefused() {
+        for (String key : List.of(
+                "header:X:secret",
+                "header.x-api-key:s3cr3t",
+                "header.x-api-key=s3cr3t",
+                "cookie.sid=abc",
+                "session:abc",
+                "bearer=abc",
+                "192.0.2.1:query.token=abc")) {
+            assertThrows(IllegalArgumentException.class, () -> Words.key(key), key);
+        }
+    }
+}
