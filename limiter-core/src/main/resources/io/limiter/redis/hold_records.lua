@@ -9,21 +9,9 @@
 --          A record: its end, a byte (1 settled), two bytes (the resets before it), doubles (permits, when they were taken, the end of
 --          their window or for how long the bucket was full, the rate, until when it is kept), 16 bytes (the id)
 -- [records]
-local function hold_records(is_fixed, is_log, given)
+local function hold_records(is_fixed, is_log)
   local WIDTH, ENTRY, PAGE = 67, 32, 32
   local of = {}
-
-  function of.opened(key, raw)
-    local h = {name = key .. ':holds1', count = 0, resets = 0, first = 0, purge = 0, last = 0, expires = 0, swept = 0, x = 0,
-      idle = 0, at = 0, zero = 0, page = '', dir = false, open = 0, gone = 0, changed = false, dirty = false, appends = false,
-      renews = false, dead = false, key = key, base = '', id = '', most = 0, ttl = false, life = 0, actual = false, stamp = 0,
-      status = 0, forgotten = 0, noted = false, is_full = false, is_allowed = false}
-    if raw then
-      h.count, h.resets, h.first, h.purge, h.last, h.expires, h.swept, h.x, h.idle, h.at, h.zero = struct.unpack('<HHddddddddd', raw)
-      if string.byte(raw, 77) == 100 then h.dir = string.sub(raw, 78) else h.page = string.sub(raw, 78) end
-    end
-    return h
-  end
 
   -- How many entries or records are no later than a time.
   local function place(node, width, time)
@@ -52,6 +40,7 @@ local function hold_records(is_fixed, is_log, given)
 
   -- Opens the page with a time.
   local function turn_to(h, time) return turn(h, h.dir and math.max(1, place(h.dir, ENTRY, time))) end
+  of.turn_to = turn_to
 
   -- An end that no record has.
   function of.free(h, ends)
@@ -65,38 +54,10 @@ local function hold_records(is_fixed, is_log, given)
   end
 
   -- Adds a record.
-  function of.add(h, ends, n, taken, extra, rate, kept, id)
-    local text = struct.pack('<dBHddddd', ends, 0, h.resets, n, taken, extra, rate, kept) .. id
+  function of.add(h, ends, text)
     local page = turn_to(h, ends)
     local i = place(page, WIDTH, ends)
-    h.page = #page == WIDTH * i and page .. text or spliced(page, WIDTH, i + 1, 0, text)
-    h.count, h.changed, h.dirty, h.appends = h.count + 1, true, true, #page == WIDTH * i
-    if h.purge == 0 or kept < h.purge then h.purge = kept end
-  end
-
-  -- Where the record is, and what is in it; nil if there is none.
-  function of.find(h, ends, id)
-    local page, from = turn_to(h, ends), 1
-    while #id == 16 do
-      local found = string.find(page, id, from, true)
-      if not found then return nil end
-      local at = found - WIDTH + 16
-      if at % WIDTH == 1 and struct.unpack('<d', page, at) == ends then return at, struct.unpack('<BHddddd', page, at + 8) end
-      from = found + 1
-    end
-  end
-
-  -- Settles the record there.
-  function of.settled(h, at, kept)
-    local page = h.page
-    h.page = string.sub(page, 1, at + 7) .. '\1' .. string.sub(page, at + 9, at + 42) .. struct.pack('<d', kept)
-      .. string.sub(page, at + 51)
-    h.changed, h.dirty = true, true
-  end
-
-  function of.keep(h, time, now)
-    h.last = math.max(h.last, time)
-    if time > h.expires then h.expires, h.renews = time + math.floor((time - now) / 8), true end
+    h.page, h.appends = spliced(page, WIDTH, i + 1, 0, text), #page == WIDTH * i
   end
 
   -- Calls for each record that ends after a time, and not after another, at most so many; returns the end of the last.
@@ -265,18 +226,10 @@ local function hold_records(is_fixed, is_log, given)
     of.renew(h)
   end
 
+  -- Before the hash is written: forgets records, and writes the page that is open.
   function of.save(h, now)
-    if not h.changed then return end
     if h.purge + 1000000 <= now then of.purge(h, now) end
     close(h)
-    h.changed = false
-    if h.count == 0 then
-      redis.call('DEL', h.name)
-      return
-    end
-    redis.call('HSET', h.name, '', struct.pack('<HHddddddddd', h.count, h.resets, h.first, h.purge, h.last, h.expires, h.swept, h.x,
-      h.idle, math.max(h.at, now), h.zero) .. (h.dir and 'd' .. h.dir or 'p' .. h.page))
-    if h.renews or given then redis.call('PEXPIRE', h.name, math.max(1, math.ceil((h.expires - now) / 1000))) end
   end
 
   return of

@@ -12,17 +12,53 @@
 -- TWIN     io/limiter/inprocess/HeldState.java
 -- [holds]
 local function held(kind, given, look, charge, write, settle, back, answer)
-  local FOREVER, MOST = 9007199254740991, 32
   local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
   local is_log = not is_fixed and not is_bucket
-  local of, rare = nil, nil
+  local of, far = nil, nil
 
+  -- What only some calls need: functions that are not made take no time.
   local function records()
-    of = of or hold_records(is_fixed, is_log, given)
+    of = of or hold_records(is_fixed, is_log)
     return of
   end
 
+  local rare
+
   local function is_run_out(h, now) return h.first > 0 and h.first <= now end
+
+  -- Keeps a record until that time.
+  local function keep(h, time, now)
+    if h.purge == 0 or time < h.purge then h.purge = time end
+    h.last, h.changed, h.dirty = math.max(h.last, time), true, true
+    if time > h.expires then h.expires, h.renews = time + math.floor((time - now) / 8), true end
+  end
+
+  local function save(h, now)
+    if not h.changed then return end
+    if h.dir or #h.page > 2144 or h.purge + 1000000 <= now then records().save(h, now) end
+    h.changed, h.dirty = false, false
+    if h.count == 0 then
+      redis.call('DEL', h.name)
+      return
+    end
+    redis.call('HSET', h.name, '', struct.pack('<HHddddddddd', h.count, h.resets, h.first, h.purge, h.last, h.expires, h.swept, h.x,
+      h.idle, math.max(h.at, now), h.zero) .. (h.dir and 'd' .. h.dir or 'p' .. h.page))
+    if h.renews or given then redis.call('PEXPIRE', h.name, math.max(1, math.ceil((h.expires - now) / 1000))) end
+  end
+
+  -- The records of a key. Other fields are set where they are needed.
+  local function opened(key, raw)
+    local count, resets, first, purge, last, expires, swept, x, idle, at, zero = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    local page, dir = '', false
+    if raw then
+      count, resets, first, purge, last, expires, swept, x, idle, at, zero = struct.unpack('<HHddddddddd', raw)
+      page = string.sub(raw, 78)
+      if string.byte(raw, 77) == 100 then page, dir = '', page end
+    end
+    -- All at once: a table that grows costs more than all the rest.
+    return {key = key, name = key .. ':holds1', count = count, resets = resets, first = first, purge = purge, last = last,
+      expires = expires, swept = swept, x = x, idle = idle, at = at, zero = zero, page = page, dir = dir, gone = 0, base = '', id = ''}
+  end
 
   -- The state of the algorithm; where there are records, a table of it without what has run out, and h: the records.
   local function look_held(key, now, n, limit, period, burst, id, request, options)
@@ -30,7 +66,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     local base, how = at > 1 and string.sub(options, 1, at - 2) or '', string.find(options, ',', at, true)
     local raw = redis.call('HGET', key .. ':holds1', '')
     if not raw and not how then return look(key, now, n, limit, period, burst, id, '', base) end
-    local h = records().opened(key, raw)
+    local h = opened(key, raw)
     if how then
       local word, one, other = string.match(options, '^,(%l+)=(%d+),%l+=(%d+)$', how)
       if word == 'ttl' then
@@ -46,7 +82,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     local a, b, c, d, e, f = look(key, now, n, limit, period, is_bucket and burst - h.x or burst, id, '', base)
     if is_bucket and h.x > 0 then h.idle = h.idle + math.max(0, now - math.max(h.at, h.zero)) end
     if is_run_out(h, now) and (is_bucket or a > 0 and (is_log or b == h.x)) then
-      h.gone = of.run_out(h, now, period)
+      h.gone = records().run_out(h, now, period)
       if is_bucket then
         a, h.x = a + h.gone * c, h.x - h.gone
       elseif is_fixed then
@@ -91,11 +127,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   local function charge_held(now, n, limit, period, burst, t, b, c, d, e, f, options)
     if type(t) == 'number' then return charge(now, n, limit, period, burst, t, b, c, d, e, f, options) end
     local h = t.h
-    if h.ttl and h.count >= h.most then
-      if is_log and is_run_out(h, now) then rare().sweep(h.key, now, limit, period, burst, '', t) end
-      of.purge(h, now)
-      h.is_full = h.count >= h.most
-    end
+    -- There is room once a record may be forgotten.
+    h.is_full = h.ttl and h.count >= h.most and h.purge > now
     local taken = charged(now, n, limit, period, burst, t)
     h.is_allowed = taken ~= nil
     return not h.is_full and taken or nil
@@ -111,20 +144,25 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     end
     put_state(key, now, n, limit, period, burst, id, t)
     if h.ttl then
+      if h.count >= h.most then records().purge(h, now) end
       -- The record of what was just taken. What has been given back until a time later than this does not come back again.
-      local ends = of.free(h, math.max(now + h.ttl, h.swept + 1))
+      local ends, page = math.max(now + h.ttl, h.swept + 1), h.page
+      local is_last = not h.dir and (page == '' or struct.unpack('<d', page, #page - 66) < ends)
+      if not is_last then ends = records().free(h, ends) end
       if is_fixed and h.x ~= t[2] then
         -- Nothing of another window comes back.
-        of.forget(h)
-        h.x = t[2]
+        if h.count > 0 then records().forget(h) end
+        h.first, h.x = 0, t[2]
       end
       if h.first == 0 or ends < h.first then h.first = ends end
-      h.noted = ends
-      of.keep(h, ends + h.life, now)
-      of.add(h, ends, n, now, is_fixed and t[2] or h.idle, is_bucket and t[4] / t[3] or 0, ends + h.life, h.id)
+      h.noted, h.count = ends, h.count + 1
+      keep(h, ends + h.life, now)
+      local text = struct.pack('<dBHddddd', ends, 0, h.resets, n, now, is_fixed and t[2] or h.idle, is_bucket and t[4] / t[3] or 0,
+        ends + h.life) .. h.id
+      if is_last then h.page, h.appends = page .. text, true else of.add(h, ends, text) end
     end
     if is_bucket and h.x > 0 then h.changed = true end
-    of.save(h, now)
+    save(h, now)
     return t
   end
 
@@ -140,84 +178,14 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     t[1], t[2], t[3], t[4], t[5], t[6] = settle(key, now, n, limit, period, is_bucket and burst - h.x or burst, id,
       t[1], t[2], t[3], t[4], t[5], t[6], '', h.base)
     if is_fixed then t[4] = latest end
-    of.save(h, now)
-    return t
-  end
-
-  -- What is charged above the capacity, and above that much of debts, is forgotten.
-  local function charge_on(key, now, n, limit, period, burst, t, is_written)
-    local h = t.h
-    local capacity = is_bucket and burst or limit
-    local used = t[1]
-    if is_bucket then used = burst - math.floor(t[1] / t[3]) elseif is_log then used = used - h.gone end
-    local some = math.min(n, capacity, math.max(0, 2 * capacity - used))
-    h.forgotten = n - some
-    if some > 0 then
-      if is_bucket then
-        t[1], t[2] = t[1] - some * t[3], math.min(t[2], now + period)
-      else
-        t = charged(now, some, FOREVER, period, burst, t)
-      end
-    end
-    if some > 0 or is_written then put_state(key, now, some, limit, period, burst, '', t) end
-    return t
-  end
-
-  local function settle_bucket(h, n, actual, idle, rate_then, burst, t)
-    local parts, rate = t[3], t[4]
-    local used = burst - math.floor(t[1] / parts) - n
-    local cost = math.min(actual, n, math.max(0, 2 * burst - used)) * parts
-    -- At another rate nobody knows what would have refilled.
-    local slack, idled = (burst - h.x) * parts - t[1], rate_then == rate / parts and h.idle - idle or 0
-    -- What would have refilled while the bucket was full of what was left.
-    local spare = idled <= 0 and 0 or idled >= math.ceil(cost / rate) and cost or math.min(cost, rate * idled)
-    h.x, h.idle = h.x - n, math.max(0, h.idle - math.ceil(spare / rate))
-    t[1] = (burst - h.x) * parts - slack - (cost - spare)
-  end
-
-  local function settle_record(key, now, limit, period, burst, t)
-    local h, ends = t.h, t.h.stamp
-    local at, status, resets, taken, since, extra, rate, kept = of.find(h, ends, h.id)
-    if not at or kept <= now then return t end
-    h.status = 3
-    if status == 1 then return t end
-    local is_open = ends > now and resets == h.resets
-    h.status = is_open and 1 or 2
-    local is_written, more = false, h.actual
-    if is_run_out(h, now) then
-      is_written = h.gone > 0 and not is_log
-      rare().sweep(key, now, limit, period, burst, '', t)
-      at = of.find(h, ends, h.id)
-    end
-    if is_open then
-      local less = math.max(0, taken - h.actual)
-      more = math.max(0, h.actual - taken)
-      if is_bucket then
-        settle_bucket(h, taken, h.actual, extra, rate, burst, t)
-        is_written = true
-      elseif is_fixed and less > 0 and t[2] == extra and t[1] > 0 then
-        t[1], t[2], is_written = math.max(0, t[1] - less), math.min(t[2], t[4]), true
-      elseif is_log and less > 0 and since > now - period then
-        local _
-        _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, less, limit, period, burst, '', since, t[1], t[2], t[3], t[4], t[5], t[6])
-      end
-      of.settled(h, at, kept)
-    else
-      local first = kept
-      if now > ends then kept = now + kept - ends end
-      of.keep(h, kept, now)
-      of.settled(h, at, kept)
-      if first == h.purge then of.renew(h) end
-    end
-    t = charge_on(key, now, more, limit, period, burst, t, is_written)
-    of.save(h, now)
+    save(h, now)
     return t
   end
 
   local function back_held(key, now, n, limit, period, burst, id, stamp, t, b, c, d, e, f, request, options)
     if type(t) == 'number' then return back(key, now, n, limit, period, burst, id, stamp, t, b, c, d, e, f, request, options) end
     local h, ok = t.h, false
-    if h.actual then return true, settle_record(key, now, limit, period, burst, t) end
+    if h.actual then return true, rare().settle(key, now, limit, period, burst, t) end
     if is_run_out(h, now) then settle_held(key, now, n, limit, period, burst, id, t) end
     if is_bucket and h.x > 0 then
       -- As without holds, up to what the bucket fills to.
@@ -227,7 +195,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       t[1], ok = math.min(full, t[1] + n * parts - elapsed * rate), true
       put_state(key, now, n, limit, period, burst, id, t)
       h.changed = true
-      of.save(h, now)
+      save(h, now)
     elseif is_fixed and t[1] > 0 and t[1] <= n and t[2] == stamp and h.last > now then
       t[1], ok = 0, true
       put_state(key, now, n, limit, period, burst, id, t)
@@ -253,7 +221,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     end
     if is_fixed and t[1] == 0 then used = 0 end
     if h.actual then
-      used = 8 * h.forgotten + h.status
+      used = 8 * (h.forgotten or 0) + (h.status or 0)
     elseif h.noted then
       used = h.noted
     elseif h.is_full and not allowed then
@@ -263,16 +231,97 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     return retry, remaining, next_us, reset_us, used
   end
 
-  -- What only some calls need: functions that are not made take no time.
-  local far = nil
   function rare()
     if far then return far end
     far = {}
+    -- Where the record of a settlement is, and what is in it; nil if there is none.
+    local function find(h, ends)
+      if h.dir then records().turn_to(h, ends) end
+      local from = 1
+      while #h.id == 16 do
+        local found = string.find(h.page, h.id, from, true)
+        if not found then return nil end
+        local at = found - 51
+        if at % 67 == 1 and struct.unpack('<d', h.page, at) == ends then return at, struct.unpack('<BHddddd', h.page, at + 8) end
+        from = found + 1
+      end
+    end
+
+    -- What is charged above the capacity, and above that much of debts, is forgotten.
+    local function charge_on(key, now, n, limit, period, burst, t, is_written)
+      local h = t.h
+      local capacity = is_bucket and burst or limit
+      local used = t[1]
+      if is_bucket then used = burst - math.floor(t[1] / t[3]) elseif is_log then used = used - h.gone end
+      local some = math.min(n, capacity, math.max(0, 2 * capacity - used))
+      h.forgotten = n - some
+      if some > 0 then
+        if is_bucket then
+          t[1], t[2] = t[1] - some * t[3], math.min(t[2], now + period)
+        else
+          t = charged(now, some, 9007199254740991, period, burst, t)
+        end
+      end
+      if some > 0 or is_written then put_state(key, now, some, limit, period, burst, '', t) end
+      return t
+    end
+
+    local function settle_bucket(h, n, actual, idle, rate_then, burst, t)
+      local parts, rate = t[3], t[4]
+      local used = burst - math.floor(t[1] / parts) - n
+      local cost = math.min(actual, n, math.max(0, 2 * burst - used)) * parts
+      -- At another rate nobody knows what would have refilled.
+      local slack, idled = (burst - h.x) * parts - t[1], rate_then == rate / parts and h.idle - idle or 0
+      -- What would have refilled while the bucket was full of what was left.
+      local spare = idled <= 0 and 0 or idled >= math.ceil(cost / rate) and cost or math.min(cost, rate * idled)
+      h.x, h.idle = h.x - n, math.max(0, h.idle - math.ceil(spare / rate))
+      t[1] = (burst - h.x) * parts - slack - (cost - spare)
+    end
+
+    function far.settle(key, now, limit, period, burst, t)
+      local h, ends = t.h, t.h.stamp
+      local at, status, resets, taken, since, extra, rate, kept = find(h, ends)
+      if not at or kept <= now then return t end
+      h.status = 3
+      if status == 1 then return t end
+      local is_open = ends > now and resets == h.resets
+      h.status = is_open and 1 or 2
+      local is_written, more = false, h.actual
+      if is_run_out(h, now) then
+        is_written = h.gone > 0 and not is_log
+        rare().sweep(key, now, limit, period, burst, '', t)
+        at = find(h, ends)
+      end
+      if is_open then
+        local less = math.max(0, taken - h.actual)
+        more = math.max(0, h.actual - taken)
+        if is_bucket then
+          settle_bucket(h, taken, h.actual, extra, rate, burst, t)
+          is_written = true
+        elseif is_fixed and less > 0 and t[2] == extra and t[1] > 0 then
+          t[1], t[2], is_written = math.max(0, t[1] - less), math.min(t[2], t[4]), true
+        elseif is_log and less > 0 and since > now - period then
+          local _
+          _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, less, limit, period, burst, '', since, t[1], t[2], t[3], t[4], t[5], t[6])
+        end
+      end
+      local first = kept
+      if now > ends then kept = now + kept - ends end
+      local page = h.page
+      h.page = string.sub(page, 1, at + 7) .. '\1' .. string.sub(page, at + 9, at + 42) .. struct.pack('<d', kept)
+        .. string.sub(page, at + 51)
+      keep(h, kept, now)
+      if first ~= kept and first == h.purge then records().renew(h) end
+      t = charge_on(key, now, more, limit, period, burst, t, is_written)
+      save(h, now)
+      return t
+    end
+
     -- Gives back what has run out: of a log the first ones of it. What is charged already of a log is charged again.
     function far.sweep(key, now, limit, period, burst, id, t)
       local h, added = t.h, is_log and t[1] - t[3] or 0
       if not is_log or t[3] == 0 then
-        of.sweep(h, now)
+        records().sweep(h, now)
         h.gone = 0
         return
       end
@@ -285,8 +334,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         end
       end
       -- In a list they are looked for from its beginning on.
-      local most = kind == 'sliding-list' and math.max(1, math.min(MOST, math.floor(40000 / t[3]))) or MOST
-      of.sweep(h, of.each(h, h.swept, now, most, function(n, taken)
+      local most = kind == 'sliding-list' and math.max(1, math.min(12, math.floor(40000 / t[3]))) or 12
+      records().sweep(h, of.each(h, h.swept, now, most, function(n, taken)
         if taken ~= last then
           give()
           last, sum = taken, 0
@@ -295,9 +344,9 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       end))
       give()
       t[1], t[2], t[3], t[4], t[5], t[6] = look(key, now, added, limit, period, burst, id, '', h.base)
-      h.gone = is_run_out(h, now) and of.run_out(h, now, period) or 0
+      h.gone = is_run_out(h, now) and records().run_out(h, now, period) or 0
       if added > 0 then
-        t[1], t[2], t[3], t[4], t[5], t[6] = charge(now, added, FOREVER, period, burst, t[1], t[2], t[3], t[4], t[5], t[6], h.base)
+        t[1], t[2], t[3], t[4], t[5], t[6] = charge(now, added, 9007199254740991, period, burst, t[1], t[2], t[3], t[4], t[5], t[6], h.base)
       end
     end
 
@@ -309,7 +358,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         return pending and pending.time(parts_wanted) or from - now + math.ceil((parts_wanted - credit) / rate)
       end
       if wanted <= ceiling then return time(wanted * parts) end
-      local last, full = of.last_open(t.h, now), time(ceiling * parts)
+      local last, full = records().last_open(t.h, now), time(ceiling * parts)
       local level = ceiling * parts
       if now + full > last then
         if pending then last = now + full else level = credit + math.max(0, last - from) * rate end
@@ -321,7 +370,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     function far.times_of_log(key, now, n, limit, period, burst, t, retry, reset)
       local h, dead = t.h, t.h.dead
       local live = t[1] - h.gone
-      if not dead or #dead > MOST then return retry, reset, reset end
+      if not dead or #dead > 32 then return retry, reset, reset end
       -- How long the i-th stamp counts that has not run out.
       local function left(i)
         local at, before = i, -1
@@ -347,10 +396,10 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   local function reset_held(key, now)
     local raw = redis.call('HGET', key .. ':holds1', '')
     if not raw then return end
-    local h = records().opened(key, raw)
-    of.forget(h)
+    local h = opened(key, raw)
+    records().forget(h)
     h.resets, h.x, h.changed = (h.resets + 1) % 65536, 0, true
-    of.save(h, now)
+    save(h, now)
   end
 
   return look_held, charge_held, write_held, settle_held, back_held, answer_held, reset_held
@@ -358,6 +407,10 @@ end
 -- [/holds]
 -- Others than those that the functions of the algorithm call.
 local look, charge, write, settle, back, answer = look, charge, write, settle, back, answer
-if ARGV[9] and string.find(ARGV[9], 'holds=', 1, true) then
+local holds = ARGV[9] and string.find(ARGV[9], 'holds=', 1, true)
+if holds and ARGV[8] == '' and redis.call('EXISTS', (KEYS[1] or '') .. ':holds1') == 0 then
+  -- A call where there are no records.
+  ARGV[9] = string.sub(ARGV[9], 1, math.max(1, holds - 1) - 1)
+elseif holds then
   look, charge, write, settle, back, answer = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer)
 end
