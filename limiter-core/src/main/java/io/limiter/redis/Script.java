@@ -37,11 +37,11 @@ record Script(String name, String text, String sha) {
     static {
         String call = resource("call");
         String index = resource("ends_index");
-        String records = section("hold_records", resource("hold_records"), "records");
+        String records = resource("hold_records");
         String holds = resource("holds");
         StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\n")
                 .append(index)
-                .append(records)
+                .append(section("hold_records", records, "records"))
                 .append(section("holds", holds, "holds"))
                 .append("local function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {

@@ -234,4 +234,93 @@ local function hold_records(is_fixed, is_log)
 
   return of
 end
+
+-- Settlements of reservations; the other functions are those of holds.lua.
+local function hold_settlement(kind, back, records, charged, put_state, keep, save, sweep)
+  local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
+  local is_log = not is_fixed and not is_bucket
+
+  -- Where the record of a settlement is, and what is in it; nil if there is none.
+  local function find(h, ends)
+    if h.dir then records().turn_to(h, ends) end
+    local from = 1
+    while #h.id == 16 do
+      local found = string.find(h.page, h.id, from, true)
+      if not found then return nil end
+      local at = found - 51
+      if at % 67 == 1 and struct.unpack('<d', h.page, at) == ends then return at, struct.unpack('<BHddddd', h.page, at + 8) end
+      from = found + 1
+    end
+  end
+
+  -- What is charged above the capacity, and above that much of debts, is forgotten.
+  local function charge_on(key, now, n, limit, period, burst, t, is_written)
+    local h = t[7]
+    local capacity = is_bucket and burst or limit
+    local used = t[1]
+    if is_bucket then used = burst - math.floor(t[1] / t[3]) elseif is_log then used = used - h.gone end
+    local some = math.min(n, capacity, math.max(0, 2 * capacity - used))
+    h.forgotten = n - some
+    if some > 0 then
+      if is_bucket then
+        t[1], t[2] = t[1] - some * t[3], math.min(t[2], now + period)
+      else
+        t = charged(now, some, 9007199254740991, period, burst, t)
+      end
+    end
+    if some > 0 or is_written then put_state(key, now, some, limit, period, burst, '', t) end
+    return t
+  end
+
+  local function settle_bucket(h, n, actual, idle, rate_then, burst, t)
+    local parts, rate = t[3], t[4]
+    local used = burst - math.floor(t[1] / parts) - n
+    local cost = math.min(actual, n, math.max(0, 2 * burst - used)) * parts
+    -- At another rate nobody knows what would have refilled.
+    local slack, idled = (burst - h.x) * parts - t[1], rate_then == rate / parts and h.idle - idle or 0
+    -- What would have refilled while the bucket was full of what was left.
+    local spare = idled <= 0 and 0 or idled >= math.ceil(cost / rate) and cost or math.min(cost, rate * idled)
+    h.x, h.idle = h.x - n, math.max(0, h.idle - math.ceil(spare / rate))
+    t[1] = (burst - h.x) * parts - slack - (cost - spare)
+  end
+
+  return function(key, now, limit, period, burst, t)
+    local h, ends = t[7], t[7].stamp
+    local at, status, resets, taken, since, extra, rate, kept = find(h, ends)
+    if not at or kept <= now then return t end
+    h.status = 3
+    if status == 1 then return t end
+    local is_open = ends > now and resets == h.resets
+    h.status = is_open and 1 or 2
+    local is_written, more = false, h.actual
+    if h.first > 0 and h.first <= now then
+      is_written = h.gone > 0 and not is_log
+      sweep(key, now, limit, period, burst, '', t)
+      at = find(h, ends)
+    end
+    if is_open then
+      local less = math.max(0, taken - h.actual)
+      more = math.max(0, h.actual - taken)
+      if is_bucket then
+        settle_bucket(h, taken, h.actual, extra, rate, burst, t)
+        is_written = true
+      elseif is_fixed and less > 0 and t[2] == extra and t[1] > 0 then
+        t[1], t[2], is_written = math.max(0, t[1] - less), math.min(t[2], t[4]), true
+      elseif is_log and less > 0 and since > now - period then
+        local _
+        _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, less, limit, period, burst, '', since, t[1], t[2], t[3], t[4], t[5], t[6])
+      end
+    end
+    local first = kept
+    if now > ends then kept = now + kept - ends end
+    local page = h.page
+    h.page = string.sub(page, 1, at + 7) .. '\1' .. string.sub(page, at + 9, at + 42) .. struct.pack('<d', kept)
+      .. string.sub(page, at + 51)
+    keep(h, kept, now)
+    if first ~= kept and first == h.purge then records().renew(h) end
+    t = charge_on(key, now, more, limit, period, burst, t, is_written)
+    save(h, now)
+    return t
+  end
+end
 -- [/records]

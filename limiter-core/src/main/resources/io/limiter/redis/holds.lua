@@ -56,11 +56,11 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       if string.byte(raw, 77) == 100 then page, dir = '', page end
     end
     -- All at once: a table that grows costs more than all the rest.
-    return {key = key, name = key .. ':holds1', count = count, resets = resets, first = first, purge = purge, last = last,
+    return {name = key .. ':holds1', count = count, resets = resets, first = first, purge = purge, last = last,
       expires = expires, swept = swept, x = x, idle = idle, at = at, zero = zero, page = page, dir = dir, gone = 0, base = '', id = ''}
   end
 
-  -- The state of the algorithm; where there are records, a table of it without what has run out, and h: the records.
+  -- The state of the algorithm; where there are records, a table: it without what has run out, and the records.
   local function look_held(key, now, n, limit, period, burst, id, request, options)
     local at = string.find(options, 'holds=', 1, true)
     local base, how = at > 1 and string.sub(options, 1, at - 2) or '', string.find(options, ',', at, true)
@@ -92,21 +92,21 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     end
     -- A window that was given back as a whole lasts as long as there are records.
     if is_fixed and a == 0 and b > 0 and h.last <= now then b, c = 0, nil end
-    return {a, b, c, d, e, f, h = h}
+    return {a, b, c, d, e, f, h}
   end
 
   local function charged(now, n, limit, period, burst, t)
-    local h = t.h
+    local h = t[7]
     local a, b, c, d, e, f = charge(now, n, is_log and limit + h.gone or limit, period, is_bucket and burst - h.x or burst,
       t[1], t[2], t[3], t[4], t[5], t[6], h.base)
     if not a then return nil end
     if is_fixed and t[1] == 0 and t[2] > 0 and t[2] <= t[4] then b = t[2] end
-    return {a, b, c, d, e, f, h = h}
+    return {a, b, c, d, e, f, h}
   end
 
   -- Writes the state of the algorithm.
   local function put_state(key, now, n, limit, period, burst, id, t)
-    local h = t.h
+    local h = t[7]
     if is_bucket and t[1] >= (burst - h.x) * t[3] then
       -- Full. There is no such state, or one that is over.
       if t[5] then redis.call('DEL', key) end
@@ -126,7 +126,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   local function charge_held(now, n, limit, period, burst, t, b, c, d, e, f, options)
     if type(t) == 'number' then return charge(now, n, limit, period, burst, t, b, c, d, e, f, options) end
-    local h = t.h
+    local h = t[7]
     -- There is room once a record may be forgotten.
     h.is_full = h.ttl and h.count >= h.most and h.purge > now
     local taken = charged(now, n, limit, period, burst, t)
@@ -136,7 +136,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   local function write_held(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options)
     if type(t) == 'number' then return write(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options) end
-    local h = t.h
+    local h = t[7]
     if is_run_out(h, now) then rare().sweep(key, now, limit, period, burst, id, t) end
     if is_bucket and h.ttl then
       if h.x == 0 then h.idle = 0 end
@@ -168,7 +168,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   local function settle_held(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options)
     if type(t) == 'number' then return settle(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options) end
-    local h = t.h
+    local h = t[7]
     if is_run_out(h, now) then
       local is_written = h.gone > 0 and (is_fixed or is_bucket and t[5])
       rare().sweep(key, now, limit, period, burst, id, t)
@@ -184,7 +184,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   local function back_held(key, now, n, limit, period, burst, id, stamp, t, b, c, d, e, f, request, options)
     if type(t) == 'number' then return back(key, now, n, limit, period, burst, id, stamp, t, b, c, d, e, f, request, options) end
-    local h, ok = t.h, false
+    local h, ok = t[7], false
     if h.actual then return true, rare().settle(key, now, limit, period, burst, t) end
     if is_run_out(h, now) then settle_held(key, now, n, limit, period, burst, id, t) end
     if is_bucket and h.x > 0 then
@@ -208,7 +208,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
   local function answer_held(key, now, n, limit, period, burst, allowed, t, b, c, d, e, f, options)
     if type(t) == 'number' then return answer(key, now, n, limit, period, burst, allowed, t, b, c, d, e, f, options) end
-    local h = t.h
+    local h = t[7]
     local retry, remaining, next_us, reset_us, used = answer(key, now, n, limit, period, burst, allowed,
       t[1], t[2], t[3], t[4], t[5], t[6], h.base)
     if is_bucket and (h.x > 0 or remaining < 0) then
@@ -234,92 +234,9 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   function rare()
     if far then return far end
     far = {}
-    -- Where the record of a settlement is, and what is in it; nil if there is none.
-    local function find(h, ends)
-      if h.dir then records().turn_to(h, ends) end
-      local from = 1
-      while #h.id == 16 do
-        local found = string.find(h.page, h.id, from, true)
-        if not found then return nil end
-        local at = found - 51
-        if at % 67 == 1 and struct.unpack('<d', h.page, at) == ends then return at, struct.unpack('<BHddddd', h.page, at + 8) end
-        from = found + 1
-      end
-    end
-
-    -- What is charged above the capacity, and above that much of debts, is forgotten.
-    local function charge_on(key, now, n, limit, period, burst, t, is_written)
-      local h = t.h
-      local capacity = is_bucket and burst or limit
-      local used = t[1]
-      if is_bucket then used = burst - math.floor(t[1] / t[3]) elseif is_log then used = used - h.gone end
-      local some = math.min(n, capacity, math.max(0, 2 * capacity - used))
-      h.forgotten = n - some
-      if some > 0 then
-        if is_bucket then
-          t[1], t[2] = t[1] - some * t[3], math.min(t[2], now + period)
-        else
-          t = charged(now, some, 9007199254740991, period, burst, t)
-        end
-      end
-      if some > 0 or is_written then put_state(key, now, some, limit, period, burst, '', t) end
-      return t
-    end
-
-    local function settle_bucket(h, n, actual, idle, rate_then, burst, t)
-      local parts, rate = t[3], t[4]
-      local used = burst - math.floor(t[1] / parts) - n
-      local cost = math.min(actual, n, math.max(0, 2 * burst - used)) * parts
-      -- At another rate nobody knows what would have refilled.
-      local slack, idled = (burst - h.x) * parts - t[1], rate_then == rate / parts and h.idle - idle or 0
-      -- What would have refilled while the bucket was full of what was left.
-      local spare = idled <= 0 and 0 or idled >= math.ceil(cost / rate) and cost or math.min(cost, rate * idled)
-      h.x, h.idle = h.x - n, math.max(0, h.idle - math.ceil(spare / rate))
-      t[1] = (burst - h.x) * parts - slack - (cost - spare)
-    end
-
-    function far.settle(key, now, limit, period, burst, t)
-      local h, ends = t.h, t.h.stamp
-      local at, status, resets, taken, since, extra, rate, kept = find(h, ends)
-      if not at or kept <= now then return t end
-      h.status = 3
-      if status == 1 then return t end
-      local is_open = ends > now and resets == h.resets
-      h.status = is_open and 1 or 2
-      local is_written, more = false, h.actual
-      if is_run_out(h, now) then
-        is_written = h.gone > 0 and not is_log
-        rare().sweep(key, now, limit, period, burst, '', t)
-        at = find(h, ends)
-      end
-      if is_open then
-        local less = math.max(0, taken - h.actual)
-        more = math.max(0, h.actual - taken)
-        if is_bucket then
-          settle_bucket(h, taken, h.actual, extra, rate, burst, t)
-          is_written = true
-        elseif is_fixed and less > 0 and t[2] == extra and t[1] > 0 then
-          t[1], t[2], is_written = math.max(0, t[1] - less), math.min(t[2], t[4]), true
-        elseif is_log and less > 0 and since > now - period then
-          local _
-          _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, less, limit, period, burst, '', since, t[1], t[2], t[3], t[4], t[5], t[6])
-        end
-      end
-      local first = kept
-      if now > ends then kept = now + kept - ends end
-      local page = h.page
-      h.page = string.sub(page, 1, at + 7) .. '\1' .. string.sub(page, at + 9, at + 42) .. struct.pack('<d', kept)
-        .. string.sub(page, at + 51)
-      keep(h, kept, now)
-      if first ~= kept and first == h.purge then records().renew(h) end
-      t = charge_on(key, now, more, limit, period, burst, t, is_written)
-      save(h, now)
-      return t
-    end
-
     -- Gives back what has run out: of a log the first ones of it. What is charged already of a log is charged again.
     function far.sweep(key, now, limit, period, burst, id, t)
-      local h, added = t.h, is_log and t[1] - t[3] or 0
+      local h, added = t[7], is_log and t[1] - t[3] or 0
       if not is_log or t[3] == 0 then
         records().sweep(h, now)
         h.gone = 0
@@ -352,13 +269,13 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
     -- How long until a bucket has so many permits, if all holds are settled as reserved.
     function far.told(now, wanted, burst, t)
-      local credit, from, parts, rate, pending, ceiling = t[1], t[2], t[3], t[4], t[6], burst - t.h.x
+      local credit, from, parts, rate, pending, ceiling = t[1], t[2], t[3], t[4], t[6], burst - t[7].x
       local function time(parts_wanted)
         if parts_wanted <= credit then return 0 end
         return pending and pending.time(parts_wanted) or from - now + math.ceil((parts_wanted - credit) / rate)
       end
       if wanted <= ceiling then return time(wanted * parts) end
-      local last, full = records().last_open(t.h, now), time(ceiling * parts)
+      local last, full = records().last_open(t[7], now), time(ceiling * parts)
       local level = ceiling * parts
       if now + full > last then
         if pending then last = now + full else level = credit + math.max(0, last - from) * rate end
@@ -368,7 +285,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
     -- The times in the answer of a log, with what has run out and is still in it, if that is not too much.
     function far.times_of_log(key, now, n, limit, period, burst, t, retry, reset)
-      local h, dead = t.h, t.h.dead
+      local h, dead = t[7], t[7].dead
       local live = t[1] - h.gone
       if not dead or #dead > 32 then return retry, reset, reset end
       -- How long the i-th stamp counts that has not run out.
@@ -389,6 +306,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       return retry and retry > 0 and over > 0 and left(over - 1) or retry, left(live > limit and live - limit or 0), left(live - 1)
     end
 
+    far.settle = hold_settlement(kind, back, records, charged, put_state, keep, save, far.sweep)
     return far
   end
 
