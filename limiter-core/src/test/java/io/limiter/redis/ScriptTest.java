@@ -33,15 +33,15 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "e6defc28e40d897b279cb60ddcdd56a75bab5ae4",
-                "batch", "97e6d0eadac78b4933214e4ce286f294b7d681fe",
+                "batch", "c3d4e105387d093aa0b86396bed9664b4efd920f",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
                 "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
-                "fixed_window", "68d299b85d179ca18aaca7d6befeb68244e407c0",
+                "fixed_window", "45eb41b1664091f9d6a1926b8ff5b13b5c6a35a3",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "b5f698c431f7b569eb969fe8d0305a01325a37be",
-                "sliding_zset", "90ef109f594b39431c92e7cf48c3410fff884f5d",
-                "token_bucket", "7bfdcbefa682c7171a7d2de0783ae8103d730e51");
+                "sliding_list", "8c935f0d20f2f446e9e5a176d77c1e22f88b7dff",
+                "sliding_zset", "281faaf078dc675391f5a68662463dee9cf7c13f",
+                "token_bucket", "55fddfb749f667ce34b0d432e84865dc10615d6e");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
