@@ -11,7 +11,7 @@
 -- EXPIRES  with the last record
 -- TWIN     io/limiter/inprocess/HeldState.java
 -- [holds]
-local function held(kind, given, look, charge, write, settle, back, answer)
+local function held(kind, given, look, charge, write, settle, back, answer, known)
   local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
   local is_log = not is_fixed and not is_bucket
   local of, far = nil, nil
@@ -64,7 +64,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   local function look_held(key, now, n, limit, period, burst, id, request, options)
     local at = string.find(options, 'holds=', 1, true)
     local base, how = at > 1 and string.sub(options, 1, at - 2) or '', string.find(options, ',', at, true)
-    local raw = redis.call('HGET', key .. ':holds1', '')
+    local raw = known or redis.call('HGET', key .. ':holds1', '')
     if not raw and not how then return look(key, now, n, limit, period, burst, id, '', base) end
     local h = opened(key, raw)
     if how then
@@ -326,9 +326,11 @@ end
 -- Others than those that the functions of the algorithm call.
 local look, charge, write, settle, back, answer = look, charge, write, settle, back, answer
 local holds = ARGV[9] and string.find(ARGV[9], 'holds=', 1, true)
-if holds and ARGV[8] == '' and redis.call('EXISTS', (KEYS[1] or '') .. ':holds1') == 0 then
+local known = holds and ARGV[8] == '' and redis.call('HGET', (KEYS[1] or '') .. ':holds1', '')
+if holds and ARGV[8] == '' and not known then
   -- A call where there are no records.
   ARGV[9] = string.sub(ARGV[9], 1, math.max(1, holds - 1) - 1)
 elseif holds then
-  look, charge, write, settle, back, answer = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer)
+  look, charge, write, settle, back, answer = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer,
+    known)
 end
