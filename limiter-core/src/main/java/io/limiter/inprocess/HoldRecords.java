@@ -9,7 +9,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The records of the reservations of one state, by their end and by until when they are kept; each of these times is unique. Nearly
+ * The records of the reservations of one state, by their end, which is unique, and by until when they are kept. Nearly
  * each is later than those before it, so they are in arrays that grow at the end: a map would need more memory than the records.
  */
 final class HoldRecords {
@@ -76,25 +76,23 @@ final class HoldRecords {
 
     void add(Hold hold) {
         byEnd.add(place(byEnd, one -> one.end, hold.end), hold);
-        keep(hold, hold.keptUntil);
+        keep(hold);
     }
 
-    private void keep(Hold hold, long until) {
-        int at = place(byKept, one -> one.keptUntil, until);
-        long free = until;
-        while (at < byKept.size() && byKept.get(at).keptUntil == free) {
-            at++;
-            free++;
-        }
-        hold.keptUntil = free;
-        byKept.add(at, hold);
+    private void keep(Hold hold) {
+        byKept.add(place(byKept, one -> one.keptUntil, hold.keptUntil), hold);
     }
 
     /** Keeps one that was settled after its end for as long from now on. */
     void keepAnew(Hold hold, long now) {
         if (now > hold.end) {
-            byKept.remove(place(byKept, one -> one.keptUntil, hold.keptUntil));
-            keep(hold, now + hold.keptUntil - hold.end);
+            int at = place(byKept, one -> one.keptUntil, hold.keptUntil);
+            while (byKept.get(at) != hold) {
+                at++;
+            }
+            byKept.remove(at);
+            hold.keptUntil += now - hold.end;
+            keep(hold);
         }
     }
 

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class. That of an
  * algorithm ends with the lines of {@code call.lua}; the batch script is assembled from the algorithms' files, so that no
  * arithmetic is duplicated. The allotment has two files: how the stock and its holds are stored, and what is
- * decided and written. It and reservations, which every algorithm of rates has, use one index of ends.
+ * decided and written. So has what reservations add to each algorithm of rates.
  */
 record Script(String name, String text, String sha) {
     private static final String MADE = "return look, charge, write, settle, back, answer\n";
@@ -37,16 +37,18 @@ record Script(String name, String text, String sha) {
     static {
         String call = resource("call");
         String index = resource("ends_index");
+        String records = resource("hold_records");
         String holds = resource("holds");
         StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\n")
                 .append(index)
+                .append(section("hold_records", records, "records"))
                 .append(section("holds", holds, "holds"))
                 .append("local function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
             boolean isStock = algorithm == Algorithm.ALLOTMENT;
             String text = resource(file) + (isStock ? resource("allotment_decision") : "");
-            String alone = isStock ? index + text : algorithm.takesHolds() ? text + index + holds : text;
+            String alone = isStock ? index + text : algorithm.takesHolds() ? text + records + holds : text;
             ALONE.put(algorithm, of(file, alone + call));
             batch.append("if name == '")
                     .append(algorithm.text())

@@ -126,6 +126,8 @@ end
 
 local function answer(_, now, n, _, _, burst, allowed, credit, from, parts, rate, _, pending)
   local whole, full = math.floor(credit / parts), burst * parts
+  -- Settlements of reservations may have left a debt.
+  if whole < 0 then whole = 0 end
   local one, reset = (whole + 1) * parts, time(full, now, credit, from, rate, pending)
   return n > burst and -1 or not allowed and time(n * parts, now, credit, from, rate, pending), whole,
     one < full and time(one, now, credit, from, rate, pending) or reset, reset, from

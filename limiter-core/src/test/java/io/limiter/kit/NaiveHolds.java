@@ -75,23 +75,14 @@ final class NaiveHolds {
     }
 
     void add(Hold hold) {
-        keep(hold, hold.purgeAt);
         all.add(hold);
         all.sort(Comparator.comparingLong(one -> one.end));
-    }
-
-    /** Until that time, or a later one that no other has. */
-    private void keep(Hold hold, long time) {
-        hold.purgeAt = time;
-        while (all.stream().anyMatch(one -> one != hold && one.purgeAt == hold.purgeAt)) {
-            hold.purgeAt++;
-        }
     }
 
     /** From now on one is kept that was settled after its end. */
     void keepAnew(Hold hold, long now) {
         if (now > hold.end) {
-            keep(hold, now + hold.purgeAt - hold.end);
+            hold.purgeAt = now + hold.purgeAt - hold.end;
         }
     }
 

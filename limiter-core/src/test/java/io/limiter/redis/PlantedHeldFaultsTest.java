@@ -34,28 +34,32 @@ class PlantedHeldFaultsTest {
 
     static Stream<Fault> faults() {
         return Stream.of(
-                new Fault("settled twice", "if status == 1 then return true, t end", ""),
-                new Fault("any id", "or string.sub(record, 36) ~= h.id ", ""),
+                new Fault("settled twice", "if status == 1 then return t end", ""),
+                new Fault(
+                        "any id",
+                        "string.find(h.page, h.id, from, true)",
+                        "string.find(h.page, struct.pack('<d', ends), 1, true) + 51"),
                 new Fault("kept for ever", "or kept <= now then", "then"),
                 new Fault("no bound of a debt", "math.min(n, capacity, math.max(0, 2 * capacity - used))", "n"),
                 new Fault("each debt up to the capacity", "capacity, math.max(0, 2 * capacity - used))", "capacity)"),
                 new Fault("an excess for nothing", "more = math.max(0, h.actual - taken)", "more = 0"),
-                new Fault("a late one pays nothing", "local more = h.actual", "local more = 0"),
+                new Fault(
+                        "a late one pays nothing", "is_written, more = false, h.actual", "is_written, more = false, 0"),
                 new Fault("open at its end", "ends > now and resets == h.resets", "ends >= now and resets == h.resets"),
                 new Fault("open after a reset", "ends > now and resets == h.resets", "ends > now"),
                 new Fault("all comes back", "local less = math.max(0, taken - h.actual)", "local less = taken"),
-                new Fault("no end of a table", "h.is_full = h.kept >= h.most", "h.is_full = false"),
-                new Fault("a table of one less", "h.is_full = h.kept >= h.most", "h.is_full = h.kept >= h.most - 1"),
-                new Fault("nothing is purged", "if h.purge == 0 or h.purge > now then return end", "do return end"),
+                new Fault("no end of a table", "h.is_full = h.ttl and h.count >= h.most", "h.is_full = false"),
+                new Fault(
+                        "a table of one less",
+                        "h.count >= h.most and h.purge > now",
+                        "h.count >= h.most - 1 and h.purge > now"),
+                new Fault("nothing is purged", "h.purge > 0 and h.purge <= now and 4 or 0", "0"),
                 new Fault("idle time is lost", "idled <= 0 and 0 or", "true and 0 or"),
                 new Fault("idle while it refills", "now - math.max(h.at, h.zero))", "now - h.at)"),
                 new Fault("told too early", "return last - now + math.ceil(", "return math.ceil("),
                 new Fault("nothing is held", "h.x = h.x + n", "h.x = h.x"),
-                new Fault("two with one end", "ends = ends + 1", "break"),
-                new Fault(
-                        "a reset that gives back",
-                        "h.resets, h.first, h.x, h.is_changed = (h.resets + 1) % 65536, 0, 0, true",
-                        ""),
+                new Fault("two with one end", "or end_of(page, i) ~= free then", "or true then"),
+                new Fault("a reset that gives back", "h.resets, h.x, h.changed = (h.resets + 1) % 65536, 0, true", ""),
                 new Fault("a window of another hold", "t[2] == extra and t[1] > 0 then", "t[1] > 0 then"),
                 new Fault(
                         "records that die young",

@@ -33,15 +33,15 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "e6defc28e40d897b279cb60ddcdd56a75bab5ae4",
-                "batch", "97e6d0eadac78b4933214e4ce286f294b7d681fe",
+                "batch", "b48350c2fa4cd1b19b27b8b5b9455b9d7cd59883",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
                 "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
-                "fixed_window", "68d299b85d179ca18aaca7d6befeb68244e407c0",
+                "fixed_window", "4d383eb1745bee123bb71752d0ce84d8ec93d490",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "b5f698c431f7b569eb969fe8d0305a01325a37be",
-                "sliding_zset", "90ef109f594b39431c92e7cf48c3410fff884f5d",
-                "token_bucket", "7bfdcbefa682c7171a7d2de0783ae8103d730e51");
+                "sliding_list", "ddd1af6c45d56b361bb3d998f7f4f1ce6345c5cf",
+                "sliding_zset", "5a991e9e0d1ec0f310e828e379b6bc712af0d37d",
+                "token_bucket", "18217c33da3af91779ad60dfd920d9377498e458");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
