@@ -181,8 +181,7 @@ record SlotsDecision(
 
     private Call call(Charge charge, String mode) {
         List<Call.Part> parts = Call.parts(keys, List.of(charge), mode, denials::takeUncounted);
-        // What only looks makes no reservation.
-        List<Call.Part> asked = held == null || !mode.equals(Call.TAKE) ? parts : HeldCalls.with(held, parts);
+        List<Call.Part> asked = held == null ? parts : HeldCalls.with(held, parts);
         return new Call(asked, longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
     }
 
