@@ -2,6 +2,7 @@ package io.limiter.internal.control;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.limiter.BackendException;
 import java.util.Locale;
 
 /**
@@ -63,6 +64,25 @@ public record Published(long version, long micros, String author, String note, S
     public String record() {
         return String.join(
                 "\n", FIRST, Long.toString(version), Long.toString(micros), author, note, signature, "", text);
+    }
+
+    /**
+     * Reads the record that was announced with that time.
+     *
+     * @throws BackendException if it is not there, as on a replica that is behind
+     * @throws IllegalArgumentException if there is another one
+     */
+    public static Published read(ControlStore store, String key, long micros) {
+        checkSize(store.size(key), ControlKeys.RECORD_BYTES);
+        String record = store.get(key);
+        if (record == null) {
+            throw new BackendException("RL-501 the text that was announced is not there (yet)");
+        }
+        Published text = of(record);
+        if (text.micros() != micros) {
+            throw new IllegalArgumentException("RL-502 the text is another one than the one that was announced");
+        }
+        return text;
     }
 
     /**

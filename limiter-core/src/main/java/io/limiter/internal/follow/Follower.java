@@ -57,6 +57,7 @@ public final class Follower implements AutoCloseable {
     private final LastGood lastGood;
     private final Reporter reporter;
     private final DirectiveFeed feed;
+    private final Reach reach = new Reach();
     private final CountDownLatch first = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "limiter-control");
@@ -77,7 +78,6 @@ public final class Follower implements AutoCloseable {
     private List<Directive> laid = List.of();
 
     private Directives kept = Directives.NONE;
-    private boolean isAway;
     private boolean isReportDue;
     /** Set by other threads: why the text in force is not any more. */
     private volatile @Nullable String dropped;
@@ -105,7 +105,7 @@ public final class Follower implements AutoCloseable {
         thread.start();
         try {
             if (!first.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
-                noteAway("RL-201 there is no answer from Redis yet");
+                reach.noteAway(layer, "RL-201 there is no answer from Redis yet");
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
@@ -149,7 +149,7 @@ public final class Follower implements AutoCloseable {
             laySwitches();
         });
         step(() -> {
-            if (!isAway && (isReportDue || reporter.isDue())) {
+            if (!reach.isAway() && (isReportDue || reporter.isDue())) {
                 report();
                 isReportDue = false;
             }
@@ -161,7 +161,7 @@ public final class Follower implements AutoCloseable {
         try {
             action.run();
         } catch (BackendException failed) {
-            noteAway(String.valueOf(failed.getMessage()));
+            reach.noteAway(layer, String.valueOf(failed.getMessage()));
         } catch (RuntimeException | Error wrong) {
             note("RL-505 what is published can't be read: ", wrong);
         }
@@ -173,7 +173,7 @@ public final class Follower implements AutoCloseable {
             report();
         }
         String text = store.get(keys.head());
-        noteBack();
+        reach.noteBack();
         if (isOwnNew) {
             isOwnNew = false;
             refusedMicros = 0;
@@ -240,7 +240,8 @@ public final class Follower implements AutoCloseable {
                 lay(new Layer(next, layer.switches()));
                 laid = List.of();
                 problem = "";
-                LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), reason(next.note()));
+                String note = next.note().isEmpty() ? "" : " (" + next.note() + ")";
+                LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), note);
                 lastGood.keep(layer, inForce.directives(), feed.revision());
             } catch (BackendException away) {
                 throw away;
@@ -267,15 +268,7 @@ public final class Follower implements AutoCloseable {
     }
 
     private Published fetch(String key, long micros, String kind) {
-        Published.checkSize(store.size(key), ControlKeys.RECORD_BYTES);
-        String record = store.get(key);
-        if (record == null) {
-            throw new BackendException("RL-501 the text that was announced is not there (yet)");
-        }
-        Published text = Published.of(record);
-        if (text.micros() != micros) {
-            throw new IllegalArgumentException("RL-502 the text is another one than the one that was announced");
-        }
+        Published text = Published.read(store, key, micros);
         text.check(signer, reporter.mustBeSigned(), kind);
         return text;
     }
@@ -321,37 +314,13 @@ public final class Follower implements AutoCloseable {
         problem = text;
     }
 
-    private void noteAway(String why) {
-        if (!isAway) {
-            isAway = true;
-            LOG.warn("{}: {}", away(), why);
-        }
-    }
-
-    private String away() {
-        return "RL-501 what is published can't be read, so "
-                + (layer.text() == null ? "the own configuration" : layer.text().source())
-                + " stays in force until it can";
-    }
-
-    private void noteBack() {
-        if (isAway) {
-            isAway = false;
-            LOG.info("RL-501 resolved: what is published can be read");
-        }
-    }
-
     private void findings() {
         List<String> all = new ArrayList<>(DirectiveLog.findings(inForce.directives()));
-        Stream.of(isAway ? away() : "", problem, behind, unfit, feed.problem())
+        Stream.of(reach.finding(layer), problem, behind, unfit, feed.problem())
                 .filter(text -> !text.isEmpty())
                 .map(Report::plain)
                 .forEach(all::add);
         inForce.setFindings(all);
-    }
-
-    private static String reason(String note) {
-        return note.isEmpty() ? "" : " (" + note + ")";
     }
 
     /** A configuration of the instance's own has taken effect, so what was refused may fit now. */
