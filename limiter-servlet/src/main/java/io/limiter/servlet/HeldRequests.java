@@ -248,6 +248,10 @@ final class HeldRequests {
         private void deny(AsyncContext async, @Nullable Decision decision) {
             try {
                 waiting.deny(decision);
+                if (isRefused) {
+                    // Tomcat writes what is left only after onComplete, and by then the server may have closed the connection.
+                    async.getResponse().flushBuffer();
+                }
             } catch (Exception failed) {
                 LOG.debug("a denial could not be written", failed);
             }
