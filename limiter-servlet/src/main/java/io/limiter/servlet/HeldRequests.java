@@ -249,7 +249,8 @@ final class HeldRequests {
             try {
                 waiting.deny(decision);
                 if (isRefused) {
-                    // Tomcat writes what is left only after onComplete, and by then the server may have closed the connection.
+                    // Tomcat writes what is left only after onComplete, and by then the server may have closed the
+                    // connection.
                     async.getResponse().flushBuffer();
                 }
             } catch (Exception failed) {
