@@ -42,8 +42,8 @@ final class Overridden {
 
     /** The same charge under the limits of an override; the charge itself where they don't fit, which is logged. */
     Charge withLimits(Charge charge, Directive one) {
-        return under(charge, one.limits(), policy -> {
-            List<Limit> shared = Policy.of(policy.name(), LimitText.parseAll(one.limits()))
+        return under(charge, one.value(), policy -> {
+            List<Limit> shared = Policy.of(policy.name(), LimitText.parseAll(one.value()))
                     .share(Access.LIBRARY, instances)
                     .limits();
             Policy other = other(policy, shared);
