@@ -12,6 +12,7 @@ import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Head;
 import io.limiter.internal.control.Signer;
+import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -135,6 +136,13 @@ class AttacksTest extends ControlFixture {
         });
         assertTrue(refusal(control).contains("RL-502"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
+        // Neither among the overrides.
+        redis(OLD, redis -> {
+            redis.zadd(keys.directives(), micros() + 1_000_000, redis.get(keys.candidate()));
+            redis.set(keys.head(), new Head(0, 0, micros() + 2_000_000, 0).toString());
+        });
+        await("it says so", () -> findings(one).contains("RL-503 it is a text"));
+        assertTrue(one.directives().all().isEmpty());
     }
 
     @Test
@@ -190,6 +198,28 @@ class AttacksTest extends ControlFixture {
                 IllegalArgumentException.class,
                 () -> control(OLD).publish("#" + "x".repeat(10_000_000), "alice", "", 0));
         assertTrue(refused.getMessage().startsWith("RL-503"), refused.getMessage());
+    }
+
+    /** Instances look often, so what they look at is never read as a whole. */
+    @Test
+    void aHeadWithTenMegabytes() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        redis(OLD, redis -> redis.set(keys.head(), "1".repeat(10_000_000)));
+        await("it says so", () -> findings(one).contains("has more than 100 bytes"));
+        redis(OLD, redis -> {
+            long before = number(redis.info("stats"), "total_net_output_bytes");
+            long looks = number(redis.info("commandstats"), "cmdstat_getrange:calls");
+            Await.until(LONG, "more", () -> number(redis.info("commandstats"), "cmdstat_getrange:calls") > looks + 3);
+            assertTrue(number(redis.info("stats"), "total_net_output_bytes") - before < 5_000_000);
+        });
+        assertTrue(
+                assertThrows(IllegalArgumentException.class, () -> control(OLD).publish(TEXT, "alice", "", 0))
+                        .getMessage()
+                        .startsWith("RL-503"));
+    }
+
+    private static long number(String statistics, String name) {
+        return Long.parseLong(statistics.replaceAll("(?s).*" + name + "[:=](\\d+).*", "$1"));
     }
 
     @Test

@@ -122,6 +122,24 @@ class OverridesTest extends ControlFixture {
         await("b is on", () -> mode(one, 1).equals("ENFORCED"));
     }
 
+    /** A mistyped name is seen by who looks, and keeps nothing else from being in force. */
+    @Test
+    void aTargetThatIsNotThere() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
+        control.set("policy:exprot", "", "off", "", soon(), "op", "");
+        control.set("rule:lgoin", "", "off", "", soon(), "op", "");
+        control.set("policy:export", "", "off", "", soon(), "op", "");
+        await("the right one", () -> admitted(one, ALICE, 3) == 3);
+        await(
+                "it says so",
+                () -> findings(one).contains("RL-514") && findings(one).contains("rule:lgoin"));
+        await("who looks too", () -> control.instances().get(0).problem().contains("policy:exprot"));
+        assertTrue(control.instances().get(0).isCurrent());
+        assertTrue(control.remove("policy:exprot", "", "op", ""));
+        assertTrue(control.remove("rule:lgoin", "", "op", ""));
+        await("it says nothing", () -> !findings(one).contains("RL-514"));
+    }
+
     private static String mode(Limiter limiter, int rule) {
         return limiter.config().settings().rules().get(rule).mode().name();
     }
