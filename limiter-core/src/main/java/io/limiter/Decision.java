@@ -35,6 +35,7 @@ public final class Decision {
         LOCAL_FALLBACK,
         /**
          * An override of the key, or a switch, by an operator decided: the call is not counted, or counted in shadow only, or denied.
+         * Under the other limits of an override the backend decides, so the source is that of the backend.
          */
         OVERRIDDEN;
 
