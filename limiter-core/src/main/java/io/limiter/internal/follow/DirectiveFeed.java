@@ -71,7 +71,7 @@ final class DirectiveFeed {
             changes.addAll(readable(page, mustBeSigned, "RL-505 an override or switch is refused: "));
             read = changes.stream().mapToLong(Directive::micros).max().orElse(read);
         } while (page.size() == PAGE && ++pages < MOST_PAGES);
-        notes.set(Level.ERROR, About.DIRECTIVES, refused);
+        notes.set(About.DIRECTIVES, refused);
         take(changes, isAll ? Directives.NONE : inForce.directives(), isAll ? 0 : revision);
     }
 
@@ -106,7 +106,7 @@ final class DirectiveFeed {
     /** Takes what a folder has kept, as far as it fits. What was removed until then is not taken again. */
     void keep(LastGood.Kept kept) {
         take(readable(kept.directives(), false, "RL-512 what is kept is not taken: "), Directives.NONE, 0);
-        notes.set(Level.WARN, About.DIRECTIVES, refused);
+        notes.set(About.DIRECTIVES, refused);
         revision = Math.max(revision, kept.revision());
         if (revision > 0) {
             noteSynced();

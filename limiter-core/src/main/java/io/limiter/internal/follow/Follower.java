@@ -24,7 +24,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
-import org.slf4j.event.Level;
 
 /**
  * Follows what is published for the group of an instance: looks at one small key, fetches what has changed, checks it, and puts
@@ -158,26 +157,25 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
             action.run();
         } catch (BackendException failed) {
             if (!notes.has(About.REACH)) {
-                LOG.warn("{}: {}", away(), failed.getMessage());
-                notes.set(Level.DEBUG, About.REACH, away());
+                LOG.warn("RL-501 the cause: {}", failed.getMessage());
+                Directive text = layer.text();
+                notes.set(
+                        About.REACH,
+                        "RL-501 what is published can't be read, so "
+                                + (text == null ? "the own configuration" : text.source())
+                                + " stays in force until it can");
             }
         } catch (RuntimeException | Error wrong) {
-            notes.set(Level.ERROR, About.TEXT, "RL-505 what is published can't be read: " + wrong.getMessage());
+            notes.set(About.TEXT, "RL-505 what is published can't be read: " + wrong.getMessage());
             watch.forget();
         }
-    }
-
-    private String away() {
-        Directive text = layer.text();
-        return "RL-501 what is published can't be read, so " + (text == null ? "the own configuration" : text.source())
-                + " stays in force until it can";
     }
 
     @Override
     public Head version() {
         Head head = Head.of(store.get(keys.head(), Head.MOST_BYTES));
         if (notes.has(About.REACH)) {
-            notes.set(Level.DEBUG, About.REACH, "");
+            notes.set(About.REACH, "");
             LOG.info("RL-501 resolved: what is published can be read");
         }
         if (isOwnNew) {
@@ -196,16 +194,12 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
         long now = textMicros();
         boolean isOlder = head.textMicros() < now;
         notes.set(
-                Level.ERROR,
                 About.OLDER,
-                isOlder
-                        ? "RL-506 Redis has an older version than the one in force here, "
-                                + Objects.requireNonNull(layer.text()).source() + "; publish again"
-                        : "");
+                isOlder ? "RL-506 Redis has an older version than the one in force here; publish again" : "");
         if (head.textMicros() > now && head.textMicros() != refusedMicros) {
             takeText(head);
         } else if (head.textMicros() <= now) {
-            notes.set(Level.ERROR, About.TEXT, "");
+            notes.set(About.TEXT, "");
         }
         if (head.askedMicros() > looked.askedMicros()) {
             verdict = verdict(head.askedMicros());
@@ -219,7 +213,7 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
             Directive next = fetch(keys.text(head.version()), Directive.Kind.TEXT, head.textMicros());
             lay(new Layer(next, layer.switches()));
             laid = List.of();
-            notes.set(Level.ERROR, About.TEXT, "");
+            notes.set(About.TEXT, "");
             String note = next.note().isEmpty() ? "" : " (" + next.note() + ")";
             LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), note);
             lastGood.keep(layer.text(), inForce.directives(), feed.revision());
@@ -228,7 +222,6 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
         } catch (RuntimeException refused) {
             refusedMicros = head.textMicros();
             notes.set(
-                    Level.ERROR,
                     About.TEXT,
                     "RL-505 published version " + head.version() + " is refused, the previous one stays in force: "
                             + refused.getMessage());
@@ -275,7 +268,7 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
             dropped = null;
             refusedMicros = textMicros();
             layer = new Layer(null, layer.switches());
-            notes.set(Level.ERROR, About.TEXT, "RL-505 what is published does not fit this application: " + why);
+            notes.set(About.TEXT, "RL-505 what is published does not fit this application: " + why);
             isReportDue = true;
         }
     }
@@ -303,7 +296,7 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
                 unfit = "RL-505 a switch is refused: " + one + ": " + wrong.getMessage();
             }
         }
-        notes.set(Level.ERROR, About.RULES, unfit);
+        notes.set(About.RULES, unfit);
         if (!fit.equals(layer.switches())) {
             lay(new Layer(layer.text(), fit));
         }
@@ -321,13 +314,9 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
                 .distinct()
                 .limit(10)
                 .collect(Collectors.joining(", "));
-        notes.set(
-                Level.WARN,
-                About.TARGETS,
-                unknown.isEmpty()
-                        ? ""
-                        : "RL-514 an override or switch has no effect here, because there is no " + unknown
-                                + "; correct the name, or remove it");
+        String note = "RL-514 an override or switch has no effect here, because there is no " + unknown
+                + "; correct the name, or remove it";
+        notes.set(About.TARGETS, unknown.isEmpty() ? "" : note);
     }
 
     private void report() {

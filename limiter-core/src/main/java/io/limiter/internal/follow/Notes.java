@@ -14,22 +14,28 @@ final class Notes {
 
     /** What a note can be about, in the order in which they are shown. */
     enum About {
-        REACH,
-        TEXT,
-        OLDER,
-        RULES,
-        DIRECTIVES,
-        TARGETS
+        REACH(Level.WARN),
+        TEXT(Level.ERROR),
+        OLDER(Level.ERROR),
+        RULES(Level.ERROR),
+        DIRECTIVES(Level.ERROR),
+        TARGETS(Level.WARN);
+
+        private final Level level;
+
+        About(Level level) {
+            this.level = level;
+        }
     }
 
     private final Map<About, String> all = new TreeMap<>();
 
     /** Replaces what is wrong about this; empty for nothing. */
-    void set(Level level, About about, String text) {
+    void set(About about, String text) {
         String plain = Texts.plain(text);
         String before = plain.isEmpty() ? all.remove(about) : all.put(about, plain);
         if (!plain.isEmpty() && !plain.equals(before)) {
-            LOG.atLevel(level).log(plain);
+            LOG.atLevel(about.level).log(plain);
         }
     }
 

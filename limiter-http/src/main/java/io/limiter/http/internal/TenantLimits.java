@@ -1,10 +1,9 @@
 package io.limiter.http.internal;
 
 import io.limiter.Limit;
-import io.limiter.Penalty;
 import io.limiter.Policy;
-import io.limiter.Stock;
 import io.limiter.TimeSource;
+import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.rule.PlanResolver;
@@ -100,16 +99,6 @@ final class TenantLimits implements PlanResolver {
             }
             all.add(limit);
         }
-        Penalty penalty = byDefault.penalty();
-        if (penalty != null && all.stream().noneMatch(Penalty.class::isInstance)) {
-            all.add(penalty);
-        }
-        Policy policy = Policy.of(byDefault.name(), all);
-        if (policy.takesMembers() != byDefault.takesMembers() || all.stream().anyMatch(Stock.class::isInstance)) {
-            throw new IllegalArgumentException("limits that count members can't replace others, and a stock none");
-        }
-        return policy.withFailureMode(byDefault.onFailure())
-                .withDeadline(byDefault.deadline())
-                .withHolds(byDefault.holds());
+        return byDefault.withLimits(Access.LIBRARY, all);
     }
 }
