@@ -11,10 +11,20 @@ import io.limiter.internal.LimitSpec;
  * refills up to its capacity less what is held, and a hold that ends gives back all of it.
  */
 final class HeldBucketState extends HeldState<TokenBucketState> {
+    /** What a change of the rate takes from the idle time: more than any record lives, so that none has a share of it any more. */
+    private static final long OTHER_RATE = 200_000_000_000L;
+
+    private static final long LEAST_IDLE = -8_000_000_000_000_000L;
+
     /** The time that has passed with nothing missing but what is held, less what settlements have used of it. */
     private long idle;
 
     private long idleUntil;
+
+    /** The rate at which idle time was counted last, as parts of a permit and how many of them a microsecond brings. */
+    private long parts;
+
+    private long rate;
 
     HeldBucketState(TokenBucketState state, Capacity.Share stamps) {
         super(state, stamps);
@@ -29,10 +39,21 @@ final class HeldBucketState extends HeldState<TokenBucketState> {
     TokenBucketState settled(Charge charge, Limit limit, long now, boolean write) {
         if (write) {
             runOut(now, true);
-            idle += Math.max(0, now - Math.max(idleUntil, state.fullAtMicros()));
-            idleUntil = Math.max(idleUntil, now);
+            countIdle(limit.spec(), now);
         }
         return state;
+    }
+
+    /** Idle time counts at one rate: at another one nobody knows what would have refilled. */
+    private void countIdle(LimitSpec spec, long now) {
+        if (parts != state.partsOf(spec) || rate != state.rateOf(spec)) {
+            parts = state.partsOf(spec);
+            rate = state.rateOf(spec);
+            idle = Math.max(LEAST_IDLE, idle - OTHER_RATE);
+        } else if (idle > LEAST_IDLE) {
+            idle += Math.max(0, now - Math.max(idleUntil, state.fullAtMicros()));
+        }
+        idleUntil = Math.max(idleUntil, now);
     }
 
     @Override
@@ -118,12 +139,8 @@ final class HeldBucketState extends HeldState<TokenBucketState> {
     }
 
     @Override
-    boolean comesBack(Limit limit, LimitOutcome taken, long end) {
-        return true;
-    }
-
-    @Override
     long idleMicros() {
+        idle = open.total() == 0 ? 0 : idle;
         return idle;
     }
 
@@ -131,13 +148,10 @@ final class HeldBucketState extends HeldState<TokenBucketState> {
     @Override
     void close(Charge charge, Hold hold, long cost, Limit limit, long now) {
         LimitSpec spec = limit.spec();
-        LimitSpec then = hold.limit.spec();
         // A smaller bucket than then forgets the rest: no debt is larger than it.
         long counts = Math.min(cost, Math.max(0, 2 * spec.burst() - counted(limit, now)));
         long parts = counts * state.partsOf(spec);
-        long rate = state.rateOf(spec);
-        boolean isSameRate = then.permits() == spec.permits() && then.periodMicros() == spec.periodMicros();
-        long spareMicros = isSameRate ? Math.max(0, idle - hold.idle) : 0;
+        long spareMicros = Math.max(0, idle - hold.idle);
         long spare = spareMicros >= ceilDiv(parts, rate) ? parts : spareMicros * rate;
         idle -= ceilDiv(spare, rate);
         state.spend(spec, parts - spare, now);

@@ -9,13 +9,21 @@ import java.util.List;
 
 /** A log whose permits can be reserved. */
 final class HeldLogState extends HeldState<SlidingLogState> {
+    /** The shortest period with which it was written since it has records: what has left the log then does not come back. */
+    private long shortest;
+
     HeldLogState(SlidingLogState state, Capacity.Share stamps) {
         super(state, stamps);
     }
 
     @Override
     SlidingLogState settled(Charge charge, Limit limit, long now, boolean write) {
-        long first = now - limit.spec().periodMicros();
+        long period = limit.spec().periodMicros();
+        period = isKept(now) ? Math.min(shortest, period) : period;
+        if (write) {
+            shortest = period;
+        }
+        long first = now - period;
         List<Hold> counting = runOut(now, write).stream()
                 .filter(hold -> hold.stamp > first)
                 .sorted(Comparator.comparingLong(hold -> hold.stamp))
@@ -32,8 +40,10 @@ final class HeldLogState extends HeldState<SlidingLogState> {
     }
 
     @Override
-    boolean comesBack(Limit limit, LimitOutcome taken, long end) {
-        return end < taken.stampMicros() + limit.spec().periodMicros();
+    void close(Charge charge, Hold hold, long cost, Limit limit, long now) {
+        if (hold.stamp > now - shortest) {
+            super.close(charge, hold, cost, limit, now);
+        }
     }
 
     @Override

@@ -43,9 +43,6 @@ abstract class HeldState<S extends State> extends State {
     /** The state as it is once what has run out is given back; the state itself if that is to be written. */
     abstract S settled(Charge charge, Limit limit, long now, boolean write);
 
-    /** Whether a hold comes back by itself before what it took stops to count anyway. */
-    abstract boolean comesBack(Limit limit, LimitOutcome taken, long end);
-
     /** The permits that count now, with those that are held. */
     abstract long counted(Limit limit, long now);
 
@@ -131,9 +128,7 @@ abstract class HeldState<S extends State> extends State {
         LimitOutcome taken = hold(charge, limit, now);
         records.add(new Hold(end, taken, terms, idle));
         stamps.change(STAMPS_A_HOLD);
-        if (comesBack(limit, taken, end)) {
-            open.add(end, charge.permits());
-        }
+        open.add(end, charge.permits());
         // Answers again: the hold counts now.
         LimitOutcome rest = answerOf(state, of(charge, 0), limit, 0, now, true, true, false);
         return new LimitOutcome(charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);

@@ -36,11 +36,6 @@ final class HeldWindowState extends HeldState<FixedWindowState> {
     }
 
     @Override
-    boolean comesBack(Limit limit, LimitOutcome taken, long end) {
-        return end < taken.stampMicros();
-    }
-
-    @Override
     long counted(Limit limit, long now) {
         return state.counted(now);
     }

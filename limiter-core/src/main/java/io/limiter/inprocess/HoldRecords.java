@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HoldRecords {
     /** How many times are tried for an end before the one after all others. */
-    private static final int TRIES = 16;
+    private static final int TRIES = 256;
 
     /** One reservation. */
     static final class Hold {
