@@ -10,7 +10,7 @@ import java.util.List;
 /** A log whose permits can be reserved. */
 final class HeldLogState extends HeldState<SlidingLogState> {
     /** The shortest period with which it was written since it has records: what has left the log then does not come back. */
-    private long shortest;
+    private long shortest = Long.MAX_VALUE;
 
     HeldLogState(SlidingLogState state, Capacity.Share stamps) {
         super(state, stamps);
@@ -18,10 +18,9 @@ final class HeldLogState extends HeldState<SlidingLogState> {
 
     @Override
     SlidingLogState settled(Charge charge, Limit limit, long now, boolean write) {
-        long period = limit.spec().periodMicros();
-        period = isKept(now) ? Math.min(shortest, period) : period;
+        long period = Math.min(shortest, limit.spec().periodMicros());
         if (write) {
-            shortest = period;
+            shortest = isKept(now) ? period : limit.spec().periodMicros();
         }
         long first = now - period;
         List<Hold> counting = runOut(now, write).stream()

@@ -63,7 +63,9 @@ abstract class HeldState<S extends State> extends State {
 
     /** Gives back what an open hold took, above its actual cost. */
     void close(Charge charge, Hold hold, long cost, Limit limit, long now) {
-        state.giveBack(of(charge, hold.permits - cost), limit, hold.stamp, now);
+        if (cost < hold.permits) {
+            giveBack(of(charge, hold.permits - cost), limit, hold.stamp, now);
+        }
     }
 
     /** Charges permits without asking. */

@@ -14,11 +14,9 @@ final class HeldWindowState extends HeldState<FixedWindowState> {
 
     @Override
     FixedWindowState settled(Charge charge, Limit limit, long now, boolean write) {
-        List<Hold> gone = runOut(now, write);
-        boolean isOver = state.counted(now) == 0 && !isKept(now);
-        FixedWindowState settled = write || gone.isEmpty() && !isOver ? state : state.copy();
-        gone.forEach(hold -> settled.giveBack(of(charge, hold.permits), limit, hold.stamp, now, isKept(now)));
-        if (isOver) {
+        FixedWindowState settled = write ? state : state.copy();
+        runOut(now, write).forEach(hold -> settled.subtract(hold.permits, hold.stamp, now));
+        if (settled.counted(now) == 0 && !isKept(now)) {
             settled.clear();
         }
         return settled;
@@ -27,12 +25,11 @@ final class HeldWindowState extends HeldState<FixedWindowState> {
     /** A window from which all was given back lasts as long as others can be. */
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        return settled(charge, limit, now, true).giveBack(charge, limit, stamp, now, isKept(now));
-    }
-
-    @Override
-    void close(Charge charge, Hold hold, long cost, Limit limit, long now) {
-        state.giveBack(of(charge, hold.permits - cost), limit, hold.stamp, now, true);
+        boolean given = settled(charge, limit, now, true).subtract(charge.permits(), stamp, now);
+        if (given) {
+            state.cut(limit, now);
+        }
+        return given;
     }
 
     @Override

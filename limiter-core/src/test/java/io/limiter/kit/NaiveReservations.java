@@ -25,14 +25,24 @@ public final class NaiveReservations {
         for (NaiveHolds.Hold hold : kept.holds.runOut(now)) {
             hold.isOver = true;
             if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
-                refund(kept, hold, limit, hold.charge.permits(), now);
+                runOut(kept, hold, limit, now);
             }
         }
         kept.holds.count(limit, kept.bucket.fullAt(), now);
     }
 
+    /** The window stays as it is: whoever only looks does not make it shorter. */
+    private static void runOut(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long now) {
+        if (limit.spec().algorithm() != Algorithm.FIXED_WINDOW) {
+            refund(kept, hold, limit, hold.charge.permits(), now);
+        } else if (kept.end > now && kept.end == hold.stamp) {
+            kept.count = Math.max(0, kept.count - hold.charge.permits());
+        }
+    }
+
     private static void refund(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long permits, long now) {
-        if (limit.spec().algorithm() == Algorithm.FIXED_WINDOW || kept.holds.isInLog(hold, now)) {
+        boolean counts = limit.spec().algorithm() == Algorithm.FIXED_WINDOW || kept.holds.isInLog(hold, now);
+        if (permits > 0 && counts) {
             NaiveLimiter.refund(kept, hold.charge, limit, permits, hold.stamp, now);
         }
     }
@@ -134,6 +144,7 @@ public final class NaiveReservations {
         long most = limit.spec().capacity();
         long owed = Math.min(Math.min(more, most), Math.max(0, 2 * most - used(kept, limit, now)));
         if (owed > 0) {
+            NaiveLimiter.settle(kept, limit, now);
             NaiveLimiter.take(kept, new Charge(charge.policy(), charge.key(), owed), limit, now, now);
         }
         return new Backend.Settled(Settlement.SETTLED, more - owed);
