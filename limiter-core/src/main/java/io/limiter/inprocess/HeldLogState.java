@@ -2,7 +2,6 @@ package io.limiter.inprocess;
 
 import io.limiter.Charge;
 import io.limiter.Limit;
-import io.limiter.LimitOutcome;
 import io.limiter.inprocess.HoldRecords.Hold;
 import java.util.Comparator;
 import java.util.List;
@@ -17,14 +16,13 @@ final class HeldLogState extends HeldState<SlidingLogState> {
     }
 
     @Override
-    SlidingLogState settled(Charge charge, Limit limit, long now, boolean write) {
+    SlidingLogState settled(Limit limit, long now, boolean write) {
         long period = Math.min(shortest, limit.spec().periodMicros());
         if (write) {
             shortest = isKept(now) ? period : limit.spec().periodMicros();
         }
-        long first = now - period;
         List<Hold> counting = runOut(now, write).stream()
-                .filter(hold -> hold.stamp > first)
+                .filter(hold -> hold.stamp > now - period)
                 .sorted(Comparator.comparingLong(hold -> hold.stamp))
                 .toList();
         if (counting.isEmpty()) {

@@ -2,18 +2,15 @@ package io.limiter.inprocess;
 
 import io.limiter.Charge;
 import io.limiter.Limit;
-import io.limiter.LimitOutcome;
-import io.limiter.inprocess.HoldRecords.Hold;
-import java.util.List;
 
-/** A fixed window whose permits can be reserved. */
+/** A fixed window whose permits can be reserved. One from which all was given back lasts as long as others can be. */
 final class HeldWindowState extends HeldState<FixedWindowState> {
     HeldWindowState(FixedWindowState state, Capacity.Share stamps) {
         super(state, stamps);
     }
 
     @Override
-    FixedWindowState settled(Charge charge, Limit limit, long now, boolean write) {
+    FixedWindowState settled(Limit limit, long now, boolean write) {
         FixedWindowState settled = write ? state : state.copy();
         runOut(now, write).forEach(hold -> settled.subtract(hold.permits, hold.stamp, now));
         if (settled.counted(now) == 0 && !isKept(now)) {
@@ -22,10 +19,9 @@ final class HeldWindowState extends HeldState<FixedWindowState> {
         return settled;
     }
 
-    /** A window from which all was given back lasts as long as others can be. */
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        boolean given = settled(charge, limit, now, true).subtract(charge.permits(), stamp, now);
+        boolean given = settled(limit, now, true).subtract(charge.permits(), stamp, now);
         if (given) {
             state.cut(limit, now);
         }
