@@ -32,16 +32,16 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "allotment", "e6defc28e40d897b279cb60ddcdd56a75bab5ae4",
-                "batch", "b48350c2fa4cd1b19b27b8b5b9455b9d7cd59883",
-                "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
-                "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
-                "fixed_window", "4d383eb1745bee123bb71752d0ce84d8ec93d490",
+                "allotment", "b35790aed0958059e3d80e2163b496bb753d1568",
+                "batch", "9feb6e8bc735ff1b39721cc23da9992402ffbab2",
+                "block", "ca66fd9eb997ee22b87b1d5d9b27c3694c4bf7c9",
+                "distinct", "4e8c86581f95d03072e29ca5852c945b25e7b907",
+                "fixed_window", "a63a4d2e8a6b003d61150a0faed346d2ba0315ee",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "ddd1af6c45d56b361bb3d998f7f4f1ce6345c5cf",
-                "sliding_zset", "5a991e9e0d1ec0f310e828e379b6bc712af0d37d",
-                "token_bucket", "18217c33da3af91779ad60dfd920d9377498e458");
+                "sliding_list", "e17642f2877ebc321116415b65ee044cc0fa7024",
+                "sliding_zset", "cb4896418e290de9dfc7dfb714a392f8ae571fd7",
+                "token_bucket", "a27bd47c341774381254b50224e1e65f996204bb");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
