@@ -140,6 +140,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         local spare = math.max(0, idle - extra)
         spare = spare >= math.ceil(cost / d) and cost or spare * d
         a, x, idle = a + permits * c - (cost - spare), x - permits, idle - math.ceil(spare / d)
+        local rest = math.min(over, burst - x)
+        a, x, over = a - rest * c, x + rest, over - rest
       elseif is_fixed and less > 0 and extra == x then
         a, b = math.max(0, a - less), math.min(b, latest)
       elseif is_log and less > 0 and extra > now - math.min(period, x) then

@@ -33,15 +33,15 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "b35790aed0958059e3d80e2163b496bb753d1568",
-                "batch", "9feb6e8bc735ff1b39721cc23da9992402ffbab2",
+                "batch", "030ee69a28072136241b95e3aa9d9e117b447b4d",
                 "block", "ca66fd9eb997ee22b87b1d5d9b27c3694c4bf7c9",
                 "distinct", "4e8c86581f95d03072e29ca5852c945b25e7b907",
-                "fixed_window", "a63a4d2e8a6b003d61150a0faed346d2ba0315ee",
+                "fixed_window", "2bf418987c7626208956343aeb422198b7ee4f04",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "e17642f2877ebc321116415b65ee044cc0fa7024",
-                "sliding_zset", "cb4896418e290de9dfc7dfb714a392f8ae571fd7",
-                "token_bucket", "a27bd47c341774381254b50224e1e65f996204bb");
+                "sliding_list", "773366af24d62415fea4b14f68421b997444fb9e",
+                "sliding_zset", "9280b549cca7ebec6bda08dfcf763b6094ce666f",
+                "token_bucket", "24391221bc28b7d79bc63a893cc0b7022aadec2b");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
