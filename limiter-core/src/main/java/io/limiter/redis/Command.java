@@ -124,31 +124,30 @@ record Command(
         if (reply != null && isAlone()) {
             return List.of(reply);
         }
-        if (reply == null || reply.size() != requests.size()) {
-            return Collections.nCopies(calls().size(), RedisFailure.misread("a script did not reply to each request"));
-        }
         List<Object> replies = new ArrayList<>();
-        for (int i = 0; i < reply.size(); i++) {
-            List<Call> request = requests.get(i);
-            for (int time = 0; time < request.size(); time++) {
-                replies.add(ofTime(
-                        reply.get(i), time, Call.NUMBERS * request.get(0).parts.size()));
+        int at = 0;
+        for (List<Call> request : requests) {
+            if (reply == null || at + 1 >= reply.size() || !(reply.get(at) instanceof Long count)) {
+                break;
             }
+            at++;
+            int end = at + (count < 0 ? 1 : (int) Math.min(count, reply.size()));
+            int size = Call.NUMBERS * request.get(0).parts.size();
+            for (int time = 0; time < request.size(); time++) {
+                if (count < 0) {
+                    replies.add(RedisFailure.replied(String.valueOf(reply.get(at)), count == -1));
+                } else if (end <= reply.size() && count > 0 && count % size == 0) {
+                    // Each time after a denial is the same.
+                    int from = Math.min(at + time * size, end - size);
+                    replies.add(reply.subList(from, from + size));
+                }
+            }
+            at = end;
         }
-        return replies;
-    }
-
-    /** The numbers of one repetition of the request: those of its denial, if it had been denied before. */
-    private static Object ofTime(Object request, int time, int size) {
-        if (!(request instanceof List<?> list)) {
-            return RedisFailure.misread("the batch script's reply is not that of its requests");
-        }
-        if (!list.isEmpty() && list.size() <= 2 && list.get(0) instanceof String error) {
-            // The batch script replies the error of a request as its text.
-            return RedisFailure.replied(error, list.size() == 1);
-        }
-        int from = Math.min(time, list.size() / size - 1) * size;
-        return from < 0 || list.size() % size != 0 ? list : list.subList(from, from + size);
+        int expected = calls().size();
+        return reply != null && at == reply.size() && replies.size() == expected
+                ? replies
+                : Collections.nCopies(expected, RedisFailure.misread("a script did not reply to each request"));
     }
 
     /** Calls become one request if they have the same form and key, with no other call on that key in between. */

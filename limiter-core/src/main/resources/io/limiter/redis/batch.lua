@@ -16,9 +16,10 @@
 --          when one of these denies.
 --          Then 2 values for each request: its form (1 is the first), and how many times it is asked. They are left out where
 --          there is one form and each request is asked once
--- RETURNS  for each request: 6 integers for each of its limits, as in the algorithm files, for each time that it was asked
---          until it was denied, because each later time is the same. If an error kept a request from a decision: {text} with
---          that error, for this request only; {text, 1} if it had begun to write. For one request that is asked once: its integers, or the error
+-- RETURNS  one array, because Redis before 7 writes each nested one to the connection by a system call of its own. For each request:
+--          how many integers follow, and these: 6 for each of its limits, as in the algorithm files, for each time that it was asked
+--          until it was denied, because each later time is the same. If an error kept a request from a decision: -1, or -2 if it had
+--          begun to write, and the text of that error. For one request that is asked once: its integers, or the error
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local now = number(ARGV[1])
@@ -93,33 +94,37 @@ local function decide(at, last, width, mode, key, reply, base, denied)
   return all
 end
 
-local function ask(at, key, times)
+-- Appends the numbers of a request to a reply, which has so many already. Returns how many it has then.
+local function ask(at, key, times, reply, size)
   local count = number(ARGV[at])
   local width, mode = 5, ''
   if count < 0 then
     count, width, mode = -count, 9, ARGV[at + 7]
     if string.sub(mode, 1, 5) == 'back:' then mode = 'back' end
   end
-  local reply, base, last = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, at + width * count
-  if count == 1 then reply = {0, 0, 0, 0, 0, 0} end
+  local last = at + width * count
   repeat
     -- Its numbers are written from the last limit to the first; without these they would not make an array.
-    for i = #reply + 1, base + 6 * count do reply[i] = 0 end
-    times, base = times - 1, base + 6 * count
-  until not decide(at + 1, last, width, mode, key, reply, base - 6 * count, 0) or times == 0
-  return reply
+    for i = size + 1, size + 6 * count do reply[i] = 0 end
+    times, size = times - 1, size + 6 * count
+  until not decide(at + 1, last, width, mode, key, reply, size - 6 * count, 0) or times == 0
+  return size
 end
 
 if form_count == 1 and skip == 0 then
   local limits = number(ARGV[3])
-  if #KEYS == math.abs(limits) and 3 + #KEYS * (limits < 0 and 9 or 5) == #ARGV then return ask(3, 1, 1) end
+  if #KEYS == math.abs(limits) and 3 + #KEYS * (limits < 0 and 9 or 5) == #ARGV then
+    local reply = {0, 0, 0, 0, 0, 0}
+    ask(3, 1, 1, reply, 0)
+    return reply
+  end
 end
 
 -- What most requests are: a take of one limit, without an id. Its state is read once and written once, however often it is asked.
-local function take(form, name, times)
+local function take(form, name, times, reply, size)
   local functions, n, limit, period, burst, options = form[3], form[4], form[5], form[6], form[7], form[8]
   local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '', '', options)
-  local charge, answer, granted, reply = functions[2], functions[6], 0, nil
+  local charge, answer, granted = functions[2], functions[6], 0
   while granted < times do
     local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
     if not g then break end
@@ -127,10 +132,9 @@ local function take(form, name, times)
     if granted < times then
       local _, remaining, next_us, reset, used =
         answer(name, now, n, limit, period, burst, true, a, b, c, d, e, f, options)
-      local base = 6 * granted - 6
-      reply = reply or {}
-      reply[base + 1], reply[base + 2], reply[base + 3] = 1, remaining, 0
-      reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
+      reply[size + 1], reply[size + 2], reply[size + 3] = 1, remaining, 0
+      reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, used
+      size = size + 6
     end
   end
   changed = true
@@ -139,11 +143,9 @@ local function take(form, name, times)
   local allowed = granted == times
   local retry, remaining, next_us, reset, used =
     answer(name, now, n, limit, period, burst, allowed, a, b, c, d, e, f, options)
-  if not reply then return {allowed and 1 or 0, remaining, allowed and 0 or retry, next_us, reset, used} end
-  local base = #reply
-  reply[base + 1], reply[base + 2], reply[base + 3] = allowed and 1 or 0, remaining, allowed and 0 or retry
-  reply[base + 4], reply[base + 5], reply[base + 6] = next_us, reset, used
-  return reply
+  reply[size + 1], reply[size + 2], reply[size + 3] = allowed and 1 or 0, remaining, allowed and 0 or retry
+  reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, used
+  return size + 6
 end
 
 -- A form: where it begins, how many limits it has, and of one that is taken its functions, numbers and options.
@@ -160,20 +162,25 @@ for i = 1, form_count do
   end
   at = at + 1 + limits * (count < 0 and 9 or 5)
 end
-local replies, key, form, times, has_pairs = {}, 1, forms[1], 1, at <= #ARGV
+local reply, size, done, key, form, times, has_pairs = {}, 0, 0, 1, forms[1], 1, at <= #ARGV
 local requests = has_pairs and (#ARGV - at + 1) / 2 or (skip == 0 and #KEYS or number(ARGV[3])) / form[2]
 local function decide_all()
-  for i = #replies + 1, requests do
+  for i = done + 1, requests do
     if has_pairs then form, times = forms[number(ARGV[at])], number(ARGV[at + 1]) end
-    key, at = key + form[2], at + 2
-    replies[i] = form[3] and take(form, names[skip + key - 1], times) or ask(form[1], key - form[2], times)
-    changed = false
+    key, at, changed = key + form[2], at + 2, false
+    reply[size + 1] = 0
+    local after = form[3] and take(form, names[skip + key - 1], times, reply, size + 1)
+      or ask(form[1], key - form[2], times, reply, size + 1)
+    reply[size + 1], size, done = after - size - 1, after, i
   end
 end
 repeat
   local ok, failure = pcall(decide_all)
-  -- It ends one request; the others go on.
-  if not ok then replies[#replies + 1] = {type(failure) == 'table' and failure.err or tostring(failure), changed and 1 or nil} end
-  changed = false
+  if not ok then
+    -- It ends one request; the others go on.
+    for i = #reply, size + 3, -1 do reply[i] = nil end
+    reply[size + 1], reply[size + 2] = changed and -2 or -1, type(failure) == 'table' and failure.err or tostring(failure)
+    size, done = size + 2, done + 1
+  end
 until ok
-return replies
+return reply

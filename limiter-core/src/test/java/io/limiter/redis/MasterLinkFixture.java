@@ -152,9 +152,8 @@ abstract class MasterLinkFixture {
     private static List<Object> repeated(List<Object> numbers, List<List<Call>> requests) {
         List<Object> replies = new ArrayList<>();
         for (List<Call> request : requests) {
-            List<Object> reply = new ArrayList<>();
-            request.forEach(call -> reply.addAll(numbers));
-            replies.add(reply);
+            replies.add((long) request.size() * numbers.size());
+            request.forEach(call -> replies.addAll(numbers));
         }
         return replies;
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException.Kind;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Commands for keys of several slots of one master of a cluster, of which one is elsewhere. */
 class MovedKeysTest extends MasterLinkFixture {
-    private static final List<Object> NUMBERS = List.of(1L, 2L, 0L, 0L, 0L, 0L);
+    private static final List<Object> NUMBERS = List.of(6L, 1L, 2L, 0L, 0L, 0L, 0L);
     private static final String MOVED = "ERR Script attempted to access a non local key in a cluster node script: f(x)";
     private static final String REFUSED =
             "ERR Script attempted to access keys that do not hash to the same slot script: f";
@@ -50,11 +51,16 @@ class MovedKeysTest extends MasterLinkFixture {
         askers.forEach(one -> assertTrue(one.answer.join().get(0).allowed()));
     }
 
+    @SafeVarargs
+    private static List<Object> reply(List<Object>... requests) {
+        return Stream.of(requests).flatMap(List::stream).toList();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {MOVED, "ERR Lua script attempted to access a non local key in a cluster node"})
     void aKeyThatIsElsewhereIsAskedForAloneAndOthersAreNot(String error) {
         List<Asker> askers = askForThreeKeys();
-        sent.get(2).accept(List.of(NUMBERS, List.of(error), NUMBERS), null);
+        sent.get(2).accept(reply(NUMBERS, List.of(-1L, error), NUMBERS), null);
         assertTrue(askers.get(0).answer.isDone());
         assertTrue(askers.get(2).answer.isDone());
         assertFalse(askers.get(1).answer.isDone());
@@ -68,7 +74,7 @@ class MovedKeysTest extends MasterLinkFixture {
     @Test
     void aCallOfWhichALimitWasChargedIsNeverAskedAgain() {
         List<Asker> askers = askForThreeKeys();
-        sent.get(2).accept(List.of(NUMBERS, List.of(MOVED, 1L), NUMBERS), null);
+        sent.get(2).accept(reply(NUMBERS, List.of(-2L, MOVED), NUMBERS), null);
         assertEquals(Kind.FAULT, askers.get(1).failure());
         assertEquals(3, commands.size());
     }
@@ -78,14 +84,14 @@ class MovedKeysTest extends MasterLinkFixture {
         List<Asker> askers = askForThreeKeys();
         time.advance(DEADLINE);
         askers.get(1).giveUp();
-        sent.get(2).accept(List.of(NUMBERS, List.of(MOVED), NUMBERS), null);
+        sent.get(2).accept(reply(NUMBERS, List.of(-1L, MOVED), NUMBERS), null);
         assertEquals(3, commands.size());
     }
 
     @Test
     void aServerThatBeginsToRefuseGetsACommandForEachSlot() {
         List<Asker> askers = askForThreeKeys();
-        sent.get(2).accept(List.of(NUMBERS, List.of(REFUSED), List.of(REFUSED)), null);
+        sent.get(2).accept(reply(NUMBERS, List.of(-1L, REFUSED), List.of(-1L, REFUSED)), null);
         assertEquals(5, commands.size());
         answer(3);
         answer(4);

@@ -33,7 +33,7 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "e6defc28e40d897b279cb60ddcdd56a75bab5ae4",
-                "batch", "b48350c2fa4cd1b19b27b8b5b9455b9d7cd59883",
+                "batch", "0880fd1bdc827859995e84aaab783ff71664f0fc",
                 "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
                 "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
                 "fixed_window", "4d383eb1745bee123bb71752d0ce84d8ec93d490",

@@ -36,7 +36,8 @@ public final class JvmBenchmarks {
         System.setProperty("jmh.ignoreLock", "true");
         Options options = builder
                 // On a busy machine the compiler would wait for a core, into the measured iterations.
-                .jvmArgsAppend("-XX:-BackgroundCompilation")
+                // A page that the JVM uses for the first time can cost more than the call that allocates in it.
+                .jvmArgsAppend("-XX:-BackgroundCompilation", "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch")
                 .addProfiler(GCProfiler.class)
                 .addProfiler(CpuProfiler.class)
                 .build();

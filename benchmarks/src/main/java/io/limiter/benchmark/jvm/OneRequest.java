@@ -11,19 +11,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.infra.Blackhole;
 
-/**
- * The filter in this JVM with a request that a container would give it, without a server: beside a filter that does nothing. The heap is
- * touched before: a page that the JVM uses for the first time costs more than a request that is allocated in it.
- */
-@Fork(
-        value = 3,
-        jvmArgs = {"-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"})
+/** The filter in this JVM with a request that a container would give it, without a server: beside a filter that does nothing. */
 public class OneRequest extends Case {
     private static final String LIMITS = "limiter.rules.api.limits = 1000000000/1s fixed\n";
     private static final String RULE = "limiter.rules.api.path = /api/*\n";

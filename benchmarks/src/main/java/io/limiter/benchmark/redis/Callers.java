@@ -31,19 +31,39 @@ final class Callers implements AutoCloseable {
     /**
      * How the callers make calls.
      *
-     * @param async whether one thread makes calls without blocking
+     * @param kind {@code async-} if one thread makes calls without blocking, {@code virtual-} for virtual threads, or empty
      * @param count the number of threads with one call each, or of concurrent calls of that one thread
      * @param perSecond how many calls begin in a second, of all callers; 0 in a closed loop
      */
-    private record Shape(boolean async, int count, double perSecond) {
-        /** Of {@code 64}, {@code async-512}, or one of these with a rate, such as {@code 64@20000}. */
+    private record Shape(String kind, int count, double perSecond) {
+        /** Of {@code 64}, {@code virtual-64}, {@code async-512}, or one of these with a rate, such as {@code 64@20000}. */
         static Shape of(String text) {
             String[] parts = text.split("@", -1);
-            boolean async = parts[0].startsWith("async-");
+            String kind = parts[0].substring(0, parts[0].indexOf('-') + 1);
             return new Shape(
-                    async,
-                    Integer.parseInt(async ? parts[0].substring("async-".length()) : parts[0]),
+                    kind,
+                    Integer.parseInt(parts[0].substring(kind.length())),
                     parts.length == 1 ? 0 : Double.parseDouble(parts[1]));
+        }
+
+        boolean isAsync() {
+            return kind.equals("async-");
+        }
+
+        /** A thread that has not started. */
+        Thread thread(Runnable task) {
+            if (!kind.equals("virtual-")) {
+                return new Thread(task, "caller");
+            }
+            try {
+                // Of Java 21.
+                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+                return (Thread) Class.forName("java.lang.Thread$Builder")
+                        .getMethod("unstarted", Runnable.class)
+                        .invoke(builder, task);
+            } catch (ReflectiveOperationException earlier) {
+                throw new IllegalArgumentException("virtual threads need Java 21 or later", earlier);
+            }
         }
     }
 
@@ -62,19 +82,17 @@ final class Callers implements AutoCloseable {
     static Callers start(Contender contender, Workload workload, String shape, @Nullable Samples samples) {
         Callers callers = new Callers(contender, workload, Shape.of(shape));
         callers.sampleInto(samples);
-        int threads = callers.shape.async ? 1 : callers.shape.count;
+        int threads = callers.shape.isAsync() ? 1 : callers.shape.count;
         for (int i = 0; i < threads; i++) {
             int first = callers.keys.length / threads * i;
             Pace pace = callers.new Pace(threads);
-            callers.threads.add(new Thread(
-                    () -> {
-                        if (callers.shape.async) {
-                            callers.ask(pace);
-                        } else {
-                            callers.block(first, pace);
-                        }
-                    },
-                    "caller-" + i));
+            callers.threads.add(callers.shape.thread(() -> {
+                if (callers.shape.isAsync()) {
+                    callers.ask(pace);
+                } else {
+                    callers.block(first, pace);
+                }
+            }));
         }
         callers.threads.forEach(Thread::start);
         return callers;
