@@ -34,7 +34,8 @@ public final class Decision {
         /** The backend could not answer and this JVM decided with its share: {@link FailureMode#LOCAL}. */
         LOCAL_FALLBACK,
         /**
-         * An override of the key, or a switch, by an operator decided: the call is not counted, only counted in shadow, or denied.
+         * An override of the key, or a switch, by an operator decided: the call is not counted, or counted in shadow only, or denied.
+         * Under the other limits of an override the backend decides, so the source is that of the backend.
          */
         OVERRIDDEN;
 
@@ -57,8 +58,11 @@ public final class Decision {
     private final boolean allowed;
     private boolean refunded;
 
-    /** The answer to several charges, or one without outcomes because nothing was counted. */
-    private record Several(List<Charge> charges, LimitOutcome[] outcomes) {}
+    /** The answer to several charges, or one without outcomes because nothing was counted; and what shadows beside it. */
+    private record Several(
+            List<Charge> charges,
+            LimitOutcome[] outcomes,
+            @Nullable Decision shadow) {}
 
     private Decision(Source source, boolean allowed, Object said) {
         this.source = Objects.requireNonNull(source, "source");
@@ -74,7 +78,7 @@ public final class Decision {
     public static Decision of(Source source, List<Charge> charges, List<LimitOutcome> outcomes) {
         LimitOutcome[] all = outcomes.toArray(new LimitOutcome[0]);
         boolean allowed = all.length == 0 ? source != Source.FAILED_CLOSED : areAllowed(all);
-        return new Decision(source, allowed, new Several(List.copyOf(charges), all));
+        return new Decision(source, allowed, new Several(List.copyOf(charges), all, null));
     }
 
     /**
@@ -99,7 +103,19 @@ public final class Decision {
             return new Decision(Source.LOCAL_FALLBACK, allowed, said);
         }
         LimitOutcome[] outcomes = said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
-        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), outcomes));
+        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), outcomes, null));
+    }
+
+    /** The same with the decision of policies that an operator has put in shadow, which has no effect on this one. For this library. */
+    public Decision withShadow(Access library, Decision shadow) {
+        Objects.requireNonNull(library, "library");
+        return new Decision(source, allowed, new Several(charges(), outcomes().toArray(LimitOutcome[]::new), shadow));
+    }
+
+    /** That decision; null if nothing shadows. For this library. */
+    public @Nullable Decision shadow(Access library) {
+        Objects.requireNonNull(library, "library");
+        return said instanceof Several several ? several.shadow : null;
     }
 
     /** Whether the call is allowed. */

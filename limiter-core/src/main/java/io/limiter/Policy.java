@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -149,6 +150,21 @@ public final class Policy {
             others.add(penalty);
         }
         return others.equals(limits) ? this : new Policy(name, others, onFailure, deadline, holds);
+    }
+
+    /**
+     * The same policy with other limits, and its penalty unless they have one. For this library.
+     *
+     * @throws IllegalArgumentException if they can't replace those of this policy
+     */
+    public Policy withLimits(Access library, List<Limit> others) {
+        Objects.requireNonNull(library, "library");
+        Policy other = new Policy(name, others, onFailure, deadline, holds);
+        if (takesMembers() != other.takesMembers()
+                || Stream.concat(limits.stream(), others.stream()).anyMatch(Stock.class::isInstance)) {
+            throw new IllegalArgumentException("limits that count members can't replace others, and a stock none");
+        }
+        return other.penalty() == null ? other.withPenalty(penalty()) : other;
     }
 
     /** Whether one of its limits counts {@linkplain Charge#member() members}. */

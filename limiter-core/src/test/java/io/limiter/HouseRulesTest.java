@@ -191,7 +191,6 @@ class HouseRulesTest {
                         "io.limiter.config.ConfigException",
                         "io.limiter.config.LimiterConfig",
                         "io.limiter.control.Control",
-                        "io.limiter.control.Words",
                         "io.limiter.inprocess.InProcessBackend",
                         "io.limiter.redis.RedisBackend",
                         "io.limiter.redis.RedisControlStore",

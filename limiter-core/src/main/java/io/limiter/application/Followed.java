@@ -17,23 +17,34 @@ import io.limiter.redis.RedisBackend;
 import io.limiter.redis.RedisControlStore;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** What an instance follows, and how its decisions do. Nothing of it exists unless there is a group. */
-record Followed(Follower follower, Runnable endNaming, Control control, InForce inForce) implements AutoCloseable {
+final class Followed implements Follower.Instance, LimiterMonitor.RuleNames, AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Followed.class);
     static final Duration LONGEST_START = Duration.ofSeconds(1);
 
-    private static @Nullable String group(LimiterConfig config) {
-        return config.settings().operation().control().group();
+    final Control control;
+    final InForce inForce;
+    final Follower follower;
+    private final Limiter limiter;
+    private final Runnable endNaming;
+
+    private Followed(Limiter limiter, ControlSettings settings, RedisControlStore store, InForce inForce) {
+        this.limiter = limiter;
+        this.inForce = inForce;
+        this.control = new Control(store.forPublishers(), Objects.requireNonNull(settings.group()), settings.secret());
+        this.follower = new Follower(store, settings, inForce, this);
+        this.endNaming = limiter.rateLimiter().monitor().registerRuleNames(this);
     }
 
     /** What backends of a configuration follow; null if nothing. */
     static @Nullable InForce inForce(LimiterConfig config) {
-        return group(config) == null ? null : new InForce(TimeSource.system());
+        return config.settings().operation().control().group() == null ? null : new InForce(TimeSource.system());
     }
 
     /** A backend that follows, if there is anything to follow. */
@@ -44,64 +55,65 @@ record Followed(Follower follower, Runnable endNaming, Control control, InForce 
     /** Null unless there is a group, and a Redis. */
     static @Nullable Followed of(
             Limiter limiter, LimiterConfig config, @Nullable Backend shared, @Nullable InForce inForce) {
-        String group = group(config);
-        if (group == null || inForce == null) {
+        if (inForce == null) {
             return null;
         }
-        if (!(shared instanceof RedisBackend redis)) {
-            LOG.warn("RL-513 limiter.control.group has no effect without Redis: nothing that is published is read; add"
-                    + " limiter.redis.address");
-            return null;
+        if (shared instanceof RedisBackend redis) {
+            return new Followed(limiter, config.settings().operation().control(), RedisControlStore.of(redis), inForce);
         }
-        RedisControlStore store = RedisControlStore.of(redis);
-        ControlSettings settings = config.settings().operation().control();
-        Follower follower = new Follower(store, settings, inForce, new Follower.Instance() {
-            @Override
-            public void lay(Layer layer) {
-                limiter.lay(layer);
-            }
+        LOG.warn("RL-513 limiter.control.group has no effect without Redis: nothing that is published is read; add"
+                + " limiter.redis.address");
+        return null;
+    }
 
-            @Override
-            public void check(Layer layer) {
-                limiter.check(layer);
-            }
+    @Override
+    public void lay(Layer layer) {
+        limiter.lay(layer);
+    }
 
-            @Override
-            public Map<String, Policy> policies() {
-                return limiter.policies();
-            }
+    @Override
+    public void check(Layer layer) {
+        limiter.check(layer);
+    }
 
-            @Override
-            public void hurry(Policy policy) {
-                limiter.rateLimiter().announce(policy);
-            }
-        });
-        Runnable endNaming = limiter.rateLimiter().monitor().registerRuleNames(new LimiterMonitor.RuleNames() {
-            @Override
-            public Stream<String> of(String policy, boolean shadow) {
-                return Stream.of();
-            }
+    @Override
+    public Map<String, Policy> policies() {
+        return limiter.policies();
+    }
 
-            @Override
-            public String operator(String policy, PartitionKey key) {
-                return inForce.operator(policy, key);
-            }
-        });
-        return new Followed(follower, endNaming, new Control(store.forPublishers(), group, settings.secret()), inForce);
+    @Override
+    public boolean hasRule(String name) {
+        return limiter.config().settings().rules().stream()
+                .anyMatch(rule -> rule.name().equals(name));
+    }
+
+    @Override
+    public void hurry(Policy policy) {
+        limiter.rateLimiter().announce(policy);
+    }
+
+    @Override
+    public Stream<String> of(String policy, boolean shadow) {
+        return Stream.of();
+    }
+
+    @Override
+    public String operator(String policy, PartitionKey key) {
+        return inForce.operator(policy, key);
     }
 
     /** What somebody has published must not keep an application from starting: it is taken out of force if that helps. */
-    static <T> T fitting(Limiter limiter, @Nullable Followed control, Layer published, Supplier<T> action) {
+    static <T> T fitting(Limiter limiter, @Nullable Followed followed, Layer published, Supplier<T> action) {
         try {
             return action.get();
         } catch (IllegalArgumentException | IllegalStateException wrong) {
-            if (control == null || published.text() == null) {
+            if (followed == null || published.text() == null) {
                 throw wrong;
             }
             limiter.lay(new Layer(null, published.switches()));
             try {
                 T done = action.get();
-                control.follower().drop(wrong);
+                followed.follower.drop(wrong);
                 return done;
             } catch (RuntimeException own) {
                 limiter.lay(published);

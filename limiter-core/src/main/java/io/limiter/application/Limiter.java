@@ -80,7 +80,7 @@ public final class Limiter implements AutoCloseable {
         reload.watch();
         this.control = follow.apply(this);
         if (control != null) {
-            control.follower().start(Followed.LONGEST_START);
+            control.follower.start(Followed.LONGEST_START);
         }
     }
 
@@ -257,7 +257,7 @@ public final class Limiter implements AutoCloseable {
         putInForce(snapshot.next(layer.over(next), derived));
         own = next;
         if (control != null) {
-            control.follower().noteOwn();
+            control.follower.noteOwn();
         }
     }
 
@@ -279,12 +279,12 @@ public final class Limiter implements AutoCloseable {
 
     /** Publishes for the group of this instance, where its user of Redis may; empty unless {@code limiter.control.group} is set. */
     public Optional<Control> control() {
-        return Optional.ofNullable(control).map(Followed::control);
+        return Optional.ofNullable(control).map(one -> one.control);
     }
 
     /** The overrides and switches in force here, for the library's own packages. */
     public Directives directives() {
-        return control == null ? Directives.NONE : control.inForce().directives();
+        return control == null ? Directives.NONE : control.inForce.directives();
     }
 
     private void putInForce(Snapshot fresh) {

@@ -2,6 +2,7 @@ package io.limiter.application;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Watch;
 import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;
@@ -11,8 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -20,15 +19,14 @@ import org.slf4j.Logger;
  * Reads the configuration of a limiter again, on request or when a file has changed, and puts it into force if it is
  * valid. Thread-safe.
  *
- * <p>Compares the bytes of the files, not their times, so that a file may be written in steps, renamed or replaced
+ * <p>The version of a file is its bytes, not its time, so that it may be written in steps, renamed or replaced
  * through a symbolic link. The configuration is used only if the bytes were the same a moment before and after reading.
  */
-final class Reload implements AutoCloseable {
+final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Reload.class);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration PAUSE_WHEN_ASKED = Duration.ofMillis(50);
     private static final int MOST_READS = 20;
-    private static final long LONGEST_END_MILLIS = 1_000;
 
     /** How time passes. */
     @FunctionalInterface
@@ -40,76 +38,70 @@ final class Reload implements AutoCloseable {
     private final Limiter limiter;
     private final LimiterConfig origin;
     private final ReloadSettings settings;
-    private final CountDownLatch closed = new CountDownLatch(1);
+    private final Watch<List<Object>> watch = new Watch<>(this);
     private final Pause pause;
-    private volatile @Nullable Thread thread;
-
-    /** The last content, even if it was refused: bytes, or why a file can't be read. Guarded by this. */
-    private List<Object> seen = List.of();
-    /** The texts that had rules or policies when they last took effect. Guarded by this. */
+    private final Duration settling;
+    /** The texts that had rules or policies when they last took effect. Guarded by the watch. */
     private Set<String> limitsIn;
 
     Reload(Limiter limiter, LimiterConfig origin) {
-        this(limiter, origin, null);
+        this(limiter, origin, null, null);
     }
 
     /** With the pause of a test. */
-    Reload(Limiter limiter, LimiterConfig origin, @Nullable Pause pause) {
+    Reload(Limiter limiter, LimiterConfig origin, @Nullable Pause pause, @Nullable Duration settling) {
         this.limiter = limiter;
         this.origin = origin;
         this.settings = origin.settings().reload();
         this.limitsIn = settings.limitsIn();
-        this.pause = pause != null ? pause : time -> closed.await(time.toMillis(), TimeUnit.MILLISECONDS);
+        this.pause = pause != null ? pause : watch::isClosedAfter;
+        Duration interval = settings.interval();
+        Duration fifth = interval == null ? LONGEST_PAUSE : interval.dividedBy(5);
+        this.settling = settling != null ? settling : fifth.compareTo(LONGEST_PAUSE) < 0 ? fifth : LONGEST_PAUSE;
     }
 
     /** Watches the files from now on until it is closed, if that is configured. */
     void watch() {
         Duration interval = settings.interval();
         if (interval != null) {
-            Thread watching = new Thread(() -> watch(interval), "limiter-reload");
-            watching.setDaemon(true);
-            thread = watching;
             LOG.info(
                     "configuration files {} are checked every {}",
                     settings.source().files(),
                     interval);
-            watching.start();
+            watch.start("limiter-reload", () -> {
+                // Together one interval, within which a change takes effect.
+                while (!pause.isClosedAfter(interval.minus(settling))) {
+                    watch.look();
+                }
+            });
         }
     }
 
-    private void watch(Duration interval) {
-        Duration fifth = interval.dividedBy(5);
-        Duration settling = fifth.compareTo(LONGEST_PAUSE) < 0 ? fifth : LONGEST_PAUSE;
+    /** Looks whether a file has changed. */
+    void look() throws InterruptedException {
+        watch.look();
+    }
+
+    @Override
+    public void take(List<Object> changed) throws InterruptedException {
         try {
-            // Together one interval, within which a change takes effect.
-            while (!pause.isClosedAfter(interval.minus(settling))) {
-                look(settling);
-            }
+            apply(settling);
         } catch (InterruptedException ended) {
-            // A container interrupts the threads of an application that it stops.
-        }
-    }
-
-    /** Reads the configuration if a file has changed. A refused configuration is logged. */
-    synchronized void look(Duration settling) throws InterruptedException {
-        if (!contents().equals(seen)) {
-            try {
-                apply(settling);
-            } catch (InterruptedException ended) {
-                throw ended;
-            } catch (Throwable refused) {
-                // Already logged; read again when the file changes.
-            }
+            throw ended;
+        } catch (Throwable refused) {
+            // Already logged; read again when the file changes.
         }
     }
 
     /** Reads the configuration, and returns what differs. */
-    synchronized List<String> now() {
-        try {
-            return apply(PAUSE_WHEN_ASKED);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while the configuration was read", interrupted);
+    List<String> now() {
+        synchronized (watch) {
+            try {
+                return apply(PAUSE_WHEN_ASKED);
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while the configuration was read", interrupted);
+            }
         }
     }
 
@@ -139,29 +131,23 @@ final class Reload implements AutoCloseable {
     /** The configuration of files that were the same before and after; null when this is closed. */
     private @Nullable LimiterConfig settled(Duration settling) throws Throwable {
         for (int i = 0; i < MOST_READS; i++) {
-            List<Object> before = contents();
+            List<Object> before = version();
             if (pause.isClosedAfter(settling)) {
                 return null;
             }
             try {
                 LimiterConfig next = read(before);
-                if (isStill(before)) {
+                if (version().equals(before)) {
                     return next;
                 }
             } catch (Throwable wrong) {
-                if (isStill(before)) {
+                if (version().equals(before)) {
                     throw wrong;
                 }
             }
         }
-        seen = List.of();
         throw new IOException(
                 "RL-160 the files " + settings.source().files() + " change all the time; write them once");
-    }
-
-    private boolean isStill(List<Object> before) {
-        seen = contents();
-        return seen.equals(before);
     }
 
     private LimiterConfig read(List<Object> contents) throws Exception {
@@ -180,7 +166,8 @@ final class Reload implements AutoCloseable {
         return next;
     }
 
-    private List<Object> contents() {
+    @Override
+    public List<Object> version() {
         return settings.source().files().stream().map(Reload::content).toList();
     }
 
@@ -193,17 +180,8 @@ final class Reload implements AutoCloseable {
         }
     }
 
-    /** Ends the thread; a reload in progress may end after that. */
     @Override
     public void close() {
-        closed.countDown();
-        Thread watching = thread;
-        if (watching != null && watching != Thread.currentThread()) {
-            try {
-                watching.join(LONGEST_END_MILLIS);
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        watch.close();
     }
 }

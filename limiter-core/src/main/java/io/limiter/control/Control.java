@@ -1,24 +1,23 @@
 package io.limiter.control;
 
-import io.limiter.PartitionKey;
-import io.limiter.config.ConfigException;
 import io.limiter.internal.config.LimitText;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.ControlStore;
 import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Head;
-import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
+import io.limiter.internal.control.Texts;
 import io.limiter.internal.follow.Report;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +30,10 @@ import org.jspecify.annotations.Nullable;
  * IllegalArgumentException} if what is given is wrong; and {@link ConflictException} if somebody else published at the same time.
  */
 public final class Control {
-    private final ControlStore store;
-    private final ControlKeys keys;
-    private final Signer signer;
-    private final Heads heads;
-    private final Directing directing;
-    private final Running running;
+    private static final Duration LONGEST_END = Duration.ofDays(3_660);
+    private static final long DAY_MICROS = 86_400_000_000L;
+
+    private final Group group;
 
     /**
      * Control of a group.
@@ -45,15 +42,11 @@ public final class Control {
      * @param secret {@code limiter.control.secret} of the instances; null for none
      */
     public Control(ControlStore store, String group, @Nullable String secret) {
-        this.store = Objects.requireNonNull(store, "store");
         if (!group.matches("[A-Za-z0-9._-]{1,64}")) {
             throw new IllegalArgumentException("'" + group + "' is not the name of a group");
         }
-        this.keys = new ControlKeys(group);
-        this.signer = new Signer(group, secret);
-        this.heads = new Heads(store, keys);
-        this.directing = new Directing(store, keys, heads, signer);
-        this.running = new Running(store, keys, heads::nowMicros);
+        this.group =
+                new Group(Objects.requireNonNull(store, "store"), new ControlKeys(group), new Signer(group, secret));
     }
 
     /** Somebody else has published since the state on which a change is based. */
@@ -69,11 +62,12 @@ public final class Control {
      * A published version.
      *
      * @param version its number; 0 for none
+     * @param time by Redis, in ISO 8601
      * @param author who published it
      * @param note why; may be empty
      * @param text properties
      */
-    public record Version(long version, Instant time, String author, String note, String text) {}
+    public record Version(long version, String time, String author, String note, String text) {}
 
     /**
      * What an instance runs.
@@ -92,9 +86,12 @@ public final class Control {
      * @param key of an override; empty for a switch
      * @param action {@code limits}, {@code unlimited}, {@code blocked}; {@code off}, {@code shadow}, {@code deny}
      * @param limits of an override with other limits; else empty
+     * @param until by Redis, in ISO 8601
+     * @param author who decided it
+     * @param note why; may be empty
      */
     public record Entry(
-            String target, String key, String action, String limits, Instant until, String author, String note) {}
+            String target, String key, String action, String limits, String until, String author, String note) {}
 
     /**
      * A line of the audit.
@@ -107,19 +104,36 @@ public final class Control {
      */
     public record Change(String time, String author, String what, String before, String note) {}
 
+    /**
+     * What a command has done.
+     *
+     * @param isDone false if an instance refused it or did not answer
+     * @param lines about it
+     * @param rows what was asked for: records of the types above
+     */
+    public record Answer(boolean isDone, List<String> lines, List<? extends Record> rows) {}
+
+    /**
+     * Runs a command of the command line, which the endpoint has too. Commands and arguments are those that {@code java -jar
+     * limiter-tools.jar help} shows, without the dashes; an argument without a value is {@code "true"}.
+     *
+     * @param command such as {@code override add}
+     * @param author for the audit
+     * @throws InterruptedException while it waits for instances
+     */
+    public Answer run(String command, Map<String, String> arguments, String author) throws InterruptedException {
+        return new Commands(this, arguments, author).run(command);
+    }
+
     /** The time of Redis, by which overrides and switches end. */
     public Instant now() {
-        return Heads.time(heads.nowMicros());
+        return Directive.time(group.nowMicros());
     }
 
     /** The published version; of number 0 and without text if nothing is published. */
     public Version current() {
-        Head head = heads.head();
-        return head.version() == 0 ? none() : version(head.version());
-    }
-
-    private static Version none() {
-        return new Version(0, Instant.EPOCH, "", "", "");
+        long version = group.head().version();
+        return version == 0 ? new Version(0, Instant.EPOCH.toString(), "", "", "") : version(version);
     }
 
     /**
@@ -128,29 +142,22 @@ public final class Control {
      * @throws IllegalArgumentException if it is not kept any more
      */
     public Version version(long number) {
-        String record = heads.text(number);
-        if (record == null) {
+        Directive kept = group.text(number);
+        if (kept == null) {
             throw new IllegalArgumentException("there is no version " + number + "; the last " + ControlKeys.VERSIONS
                     + " are kept: " + versions().stream().map(Version::version).toList());
         }
-        return version(Published.of(record));
-    }
-
-    /** Also of an earlier version: what is published again is signed again. */
-    private Version version(Published text) {
-        text.check(signer, false, Published.TEXT);
-        return new Version(text.version(), Heads.time(text.micros()), text.author(), text.note(), text.text());
+        return new Version(
+                kept.version(), Directive.time(kept.micros()).toString(), kept.author(), kept.note(), kept.value());
     }
 
     /** The versions that are kept, the latest first. */
     public List<Version> versions() {
         List<Version> all = new ArrayList<>();
-        long latest = heads.head().version();
+        long latest = group.head().version();
         for (long number = latest; number > Math.max(0, latest - ControlKeys.VERSIONS); number--) {
-            String record = heads.text(number);
-            if (record != null) {
-                readable(one -> version(Published.of(one)), record).forEach(all::add);
-            }
+            long kept = number;
+            readable(() -> group.text(kept)).map(one -> version(kept)).forEach(all::add);
         }
         return all;
     }
@@ -160,7 +167,7 @@ public final class Control {
      *
      * @param based the number of the version that the author has seen; 0 for none
      * @return the new version
-     * @throws ConfigException with all mistakes that can be found without an instance's own configuration
+     * @throws io.limiter.config.ConfigException with all mistakes that can be found without an instance's own configuration
      * @throws ConflictException if another version is published than the one that the author has seen; its message shows each line
      *     that would have been overwritten
      */
@@ -170,37 +177,24 @@ public final class Control {
 
     /** Publishes an earlier version again, as a new one, which is returned. */
     public long rollBack(long to, String author, String note) {
-        return publish(version(to).text(), author, note, heads.head().version(), "roll back to version " + to + " as");
+        String text = version(to).text();
+        return publish(text, author, note, group.head().version(), "roll back to version " + to + " as");
     }
 
     private long publish(String text, String author, String note, long based, String what) {
-        Words.check(text);
-        return heads.change((seen, micros) -> {
-                    if (seen.version() != based) {
-                        throw new ConflictException(lost(based, text));
-                    }
-                    Published next =
-                            new Published(based + 1, micros, author, note, "", text).signed(signer, Published.TEXT);
-                    return new Heads.Next(
-                            new Head(next.version(), micros, seen.revision(), seen.askedMicros()),
-                            ControlKeys.PUBLISH,
-                            List.of(
-                                    keys.head(),
-                                    keys.text(next.version()),
-                                    keys.audit(),
-                                    keys.text(next.version() - ControlKeys.VERSIONS)),
-                            next.record(),
-                            Heads.audit(micros, author, what + " version " + next.version(), "version " + based, note));
-                })
-                .version();
-    }
-
-    /** With what would have been overwritten: the lines in which the published text and the other one differ. */
-    private String lost(long based, String text) {
-        Version now = current();
-        return "RL-510 version " + now.version() + " by " + now.author() + " is published, and not version " + based
-                + "; nothing was changed. This would have been overwritten; publish again if that is meant:\n"
-                + String.join("\n", Words.changes(now.text(), text));
+        Words.values("the text", text);
+        long next = based + 1;
+        group.change(what + " version " + next, (seen, micros) -> {
+            if (seen.version() != based) {
+                Version now = current();
+                throw new ConflictException("RL-510 version " + now.version() + " by " + now.author()
+                        + " is published, and not version " + based
+                        + "; nothing was changed. This would have been overwritten; publish again if that is meant:\n"
+                        + String.join("\n", Words.changes(now.text(), text)));
+            }
+            return Directive.text(Directive.Kind.TEXT, next, micros, author, note, text);
+        });
+        return next;
     }
 
     /**
@@ -211,17 +205,13 @@ public final class Control {
      *     answer"} for one that has not said
      */
     public Map<String, String> ask(String text, String author, Duration longest) throws InterruptedException {
-        Words.check(text);
-        long micros = heads.change((seen, now) -> new Heads.Next(
-                        new Head(seen.version(), seen.textMicros(), seen.revision(), now),
-                        ControlKeys.PUBLISH,
-                        List.of(keys.head(), keys.candidate(), keys.audit(), keys.unused()),
-                        new Published(seen.version() + 1, now, author, "", "", text)
-                                .signed(signer, Published.CANDIDATE)
-                                .record(),
-                        ""))
-                .askedMicros();
-        return running.waitFor(longest, report -> report.askedMicros() == micros ? report.verdict() : null);
+        Words.values("the text", text);
+        Directive asked = group.change(
+                "",
+                (seen, micros) ->
+                        Directive.text(Directive.Kind.CANDIDATE, seen.version() + 1, micros, author, "", text));
+        long micros = Objects.requireNonNull(asked).micros();
+        return group.waitFor(longest, report -> report.has().askedMicros() == micros ? report.verdict() : null);
     }
 
     /**
@@ -230,79 +220,104 @@ public final class Control {
      * @return by the name of each instance why it does not run it; empty for one that does
      */
     public Map<String, String> await(Duration longest) throws InterruptedException {
-        Head head = heads.head();
-        return running.waitFor(
-                longest,
-                report -> Running.isCurrent(report, head)
-                        ? ""
-                        : report.lookedMicros() == head.textMicros()
-                                        && !report.problem().isEmpty()
-                                ? report.problem()
-                                : null);
+        Head head = group.head();
+        return group.waitFor(longest, report -> {
+            if (isCurrent(report, head)) {
+                return "";
+            }
+            boolean isRefused = report.lookedMicros() == head.textMicros()
+                    && !report.problem().isEmpty();
+            return isRefused ? report.problem() : null;
+        });
+    }
+
+    private static boolean isCurrent(Report report, Head head) {
+        return report.has().textMicros() == head.textMicros() && report.has().revision() >= head.revision();
     }
 
     /** The instances that have reported in the last seconds, by name. */
     public List<Instance> instances() {
-        return running.all(heads.head());
+        Head head = group.head();
+        return group.reports().entrySet().stream()
+                .map(one -> new Instance(
+                        one.getKey(),
+                        one.getValue().has().version(),
+                        isCurrent(one.getValue(), head),
+                        one.getValue().problem()))
+                .toList();
     }
 
     /**
-     * Sets an override of a key, which replaces an earlier one of it.
+     * Sets an override of a key, or a switch, which replaces an earlier one of the same target and key.
      *
-     * @param policy its name
-     * @param key whose calls it concerns; not the shared key, and none with a stand-in
-     * @param action {@code limits}, {@code unlimited} or {@code blocked}
-     * @param limits with {@code limits} the limits, in the words of the configuration; else empty
+     * @param target {@code policy:NAME}; of a switch also {@code rule:NAME} or {@code all}
+     * @param key whose calls it concerns: an address, {@code user:alice}, or as the log of denials shows it; empty for a switch
+     * @param action for a key {@code limits}, {@code unlimited} or {@code blocked}; else {@code off}, {@code shadow} or {@code deny}
+     * @param limits with {@code limits} those, in the words of the configuration; else empty
      */
-    public void override(
-            String policy, PartitionKey key, String action, String limits, Instant until, String author, String note) {
+    public void set(
+            String target, String key, String action, String limits, Instant until, String author, String note) {
+        String canonical = canonical(key);
+        Directive.Kind kind = Directive.Kind.of(action);
         if (!limits.isEmpty()) {
             LimitText.parseAll(limits);
         }
-        directing.set("policy:" + policy, key.canonical(), action, limits, until, author, note);
+        Instant now = now();
+        if (!until.isAfter(now) || until.isAfter(now.plus(LONGEST_END))) {
+            throw new IllegalArgumentException("RL-503 the end " + until
+                    + " is past, or more than ten years away; by the time of Redis it is " + now);
+        }
+        long end = ChronoUnit.MICROS.between(Instant.EPOCH, until);
+        // It is made once to be checked, and named in the audit.
+        Directive made = new Directive(0, kind, target, canonical, end, author, note, limits, "");
+        group.change(
+                made + " until " + until,
+                (seen, micros) -> new Directive(micros, kind, target, canonical, end, author, note, limits, ""));
     }
 
-    /** Removes the override of a key. Returns whether there was one. */
-    public boolean removeOverride(String policy, PartitionKey key, String author, String note) {
-        return directing.remove("policy:" + policy, key.canonical(), author, note);
+    /** Removes an override of a key, or a switch, for which the key is empty. Returns whether there was one. */
+    public boolean remove(String target, String key, String author, String note) {
+        String canonical = canonical(key);
+        return group.change(
+                        "removed " + (target + " " + canonical).strip(),
+                        (seen, micros) -> new Directive(
+                                micros,
+                                Directive.Kind.REMOVED,
+                                target,
+                                canonical,
+                                micros + DAY_MICROS,
+                                author,
+                                note,
+                                "",
+                                ""))
+                != null;
+    }
+
+    private static String canonical(String key) {
+        return key.isEmpty() ? "" : Words.key(key).canonical();
     }
 
     /**
-     * Sets a switch.
-     *
-     * @param target {@code policy:NAME}, {@code rule:NAME} or {@code all}
-     * @param action {@code off}, {@code shadow}, or with {@code all} {@code deny}
-     */
-    public void turn(String target, String action, Instant until, String author, String note) {
-        directing.set(target, "", action, "", until, author, note);
-    }
-
-    /** Removes a switch. Returns whether there was one. */
-    public boolean removeSwitch(String target, String author, String note) {
-        return directing.remove(target, "", author, note);
-    }
-
-    /**
-     * What an operator should know before an override with other limits is set: that callers begin with full quota, because the state
-     * is another one; or that no instance has reported the policy. Empty if there is nothing.
+     * What an operator should know before something is set for a policy: that callers begin with full quota, because the state
+     * under these limits is another one; or that no instance has reported the policy. Empty if there is nothing.
      */
     public List<String> notes(String policy, String limits) {
-        return Words.notes(policy, policies().get(policy), limits);
+        return Words.notes(policy, group.policies().get(policy), limits);
     }
 
     /** The overrides and switches in force, by their targets. */
     public List<Entry> entries() {
-        long now = heads.nowMicros();
-        return store.fields(keys.directivesById()).values().stream()
-                .flatMap(record -> readable(this::directive, record))
+        long now = group.nowMicros();
+        return group.store().fields(group.keys().directivesById()).values().stream()
+                .flatMap(record -> readable(() -> Directive.of(record).checked(group.signer(), false)))
                 .filter(one -> one.untilMicros() > now)
                 .sorted(Comparator.comparing(Directive::id))
                 .map(one -> new Entry(
                         one.target(),
                         one.key(),
                         one.kind().text(),
-                        one.limits(),
-                        Heads.time(one.untilMicros()),
+                        one.value(),
+                        Directive.time(one.untilMicros()).toString(),
                         one.author(),
                         one.note()))
                 .toList();
@@ -310,34 +325,24 @@ public final class Control {
 
     /** The last changes, the newest first. */
     public List<Change> audit(int most) {
-        return store.log(keys.audit(), most).stream()
-                .map(line -> (line + "\t\t\t\t").split("\t", -1))
+        return group.store().log(group.keys().audit(), most).stream()
+                .map(line -> Arrays.copyOf(line.split("\t", 5), 5))
                 .map(parts -> new Change(
-                        Report.plain(parts[0]),
-                        Report.plain(parts[1]),
-                        Report.plain(parts[2]),
-                        Report.plain(parts[3]),
-                        Report.plain(parts[4])))
+                        Texts.plain(parts[0]),
+                        Texts.plain(parts[1]),
+                        Texts.plain(parts[2]),
+                        readable(() -> Directive.of(String.valueOf(parts[4])))
+                                .map(Directive::toString)
+                                .findFirst()
+                                .orElse(Texts.plain(parts[4])),
+                        Texts.plain(parts[3])))
                 .toList();
     }
 
-    /** The limits of policies, by name, as the instances have reported them: for people, because any instance can write them. */
-    public Map<String, String> policies() {
-        Map<String, String> all = new TreeMap<>();
-        store.fields(keys.policies()).forEach((name, limits) -> all.put(Report.plain(name), Report.plain(limits)));
-        return all;
-    }
-
-    private Directive directive(String record) {
-        Directive one = Directive.of(record);
-        one.check(signer, false);
-        return one;
-    }
-
     /** None of a record that somebody else has written there, so that the others are shown. */
-    private static <T> Stream<T> readable(Function<String, T> parser, String record) {
+    private static Stream<Directive> readable(Supplier<@Nullable Directive> parsed) {
         try {
-            return Stream.of(parser.apply(record));
+            return Stream.ofNullable(parsed.get());
         } catch (IllegalArgumentException foreign) {
             return Stream.empty();
         }

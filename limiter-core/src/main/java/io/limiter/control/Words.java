@@ -4,13 +4,17 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
-import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.LimitText;
-import io.limiter.internal.control.Published;
+import io.limiter.internal.control.Directive;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,14 +24,14 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The words of operators: texts, keys and limits. */
-public final class Words {
+/** The words of operators: texts, keys, limits and times. */
+final class Words {
     /** A part that is a secret, in clear. */
     private static final Pattern SECRET =
             Pattern.compile("(^|:)(session|bearer|header|cookie|query)(\\.[^=:]*)?=(?!~)");
 
     private static final String USER = "user:";
-    private static final int IPV6_PREFIX = 64;
+    private static final String IPV6_NETWORK = "/64";
 
     private Words() {}
 
@@ -35,9 +39,9 @@ public final class Words {
      * What a text changes of another one, in the words of the configuration: {@code limiter.plans.free.limits: 2/1m -> 20/1m}. A
      * key that one of them does not have is {@code (own)}: each instance has its own value.
      *
-     * @throws ConfigException as {@link #check} does
+     * @throws io.limiter.config.ConfigException as {@link #values} does
      */
-    public static List<String> changes(String before, String text) {
+    static List<String> changes(String before, String text) {
         Map<String, String> now = values("the published text", before);
         Map<String, String> next = values("the text", text);
         Set<String> keys = new LinkedHashSet<>(now.keySet());
@@ -51,14 +55,10 @@ public final class Words {
     /**
      * Checks a text as far as that is possible without the configuration of an instance.
      *
-     * @throws ConfigException with all mistakes
+     * @throws io.limiter.config.ConfigException with all mistakes
      */
-    public static void check(String text) {
-        values("the text", text);
-    }
-
-    private static Map<String, String> values(String source, String text) {
-        Published.checkSize(text.length(), 0);
+    static Map<String, String> values(String source, String text) {
+        Directive.checkText(text);
         try {
             LimiterConfig.Builder all = LimiterConfig.builder();
             Map<String, String> values = all.over(source, new StringReader(text));
@@ -75,18 +75,14 @@ public final class Words {
      *
      * @throws IllegalArgumentException if it is none; also for a secret in clear, which is stored as a hash
      */
-    public static PartitionKey key(String text) {
-        IpAddress address = IpAddress.parse(text);
-        if (address != null) {
+    static PartitionKey key(String text) {
+        String address = text.replaceFirst("/.*", "");
+        if (IpAddress.parse(address) != null) {
+            String network = text.indexOf(':') >= 0 && address.equals(text) ? text + IPV6_NETWORK : text;
             return PartitionKey.of(
-                    text.indexOf(':') < 0
-                            ? address.toString()
-                            : IpNetwork.parse(address + "/" + IPV6_PREFIX)
-                                    .withoutHostBits()
-                                    .toString());
-        }
-        if (text.indexOf('/') > 0 && IpAddress.parse(text.substring(0, text.indexOf('/'))) != null) {
-            return PartitionKey.of(IpNetwork.parse(text).withoutHostBits().toString());
+                    network.equals(address)
+                            ? Objects.requireNonNull(IpAddress.parse(address)).toString()
+                            : IpNetwork.parse(network).withoutHostBits().toString());
         }
         int colon = text.indexOf(':');
         boolean isWord = colon > 0 && (text.startsWith(USER) || text.indexOf('=') < 0);
@@ -103,11 +99,25 @@ public final class Words {
         return key;
     }
 
+    /** The end that is written as {@code 2h} from now, {@code 2026-12-01} or {@code 2026-12-01T08:00:00Z}. */
+    static Instant until(String text, Instant now) {
+        try {
+            if (text.matches("\\d{4}-\\d{2}-\\d{2}")) {
+                return LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant();
+            }
+            Duration left =
+                    text.indexOf('T') > 0 ? Duration.between(now, Instant.parse(text)) : LimitText.parseDuration(text);
+            return now.plus(left);
+        } catch (DateTimeException | ArithmeticException wrong) {
+            throw new IllegalArgumentException(
+                    "until " + text + " is not a time; write 2h, 2026-12-01 or 2026-12-01T08:00:00Z", wrong);
+        }
+    }
+
     /** @param known the limits of the policy, as instances report them; null if none has */
     static List<String> notes(String policy, @Nullable String known, String limits) {
         if (known == null) {
-            return List.of(
-                    "no instance has reported a policy '" + policy + "'; the override has no effect until one has it");
+            return List.of("no instance has reported a policy '" + policy + "'; this has no effect until one has it");
         }
         List<String> notes = new ArrayList<>();
         if (!limits.isEmpty() && LimitText.isLimits(known)) {

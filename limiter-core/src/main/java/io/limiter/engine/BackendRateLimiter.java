@@ -101,6 +101,9 @@ final class BackendRateLimiter extends RateLimiter {
         if (!isKnown) {
             lastAsked[slot] = new Asked(policy, decider, counts);
         }
+        if (decision.source() == Decision.Source.OVERRIDDEN) {
+            return counted(decision, false, Runnable::run);
+        }
         counts.count(decision);
         if (!decision.allowed()) {
             if (decision.blocked()) {

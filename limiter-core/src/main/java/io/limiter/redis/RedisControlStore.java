@@ -2,17 +2,19 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.internal.control.ControlStore;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
-import org.redisson.api.RFuture;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisConnectionException;
@@ -81,24 +83,21 @@ public final class RedisControlStore implements ControlStore {
     }
 
     @Override
-    public @Nullable String get(String key) {
-        return ask(redis -> redis.<String>getBucket(key, TEXT).getAsync());
-    }
-
-    @Override
-    public long size(String key) {
-        return ask(redis -> redis.getBucket(key, TEXT).sizeAsync());
+    public @Nullable String get(String key, int mostBytes) {
+        ByteBuffer bytes = ByteBuffer.allocate(mostBytes + 1);
+        // One GETRANGE: whoever may write there can't make an instance read more.
+        ask(redis -> redis.getBinaryStream(key).getAsynchronousChannel().read(bytes));
+        if (!bytes.hasRemaining()) {
+            throw new IllegalArgumentException("RL-503 " + key + " has more than " + mostBytes
+                    + " bytes, which are not read; publish again, and less");
+        }
+        return bytes.position() == 0 ? null : new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
     }
 
     @Override
     public List<String> above(String key, long score, int most) {
         return new ArrayList<>(ask(redis -> redis.<String>getScoredSortedSet(key, TEXT)
                 .valueRangeAsync(score, false, Double.POSITIVE_INFINITY, true, 0, most)));
-    }
-
-    @Override
-    public @Nullable String field(String key, String field) {
-        return ask(redis -> redis.<String, String>getMap(key, TEXT).getAsync(field));
     }
 
     @Override
@@ -112,11 +111,11 @@ public final class RedisControlStore implements ControlStore {
     }
 
     @Override
-    public List<String> run(String script, List<String> keys, List<String> arguments) {
+    public List<String> run(String name, List<String> keys, List<String> arguments) {
         return ask(redis -> redis.getScript(TEXT)
                 .evalAsync(
                         RScript.Mode.READ_WRITE,
-                        script,
+                        Script.resource("control_" + name),
                         RScript.ReturnType.LIST,
                         List.copyOf(keys),
                         arguments.toArray()));
@@ -131,7 +130,7 @@ public final class RedisControlStore implements ControlStore {
                 || isPermitted(redis -> redis.getMap(key, TEXT).fastRemoveAsync(unused));
     }
 
-    private boolean isPermitted(Function<RedissonClient, RFuture<?>> question) {
+    private boolean isPermitted(Function<RedissonClient, Future<?>> question) {
         try {
             ask(question);
             return true;
@@ -144,7 +143,7 @@ public final class RedisControlStore implements ControlStore {
     }
 
     /** Again only where there was no connection, so that nothing was sent. */
-    private <T extends @Nullable Object> T ask(Function<RedissonClient, ? extends RFuture<? extends T>> question) {
+    private <T extends @Nullable Object> T ask(Function<RedissonClient, ? extends Future<? extends T>> question) {
         for (int i = 1; ; i++) {
             try {
                 return askOnce(question);
@@ -158,13 +157,13 @@ public final class RedisControlStore implements ControlStore {
         }
     }
 
-    private <T extends @Nullable Object> T askOnce(Function<RedissonClient, ? extends RFuture<? extends T>> question) {
+    private <T extends @Nullable Object> T askOnce(Function<RedissonClient, ? extends Future<? extends T>> question) {
         RedissonClient connected = client.get();
         if (connected == null) {
             throw new BackendException("RL-201 there is no connection to Redis yet");
         }
         try {
-            return question.apply(connected).toCompletableFuture().get(longestMillis, TimeUnit.MILLISECONDS);
+            return question.apply(connected).get(longestMillis, TimeUnit.MILLISECONDS);
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
             throw RedisFailure.closed();

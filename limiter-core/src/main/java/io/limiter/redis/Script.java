@@ -94,7 +94,8 @@ record Script(String name, String text, String sha) {
         return text.substring(begin + mark.length(), end);
     }
 
-    private static String resource(String file) {
+    /** The text of a file. */
+    static String resource(String file) {
         try (InputStream stream = Script.class.getResourceAsStream(file + ".lua")) {
             return new String(
                     Objects.requireNonNull(stream, "no such resource").readAllBytes(), StandardCharsets.UTF_8);

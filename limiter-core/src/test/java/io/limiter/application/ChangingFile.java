@@ -40,13 +40,17 @@ abstract class ChangingFile {
         file = folder.resolve("limiter.properties");
         write(VOTE.formatted(3));
         limiter = Limiter.start(LimiterConfig.load(file));
-        reload = new Reload(limiter, limiter.config(), time -> {
-            assertEquals(PAUSE, time);
-            if (!meanwhile.isEmpty()) {
-                meanwhile.remove().run();
-            }
-            return false;
-        });
+        reload = new Reload(
+                limiter,
+                limiter.config(),
+                time -> {
+                    assertEquals(PAUSE, time);
+                    if (!meanwhile.isEmpty()) {
+                        meanwhile.remove().run();
+                    }
+                    return false;
+                },
+                PAUSE);
     }
 
     @AfterEach
@@ -64,7 +68,7 @@ abstract class ChangingFile {
     }
 
     void look() {
-        assertDoesNotThrow(() -> reload.look(PAUSE));
+        assertDoesNotThrow(() -> reload.look());
     }
 
     long permits() {

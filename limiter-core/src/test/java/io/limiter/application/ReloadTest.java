@@ -132,7 +132,7 @@ class ReloadTest extends ChangingFile {
                     return read;
                 })
                 .build();
-        new Reload(limiter, first, time -> false).look(PAUSE);
+        new Reload(limiter, first, time -> false, PAUSE).look();
         assertEquals(7, permits());
         assertEquals(1, log.of(Level.INFO, "RL-162").size(), log::toString);
     }

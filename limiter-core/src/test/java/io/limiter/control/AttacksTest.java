@@ -11,8 +11,8 @@ import io.limiter.application.Limiter;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Head;
-import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
+import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ class AttacksTest extends ControlFixture {
     private final ControlKeys keys = new ControlKeys(group);
 
     /** What an attacker writes who has no secret, or another one. */
-    private void plant(String address, Published text, Head head) {
+    private void plant(String address, Directive text, Head head) {
         redis(address, redis -> {
             redis.set(keys.text(text.version()), text.record());
             redis.set(keys.head(), head.toString());
@@ -41,6 +41,10 @@ class AttacksTest extends ControlFixture {
         return control.await(LONG).values().iterator().next();
     }
 
+    private static Directive withSignature(Directive forged, Directive signed) {
+        return Directive.of(forged.record().replaceFirst("\t\t\t", "\t\t" + signed.signature() + "\t"));
+    }
+
     private static long micros() {
         return System.currentTimeMillis() * 1_000;
     }
@@ -49,7 +53,7 @@ class AttacksTest extends ControlFixture {
     void anUnsignedText() throws Exception {
         Limiter one = instance(OLD, OWN);
         long now = micros();
-        plant(OLD, new Published(1, now, "mallory", "", "", TEXT), new Head(1, now, 0, 0));
+        plant(OLD, text(1, now, "mallory", TEXT), new Head(1, now, 0, 0));
         assertTrue(refusal(control(OLD)).contains("RL-502"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
     }
@@ -58,20 +62,16 @@ class AttacksTest extends ControlFixture {
     void aTextThatIsSignedForAnotherGroupVersionOrTime() throws Exception {
         Limiter one = instance(OLD, OWN);
         long now = micros();
-        Published signed =
-                new Published(1, now, "alice", "", "", TEXT).signed(new Signer(group, SECRET), Published.TEXT);
-        List<UnaryOperator<Published>> forgeries = List.of(
-                text -> new Published(1, now, "alice", "", "", TEXT)
-                        .signed(new Signer(group + "x", SECRET), Published.TEXT),
-                text -> new Published(1, now, "alice", "", "", TEXT)
-                        .signed(new Signer(group, SECRET + "x"), Published.TEXT),
-                text -> new Published(1, now + 1, "alice", "", text.signature(), TEXT),
-                text -> new Published(2, now, "alice", "", text.signature(), TEXT),
-                text -> new Published(1, now, "bob", "", text.signature(), TEXT),
-                text -> new Published(
-                        1, now, "alice", "", text.signature(), TEXT + "limiter.policies.x.limits = 1/1s\n"));
+        Directive signed = text(1, now, "alice", TEXT).signed(new Signer(group, SECRET));
+        List<UnaryOperator<Directive>> forgeries = List.of(
+                text -> text(1, now, "alice", TEXT).signed(new Signer(group + "x", SECRET)),
+                text -> text(1, now, "alice", TEXT).signed(new Signer(group, SECRET + "x")),
+                text -> withSignature(text(1, now + 1, "alice", TEXT), text),
+                text -> withSignature(text(2, now, "alice", TEXT), text),
+                text -> withSignature(text(1, now, "bob", TEXT), text),
+                text -> withSignature(text(1, now, "alice", TEXT + "limiter.policies.x.limits = 1/1s\n"), text));
         for (int i = 0; i < forgeries.size(); i++) {
-            Published forged = forgeries.get(i).apply(signed);
+            Directive forged = forgeries.get(i).apply(signed);
             plant(OLD, forged, new Head(forged.version(), forged.micros(), 0, 0));
             assertTrue(refusal(control(OLD)).contains("RL-502"), "forgery " + i);
         }
@@ -132,17 +132,24 @@ class AttacksTest extends ControlFixture {
         redis(OLD, redis -> {
             String record = redis.get(keys.candidate());
             redis.set(keys.text(1), record);
-            redis.set(keys.head(), new Head(1, Published.of(record).micros(), 0, 0).toString());
+            redis.set(keys.head(), new Head(1, Directive.of(record).micros(), 0, 0).toString());
         });
         assertTrue(refusal(control).contains("RL-502"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
+        // Neither among the overrides.
+        redis(OLD, redis -> {
+            redis.zadd(keys.directives(), micros() + 1_000_000, redis.get(keys.candidate()));
+            redis.set(keys.head(), new Head(0, 0, micros() + 2_000_000, 0).toString());
+        });
+        await("it says so", () -> findings(one).contains("RL-503 it is a text"));
+        assertTrue(one.directives().all().isEmpty());
     }
 
     @Test
     void aHeadOfAnotherFormKeepsNoSwitchFromEnding() throws Exception {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
-        control.turn("policy:vote", "off", Instant.now().plusSeconds(4), "op", "");
+        control.set("policy:vote", "", "off", "", Instant.now().plusSeconds(4), "op", "");
         await("off", () -> one.directives().all().size() == 1);
         String[] head = new String[1];
         redis(OLD, redis -> {
@@ -164,17 +171,17 @@ class AttacksTest extends ControlFixture {
             for (int i = 0; i < ControlKeys.MOST_DIRECTIVES; i++) {
                 long end = now + (i < 200 ? -1 : 900_000_000);
                 String record = new Directive(
-                                i + 1, "policy:vote", "k" + i, Directive.Kind.BLOCKED, "", end, "alice", "", "")
+                                i + 1, Directive.Kind.BLOCKED, "policy:vote", "k" + i, end, "alice", "", "", "")
                         .record();
                 redis.hset(keys.directivesById(), "policy:vote k" + i, record);
-                redis.zadd(keys.directing().get(3), end, record);
+                redis.zadd(keys.directivesByEnd(), end, record);
             }
         });
-        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "op", "");
+        control.set("policy:vote", "a", "blocked", "", soon(), "op", "");
         for (int i = 0; i < 97; i++) {
-            control.override("vote", PartitionKey.of("a" + i), "blocked", "", soon(), "op", "");
+            control.set("policy:vote", PartitionKey.of("a" + i).canonical(), "blocked", "", soon(), "op", "");
         }
-        control.turn("all", "deny", soon(), "op", "");
+        control.set("all", "", "deny", "", soon(), "op", "");
     }
 
     @Test
@@ -185,12 +192,34 @@ class AttacksTest extends ControlFixture {
             redis.set(keys.text(1), "x".repeat(10_000_000));
             redis.set(keys.head(), new Head(1, now, 0, 0).toString());
         });
-        assertTrue(refusal(control(OLD)).contains("10000000 bytes"));
+        assertTrue(refusal(control(OLD)).contains("has more than 264144 bytes"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
         IllegalArgumentException refused = assertThrows(
                 IllegalArgumentException.class,
                 () -> control(OLD).publish("#" + "x".repeat(10_000_000), "alice", "", 0));
         assertTrue(refused.getMessage().startsWith("RL-503"), refused.getMessage());
+    }
+
+    /** Instances look often, so what they look at is never read as a whole. */
+    @Test
+    void aHeadWithTenMegabytes() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        redis(OLD, redis -> redis.set(keys.head(), "1".repeat(10_000_000)));
+        await("it says so", () -> findings(one).contains("has more than 100 bytes"));
+        redis(OLD, redis -> {
+            long before = number(redis.info("stats"), "total_net_output_bytes");
+            long looks = number(redis.info("commandstats"), "cmdstat_getrange:calls");
+            Await.until(LONG, "more", () -> number(redis.info("commandstats"), "cmdstat_getrange:calls") > looks + 3);
+            assertTrue(number(redis.info("stats"), "total_net_output_bytes") - before < 5_000_000);
+        });
+        assertTrue(
+                assertThrows(IllegalArgumentException.class, () -> control(OLD).publish(TEXT, "alice", "", 0))
+                        .getMessage()
+                        .startsWith("RL-503"));
+    }
+
+    private static long number(String statistics, String name) {
+        return Long.parseLong(statistics.replaceAll("(?s).*" + name + "[:=](\\d+).*", "$1"));
     }
 
     @Test
@@ -204,16 +233,14 @@ class AttacksTest extends ControlFixture {
         for (String word : List.of("a\nb", "a\tb", "\u001b[31m", "a\u202eb", "x".repeat(201))) {
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, word, "", 0));
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, "alice", word, 0));
-            assertThrows(IllegalArgumentException.class, () -> control.turn("all", "off", soon(), word, ""));
-            assertThrows(IllegalArgumentException.class, () -> control.turn("all", "off", soon(), "alice", word));
+            assertThrows(IllegalArgumentException.class, () -> control.set("all", "", "off", "", soon(), word, ""));
+            assertThrows(
+                    IllegalArgumentException.class, () -> control.set("all", "", "off", "", soon(), "alice", word));
         }
         // Escaped, so that only the values have them, and signed.
         long now = micros();
         String escaped = "limiter.denials.log-per-second = 1\\u0007\n";
-        plant(
-                OLD,
-                new Published(1, now, "alice", "", "", escaped).signed(new Signer(group, SECRET), Published.TEXT),
-                new Head(1, now, 0, 0));
+        plant(OLD, text(1, now, "alice", escaped).signed(new Signer(group, SECRET)), new Head(1, now, 0, 0));
         assertTrue(refusal(control).contains("RL-503"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
         assertEquals(List.of(), control.audit(10));
@@ -251,11 +278,7 @@ class AttacksTest extends ControlFixture {
                 "limiter.instances = 1000")) {
             assertThrows(IllegalArgumentException.class, () -> control(OLD).publish(line + "\n", "alice", "", 0), line);
             long now = micros();
-            plant(
-                    OLD,
-                    new Published(1, now, "alice", "", "", line + "\n")
-                            .signed(new Signer(group, SECRET), Published.TEXT),
-                    new Head(1, now, 0, 0));
+            plant(OLD, text(1, now, "alice", line + "\n").signed(new Signer(group, SECRET)), new Head(1, now, 0, 0));
             assertTrue(refusal(control(OLD)).matches("(?s).*RL-(504|150).*"), line);
         }
     }
@@ -268,11 +291,11 @@ class AttacksTest extends ControlFixture {
         assertTrue(refusal(control).contains("RL-504"));
         control.publish(TEXT, "alice", "", 1);
         assertEquals("", refusal(control));
-        control.override("vote", PartitionKey.of("a"), "unlimited", "", soon(), "op", "");
-        control.turn("policy:vote", "off", soon(), "op", "");
+        control.set("policy:vote", "a", "unlimited", "", soon(), "op", "");
+        control.set("policy:vote", "", "off", "", soon(), "op", "");
         await("the switch", () -> one.directives().all().size() == 1);
         assertEquals("policy:vote", one.directives().all().iterator().next().target());
-        control.override("vote", PartitionKey.of("b"), "unlimited", "", soon(), "op", "");
+        control.set("policy:vote", "b", "unlimited", "", soon(), "op", "");
         await("it says so", () -> findings(one).contains("RL-504 overrides are not taken here"));
         await("the report too", () -> control.instances().get(0).problem().contains("RL-504 overrides"));
     }
@@ -282,11 +305,11 @@ class AttacksTest extends ControlFixture {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
         PartitionKey key = PartitionKey.of("192.0.2.1");
-        control.override("vote", key, "unlimited", "", soon(), "op", "");
+        control.set("policy:vote", key.canonical(), "unlimited", "", soon(), "op", "");
         await("in force", () -> one.directives().all().size() == 1);
         List<String> old = new ArrayList<>();
         redis(OLD, redis -> old.addAll(redis.zrange(keys.directives(), 0, -1)));
-        control.removeOverride("vote", key, "op", "");
+        control.remove("policy:vote", key.canonical(), "op", "");
         await("removed", () -> one.directives().all().isEmpty());
         long later = micros() + 5_000_000;
         redis(OLD, redis -> {
@@ -296,12 +319,12 @@ class AttacksTest extends ControlFixture {
                     later + 1,
                     new Directive(
                                     later + 1,
-                                    "all",
-                                    "",
                                     Directive.Kind.OFF,
+                                    "all",
                                     "",
                                     later + 3_600_000_000L,
                                     "mallory",
+                                    "",
                                     "",
                                     "")
                             .record());
@@ -309,7 +332,7 @@ class AttacksTest extends ControlFixture {
             redis.set(keys.head(), new Head(0, 0, later + 2, 0).toString());
         });
         // What is right is taken all the same.
-        control.override("vote", PartitionKey.of("198.51.100.7"), "blocked", "", soon(), "op", "");
+        control.set("policy:vote", "198.51.100.7", "blocked", "", soon(), "op", "");
         await("the right one", () -> one.directives().all().size() == 1);
         assertFalse(one.tryAcquire("vote", PartitionKey.of("198.51.100.7"), 1).allowed());
         assertEquals(Decision.Source.REDIS, one.tryAcquire("vote", key, 1).source());

@@ -9,7 +9,6 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.Head;
-import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
 import io.limiter.kit.RedisServers;
 import java.nio.file.Path;
@@ -47,7 +46,7 @@ class AwayTest extends ControlFixture {
         Limiter kept = instance(
                 config().property("limiter.control.folder", folder.toString()), "limiter.policies.vote.limits = 2/1m");
         control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
-        control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "alice", "");
+        control.set("policy:vote", "a", "blocked", "", soon(), "alice", "");
         await(
                 "in force",
                 () -> limits(kept, "vote").contains("20/1m")
@@ -90,11 +89,11 @@ class AwayTest extends ControlFixture {
             Limiter before = instance(
                     config().property("limiter.control.folder", folder.toString()),
                     "limiter.policies.vote.limits = 2/1m");
-            control.turn("policy:vote", "off", soon(), "op", "");
+            control.set("policy:vote", "", "off", "", soon(), "op", "");
             await("off", () -> before.directives().all().size() == 1);
             List<String> signed = new ArrayList<>();
             redis(address, redis -> signed.addAll(redis.zrange(keys.directives(), 0, -1)));
-            control.removeSwitch("policy:vote", "op", "");
+            control.remove("policy:vote", "", "op", "");
             await("on", () -> before.directives().all().isEmpty());
             before.close();
             Limiter again = instance(
@@ -105,7 +104,7 @@ class AwayTest extends ControlFixture {
                 redis.zadd(keys.directives(), later, signed.get(0));
                 redis.set(keys.head(), new Head(0, 0, later, 0).toString());
             });
-            control.override("vote", PartitionKey.of("a"), "blocked", "", soon(), "alice", "");
+            control.set("policy:vote", "a", "blocked", "", soon(), "alice", "");
             await("what came later", () -> !again.directives().all().isEmpty());
             assertEquals(1, again.directives().all().size());
             assertFalse(again.tryAcquire("vote", PartitionKey.of("a"), 1).allowed());
@@ -129,14 +128,12 @@ class AwayTest extends ControlFixture {
             try (Jedis redis = new Jedis("127.0.0.1", port)) {
                 redis.set(
                         keys.text(2),
-                        new Published(
+                        text(
                                         2,
                                         micros,
                                         "alice",
-                                        "",
-                                        "",
                                         "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n")
-                                .signed(new Signer(group, SECRET), Published.TEXT)
+                                .signed(new Signer(group, SECRET))
                                 .record());
                 redis.set(keys.head(), new Head(2, micros, 0, 0).toString());
             }

@@ -2,6 +2,7 @@ package io.limiter.control;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.control.Directive;
 import io.limiter.kit.Await;
 import io.limiter.redis.RedisControlStore;
 import java.net.URI;
@@ -82,6 +83,11 @@ abstract class ControlFixture {
 
     static void await(String what, java.util.function.BooleanSupplier isSo) throws Exception {
         Await.until(LONG, what, isSo);
+    }
+
+    /** A published text, without a signature. */
+    static Directive text(long version, long micros, String author, String text) {
+        return Directive.text(Directive.Kind.TEXT, version, micros, author, "", text);
     }
 
     static Instant soon() {

@@ -1,40 +1,50 @@
 package io.limiter.tools;
 
+import java.lang.reflect.RecordComponent;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Writes values as JSON. */
 final class Json {
+    private static final Pattern ESCAPED = Pattern.compile("[\"\\\\\\p{Cntrl}]");
+
     private Json() {}
 
-    /** Of maps, collections, numbers, booleans; other values as text. */
-    static String of(@Nullable Object value) {
+    /** Of records, maps, collections, numbers, booleans; other values as text. */
+    static String of(Object value) {
+        if (value instanceof Record record) {
+            return of(parts(record));
+        }
         if (value instanceof Map<?, ?> map) {
             return map.entrySet().stream()
-                    .map(one -> text(String.valueOf(one.getKey())) + ":" + of(one.getValue()))
+                    .map(one -> of(one.getKey()) + ":" + of(one.getValue()))
                     .collect(Collectors.joining(",", "{", "}"));
         }
         if (value instanceof Collection<?> all) {
             return all.stream().map(Json::of).collect(Collectors.joining(",", "[", "]"));
         }
-        return value == null || value instanceof Number || value instanceof Boolean
-                ? String.valueOf(value)
-                : text(value.toString());
+        return value instanceof Number || value instanceof Boolean
+                ? value.toString()
+                : '"'
+                        + ESCAPED.matcher(value.toString())
+                                .replaceAll(odd -> String.format(
+                                        "\\\\u%04x", (int) odd.group().charAt(0)))
+                        + '"';
     }
 
-    private static String text(String value) {
-        StringBuilder written = new StringBuilder("\"");
-        value.chars().forEach(c -> {
-            if (c == '"' || c == '\\') {
-                written.append('\\').append((char) c);
-            } else if (c < ' ') {
-                written.append(String.format("\\u%04x", c));
-            } else {
-                written.append((char) c);
+    /** The components of a record, by name. */
+    static Map<String, Object> parts(Record record) {
+        Map<String, Object> parts = new LinkedHashMap<>();
+        for (RecordComponent part : record.getClass().getRecordComponents()) {
+            try {
+                parts.put(part.getName(), part.getAccessor().invoke(record));
+            } catch (ReflectiveOperationException impossible) {
+                throw new IllegalStateException(impossible);
             }
-        });
-        return written.append('"').toString();
+        }
+        return parts;
     }
 }

@@ -1,83 +1,68 @@
 package io.limiter.tools;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The arguments of a command: words, {@code --name value} and {@code --flag}. */
-final class Options {
-    private static final Set<String> FLAGS =
-            Set.of("json", "wait", "if-all-accept", "dry-run", "yes", "blocked", "unlimited");
+/**
+ * The arguments of a command: words, {@code --name value} and {@code --flag}. The help is their table: an option that it does not name
+ * does not exist, and one has a value if the help names that after it.
+ */
+record Options(List<String> words, Map<String, String> values) {
+    static final String HELP = help();
 
-    private final List<String> words = new ArrayList<>();
-    private final Map<String, String> values = new HashMap<>();
-    private final Set<String> known;
+    private static final Pattern OPTION = Pattern.compile("--([a-z-]+)( \\(?[A-Za-z])?");
 
-    /** @param known the options that have values */
-    Options(Set<String> known, String... arguments) {
-        this.known = known;
-        Deque<String> rest = new ArrayDeque<>(Arrays.asList(arguments));
+    /** @throws IllegalArgumentException for an option that does not exist, or has no value */
+    static Options of(String... arguments) {
+        Options read = new Options(new ArrayList<>(), new HashMap<>());
+        Deque<String> rest = new ArrayDeque<>(List.of(arguments));
         while (!rest.isEmpty()) {
             String argument = rest.pop();
-            if (!argument.startsWith("--")) {
-                words.add(argument);
-                continue;
-            }
-            String name = argument.substring(2);
-            if (FLAGS.contains(name)) {
-                values.put(name, "true");
-            } else if (known.contains(name)) {
-                String value = rest.poll();
+            if (argument.startsWith("--")) {
+                String name = argument.substring(2);
+                String value = hasValue(name) ? rest.poll() : "true";
                 if (value == null) {
                     throw new IllegalArgumentException(argument + " has no value");
                 }
-                values.put(name, value);
+                read.values.put(name, value);
             } else {
-                throw new IllegalArgumentException("there is no option " + argument);
+                read.words.add(argument);
             }
         }
+        return read;
     }
 
-    boolean has(String flag) {
-        return values.containsKey(flag);
+    private static boolean hasValue(String name) {
+        Matcher option = OPTION.matcher(HELP);
+        while (option.find()) {
+            if (option.group(1).equals(name)) {
+                return option.group(2) != null;
+            }
+        }
+        throw new IllegalArgumentException("there is no option --" + name);
+    }
+
+    private static String help() {
+        try (InputStream text = Options.class.getResourceAsStream("help.txt")) {
+            return new String(Objects.requireNonNull(text, "help.txt").readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException unreadable) {
+            throw new IllegalStateException(unreadable);
+        }
     }
 
     @Nullable
     String get(String name) {
-        if (!known.contains(name)) {
-            throw new IllegalStateException(name);
-        }
         return values.get(name);
-    }
-
-    String get(String name, String other) {
-        String value = get(name);
-        return value == null ? other : value;
-    }
-
-    String required(String name) {
-        String value = get(name);
-        if (value == null) {
-            throw new IllegalArgumentException("--" + name + " is missing");
-        }
-        return value;
-    }
-
-    /** The word at that place. */
-    String word(int index, String what) {
-        if (index >= words.size()) {
-            throw new IllegalArgumentException(what + " is missing");
-        }
-        return words.get(index);
-    }
-
-    int size() {
-        return words.size();
     }
 }

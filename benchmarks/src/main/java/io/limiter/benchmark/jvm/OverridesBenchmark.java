@@ -59,13 +59,13 @@ public class OverridesBenchmark {
         for (int i = 0; i < 10_000 && (isOther || overrides.equals("10000")); i++) {
             all.add(new Directive(
                     i + 1,
+                    Directive.Kind.LIMITS,
                     isOther ? "policy:other" : "policy:vote",
                     "user=other" + i,
-                    Directive.Kind.LIMITS,
-                    "100/1m",
                     END,
                     "a",
                     "",
+                    "100/1m",
                     ""));
         }
         inForce.set(Directives.NONE.after(all, 0));

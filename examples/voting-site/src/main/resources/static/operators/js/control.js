@@ -13,7 +13,7 @@ let isMissing = false;
 export function startControl() {
   find('control-publish').addEventListener('submit', (event) => {
     event.preventDefault();
-    ask('Replace the published text by this one?', { action: 'publish', text: find('control-text').value, version });
+    ask('Replace the published text by this one?', { command: 'publish', text: find('control-text').value, based: version });
   });
   find('control-set').addEventListener('submit', (event) => {
     event.preventDefault();
@@ -50,7 +50,7 @@ function show(state) {
   fill('versions', state.versions.slice(0, 5).map((one) => [
     String(one.version), one.text, `${one.author} ${one.note}`,
     one.version === version ? '' : button('Roll back', () => ask(
-      `Publish version ${one.version} again?`, { action: 'roll-back', version: one.version })),
+      `Publish version ${one.version} again?`, { command: 'roll-back', version: one.version })),
   ]));
 }
 
@@ -73,23 +73,23 @@ function askToSet() {
   const kind = find('control-kind').value;
   const target = find('control-target').value.trim();
   const until = new Date(Date.now() + Number(find('control-hours').value) * HOUR_MILLIS).toISOString();
-  const request = { kind, until, note: find('control-note').value };
+  const request = { until, note: find('control-note').value };
   const key = find('control-key').value.trim();
   if (OVERRIDES.includes(kind)) {
     Object.assign(request, {
-      action: 'override', policy: target.replace(/^policy:/, ''), key, limits: kind === 'limits' ? find('control-limits').value : '',
+      command: 'override add', policy: target.replace(/^policy:/, ''), key, [kind]: kind === 'limits' ? find('control-limits').value : true,
     });
-    ask(`Set ${kind} ${request.limits} for the key ${key} of ${target} until ${until}?`, request);
+    ask(`Set ${kind} ${kind === 'limits' ? request.limits : ''} for the key ${key} of ${target} until ${until}?`, request);
   } else {
-    Object.assign(request, { action: 'switch', target });
+    Object.assign(request, { command: 'switch set', target, action: kind });
     ask(`Switch ${target} to ${kind} until ${until}?`, request);
   }
 }
 
 function askToRemove({ target, key }) {
   ask(`Remove what is set for ${target} ${key}?`, key
-    ? { action: 'remove-override', policy: target.replace(/^policy:/, ''), key }
-    : { action: 'remove-switch', target });
+    ? { command: 'override remove', policy: target.replace(/^policy:/, ''), key }
+    : { command: 'switch remove', target });
 }
 
 function ask(text, request) {
@@ -100,11 +100,17 @@ function ask(text, request) {
 }
 
 async function doIt() {
+  const request = asked;
   find('control-sure').hidden = true;
   await answer(async () => {
-    const done = await change(asked);
-    const text = done.version ? `Version ${done.version} is published.` : 'It is in force within a second.';
-    return [verdict('admitted', text, ...(done.notes || []))];
+    try {
+      return [verdict('admitted', ...(await change(request)).lines)];
+    } catch (failure) {
+      if (failure.message.endsWith('add yes if that is meant')) {
+        ask(failure.message, { ...request, yes: true });
+      }
+      throw failure;
+    }
   });
   await refreshControl();
 }

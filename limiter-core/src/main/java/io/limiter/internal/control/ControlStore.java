@@ -9,19 +9,16 @@ import org.jspecify.annotations.Nullable;
  * never call it. Thread-safe. Each method throws {@link io.limiter.BackendException} if there is no answer, or an error.
  */
 public interface ControlStore extends AutoCloseable {
-    /** The text of a key; null if there is none. */
+    /**
+     * The text of a key; null if there is none. More than one byte too many is not read.
+     *
+     * @throws IllegalArgumentException if it has more bytes
+     */
     @Nullable
-    String get(String key);
-
-    /** How many bytes the text of a key has; 0 if there is none. */
-    long size(String key);
+    String get(String key, int mostBytes);
 
     /** The first members of a sorted set above a score, in their order, at most so many. */
     List<String> above(String key, long score, int most);
-
-    /** A field of a hash; null if there is none. */
-    @Nullable
-    String field(String key, String field);
 
     /** The fields of a hash. */
     Map<String, String> fields(String key);
@@ -29,8 +26,8 @@ public interface ControlStore extends AutoCloseable {
     /** The last entries of a log, the newest first. */
     List<String> log(String key, int most);
 
-    /** Runs a script, which may write. Its reply as texts. */
-    List<String> run(String script, List<String> keys, List<String> arguments);
+    /** Runs the script {@code control_NAME.lua}, which may write. Its reply as texts. */
+    List<String> run(String name, List<String> keys, List<String> arguments);
 
     /** Whether the user of this connection may write a key: shown by commands that change nothing. */
     boolean mayWrite(String key, String unused);

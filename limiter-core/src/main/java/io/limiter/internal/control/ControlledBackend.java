@@ -8,12 +8,14 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -79,21 +81,63 @@ public final class ControlledBackend implements Backend {
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
         Asked asked = asked(charges);
-        if (asked == null) {
-            return inner.decideNow(charges, mode);
-        }
-        return asked.isDecided() ? asked.decision() : asked.decision(inner.decideNow(asked.charges(), mode), mode);
+        return asked == null
+                ? inner.decideNow(charges, mode)
+                : BackendException.join(
+                        Access.LIBRARY,
+                        decided(asked, mode, some -> stage(inner.decideNow(some, mode)))
+                                .toCompletableFuture());
     }
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
         Asked asked = asked(charges);
-        if (asked == null) {
-            return inner.decide(charges, mode);
+        return asked == null ? inner.decide(charges, mode) : decided(asked, mode, some -> inner.decide(some, mode));
+    }
+
+    /** Under an override's limits; where nothing is left to ask, nothing is held. */
+    @Override
+    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        Asked asked = asked(charges);
+        return asked == null
+                ? inner.reserve(charges, terms)
+                : decided(asked, Mode.TAKE, some -> inner.reserve(some, terms));
+    }
+
+    /** What is enforced is asked first, then what shadows, by itself: so that it never denies what goes with it. */
+    private CompletionStage<Decision> decided(
+            Asked asked, Mode mode, Function<List<Charge>, CompletionStage<Decision>> ask) {
+        Decision known = asked.decided();
+        if (known != null) {
+            return stage(known);
         }
-        return asked.isDecided()
-                ? CompletableFuture.completedFuture(asked.decision())
-                : inner.decide(asked.charges(), mode).thenApply(answer -> asked.decision(answer, mode));
+        if (asked.shadows.isEmpty()) {
+            return ask.apply(asked.enforced).thenApply(asked::answer);
+        }
+        if (asked.enforced.isEmpty()) {
+            return ask.apply(asked.shadows)
+                    .thenApply(aside -> aside.allowed()
+                            ? asked.answer(aside)
+                            : asked.uncounted().withShadow(Access.LIBRARY, aside));
+        }
+        return ask.apply(asked.enforced)
+                .thenCompose(answer -> answer.allowed() ? beside(asked, answer, mode) : stage(answer));
+    }
+
+    private static CompletionStage<Decision> stage(Decision done) {
+        return CompletableFuture.completedFuture(done);
+    }
+
+    /** Without an answer, the numbers of what shadows are lower. */
+    private CompletionStage<Decision> beside(Asked asked, Decision answer, Mode mode) {
+        try {
+            return inner.decide(asked.shadows, mode)
+                    .handle((aside, failed) -> failed == null
+                            ? asked.answer(answer).withShadow(Access.LIBRARY, aside)
+                            : asked.answer(answer));
+        } catch (BackendException away) {
+            return stage(asked.answer(answer));
+        }
     }
 
     @Override
@@ -150,56 +194,26 @@ public final class ControlledBackend implements Backend {
             }
         }
 
-        /** Those that shadow are asked by themselves, so that they never deny what goes with them. */
-        List<Charge> charges() {
-            return enforced.isEmpty() ? shadows : enforced;
-        }
-
-        boolean isDecided() {
-            return by != null || charges().isEmpty();
-        }
-
-        /** Without asking: denied, or nothing is left to ask. */
-        Decision decision() {
+        /** What needs no asking: a denial, or nothing is left to ask; else null. */
+        @Nullable
+        Decision decided() {
             Directive one = by;
-            return one == null
-                    ? Decision.of(Decision.Source.OVERRIDDEN, all, List.of())
-                    : overridden.denial(denied, one, one.untilMicros() - inForce.nowMicros());
+            if (one != null) {
+                return overridden.denial(denied, one, one.untilMicros() - inForce.nowMicros());
+            }
+            return enforced.isEmpty() && shadows.isEmpty() ? uncounted() : null;
         }
 
-        /** After the answer about what was asked. Of charges that shadow a denial is none. */
-        Decision decision(Decision answer, Mode mode) {
-            if (enforced.isEmpty() && !answer.allowed()) {
-                return Decision.of(Decision.Source.OVERRIDDEN, all, List.of());
-            }
-            if (!enforced.isEmpty() && !shadows.isEmpty() && answer.allowed()) {
-                count(mode);
-            }
-            return charges().size() == all.size() || !answer.allowed()
+        Decision uncounted() {
+            return Decision.of(Decision.Source.OVERRIDDEN, all, List.of());
+        }
+
+        /** About all charges, after the answer about some. */
+        Decision answer(Decision answer) {
+            return !answer.allowed() || answer.charges().size() == all.size()
                     ? answer
                     : Decision.of(answer.source(), all, answer.outcomes());
         }
-
-        /** Nobody waits for the answer; without one, the numbers of what shadows are lower. */
-        private void count(Mode mode) {
-            try {
-                inner.decide(shadows, mode);
-            } catch (BackendException away) {
-                // The charges that are enforced were decided.
-            }
-        }
-    }
-
-    /** Under an override's limits; where nothing is left to ask, nothing is held. */
-    @Override
-    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        Asked asked = asked(charges);
-        if (asked == null) {
-            return inner.reserve(charges, terms);
-        }
-        return asked.isDecided()
-                ? CompletableFuture.completedFuture(asked.decision())
-                : inner.reserve(asked.charges(), terms).thenApply(answer -> asked.decision(answer, Mode.TAKE));
     }
 
     @Override

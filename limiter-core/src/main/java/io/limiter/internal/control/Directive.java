@@ -1,43 +1,53 @@
 package io.limiter.internal.control;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.limiter.PartitionKey;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
- * What operators decided for one key under one policy (an override), or for a policy, a rule or everything (a switch), until a
- * time. In Redis it is one line.
+ * What an operator decided: a text for all instances; or until a time something for one key under one policy (an override), or for a
+ * policy, a rule or everything (a switch). In Redis it is a record of nine fields; the last one, the value, may have any characters.
  *
- * @param revision when, by the time of Redis in microseconds; later ones have later times
- * @param target {@code policy:NAME}, {@code rule:NAME} or {@code all}
- * @param key of an override, as in the names of states; empty for a switch
+ * @param micros when, by the time of Redis; later ones have later times
  * @param kind what it does
- * @param limits of an override with other limits; else empty
- * @param untilMicros when it ends, by the time of Redis
+ * @param target {@code policy:NAME}, {@code rule:NAME} or {@code all}; of a text {@code version:NUMBER}
+ * @param key of an override, as in the names of states; else empty
+ * @param untilMicros when it ends, by the time of Redis; 0 for a text
  * @param author who decided it
  * @param note why; may be empty
+ * @param value the text, or the limits of an override with other limits; else empty
  * @param signature empty for none
  */
 public record Directive(
-        long revision,
+        long micros,
+        Kind kind,
         String target,
         String key,
-        Kind kind,
-        String limits,
         long untilMicros,
         String author,
         String note,
+        String value,
         String signature) {
     /** The target of a switch for everything. */
     public static final String ALL = "all";
 
-    private static final String KIND = "directive";
     private static final String POLICY = "policy:";
     private static final String RULE = "rule:";
+    private static final String VERSION = "version:";
+    private static final int FIELDS = 9;
     private static final int LONGEST_LINE = 200;
     private static final int LONGEST_KEY = 512;
     private static final int LONGEST_LIMITS = 500;
+    private static final String NUMBER = "[0-9]{1,16}";
+    /** Kind, target and key. */
+    private static final Pattern FITS = Pattern.compile("((limits|unlimited|blocked) policy:%1$s .+"
+            .concat("|(off|shadow) (policy|rule):%1$s |(off|deny) all |removed (all|(policy|rule):%1$s) .*")
+            .concat("|(text|candidate) version:[0-9]{1,15} )")
+            .formatted("[A-Za-z0-9._-]{1,64}"));
 
     /** What a directive does. */
     public enum Kind {
@@ -54,7 +64,11 @@ public record Directive(
         /** A switch for everything: denied. */
         DENY,
         /** There is none any more. */
-        REMOVED;
+        REMOVED,
+        /** A text for all instances. */
+        TEXT,
+        /** A text about which instances are only asked, with a signature of its own, so that nobody can put it into force. */
+        CANDIDATE;
 
         /**
          * That of a word.
@@ -67,7 +81,7 @@ public record Directive(
                     return kind;
                 }
             }
-            throw new IllegalArgumentException("RL-503 '" + Texts.shown(word)
+            throw new IllegalArgumentException("RL-503 '" + Texts.plain(word)
                     + "' is no kind of override or switch; write limits, unlimited, blocked, off, shadow or deny");
         }
 
@@ -79,23 +93,37 @@ public record Directive(
 
     /** Checks how the parts fit together. */
     public Directive {
+        boolean isText = isText(kind);
         Texts.line("the author", author, LONGEST_LINE);
         Texts.line("the note", note, LONGEST_LINE);
-        Texts.line("the limits", limits, LONGEST_LIMITS);
         require(
-                target.equals(ALL) || target.matches("(policy|rule):[A-Za-z0-9._-]{1,64}"),
-                "a target is policy:NAME, rule:NAME or all");
-        boolean isOverride = kind == Kind.LIMITS || kind == Kind.UNLIMITED || kind == Kind.BLOCKED;
-        require(
-                kind == Kind.REMOVED || isOverride != key.isEmpty(),
-                "limits, unlimited and blocked are for the key of a caller, and off, shadow and deny for all of them");
-        require(!isOverride || target.startsWith(POLICY), "an override is for a key of a policy: write policy:NAME");
-        require(kind != Kind.DENY || target.equals(ALL), "only everything can be denied: write the target all");
-        require(kind != Kind.SHADOW || !target.equals(ALL), "write the rule or policy that is to shadow");
-        require((kind == Kind.LIMITS) != limits.isEmpty(), "limits belong to an override with other limits");
+                FITS.matcher(kind.text() + " " + target + " " + key).matches(),
+                "an override is limits, unlimited or blocked, for a key of policy:NAME; a switch is off or shadow for"
+                        + " policy:NAME or rule:NAME, or off or deny for all of them, and has no key");
+        require(isText || (kind == Kind.LIMITS) != value.isEmpty(), "limits belong to an override with other limits");
+        if (isText) {
+            checkText(value);
+        } else {
+            Texts.line("the limits", value, LONGEST_LIMITS);
+        }
+        Texts.line("the key", key, LONGEST_KEY);
         if (!key.isEmpty()) {
             checkKey(key);
         }
+    }
+
+    private static boolean isText(Kind kind) {
+        return kind == Kind.TEXT || kind == Kind.CANDIDATE;
+    }
+
+    /** Whether it is a text for all instances. */
+    public boolean isText() {
+        return isText(kind);
+    }
+
+    /** A text, without a signature. */
+    public static Directive text(Kind kind, long version, long micros, String author, String note, String text) {
+        return new Directive(micros, kind, VERSION + version, "", 0, author, note, text, "");
     }
 
     private static void require(boolean right, String text) {
@@ -104,14 +132,26 @@ public record Directive(
         }
     }
 
+    /**
+     * Checks the size of a published text, and its characters.
+     *
+     * @throws IllegalArgumentException if it is not taken
+     */
+    public static void checkText(String text) {
+        require(
+                text.length() <= ControlKeys.MOST_BYTES && text.getBytes(UTF_8).length <= ControlKeys.MOST_BYTES,
+                "the text has more than " + ControlKeys.MOST_BYTES + " bytes; publish what differs only");
+        require(
+                text.chars().noneMatch(c -> Character.isISOControl(c) && c != '\n' && c != '\t' && c != '\r'),
+                "the text has control characters; remove them");
+    }
+
     /** A stand-in for a missing part is another client each time; it can't have what one of them was given. */
     private static void checkKey(String key) {
         boolean hasStandIn = key.startsWith("@") || key.contains(":@");
         require(
-                key.length() <= LONGEST_KEY
-                        && !hasStandIn
-                        && !key.equals(PartitionKey.global().canonical()),
-                "a key is that of one caller, without @ and not *, of at most " + LONGEST_KEY + " characters");
+                !hasStandIn && !key.equals(PartitionKey.global().canonical()),
+                "a key is that of one caller, without @ and not *");
         PartitionKey.parse(key);
     }
 
@@ -120,14 +160,33 @@ public record Directive(
         return target + " " + key;
     }
 
+    private String after(String start) {
+        return target.startsWith(start) ? target.substring(start.length()) : "";
+    }
+
     /** The policy of an override or a switch; empty for another target. */
     public String policy() {
-        return target.startsWith(POLICY) ? target.substring(POLICY.length()) : "";
+        return after(POLICY);
     }
 
     /** The rule of a switch; empty for another target. */
     public String rule() {
-        return target.startsWith(RULE) ? target.substring(RULE.length()) : "";
+        return after(RULE);
+    }
+
+    /** The number of a text. */
+    public long version() {
+        return Long.parseLong(after(VERSION));
+    }
+
+    /** The name of a text in messages. */
+    public String source() {
+        return "published version " + version();
+    }
+
+    /** Whether it is about all callers. */
+    public boolean isSwitch() {
+        return key.isEmpty();
     }
 
     /** Whether it makes calls uncounted, or shadows. */
@@ -135,26 +194,34 @@ public record Directive(
         return kind == Kind.UNLIMITED || kind == Kind.OFF || kind == Kind.SHADOW;
     }
 
+    private String record(String signed) {
+        return String.join(
+                "\t",
+                Long.toString(micros),
+                kind.text(),
+                target,
+                key,
+                Long.toString(untilMicros),
+                author,
+                note,
+                signed,
+                value);
+    }
+
+    /** As it is in Redis, and in the folder of an instance. */
+    public String record() {
+        return record(signature);
+    }
+
     /** The same with a signature. */
     public Directive signed(Signer signer) {
-        return new Directive(
-                revision, target, key, kind, limits, untilMicros, author, note, signer.sign(KIND, fields()));
+        return new Directive(micros, kind, target, key, untilMicros, author, note, value, signer.sign(record("")));
     }
 
     /** Checks the signature, as {@link Signer#check} does. */
-    public void check(Signer signer, boolean isRequired) {
-        signer.check(isRequired, signature, KIND, fields());
-    }
-
-    private String[] fields() {
-        return new String[] {
-            Long.toString(revision), target, key, kind.text(), limits, Long.toString(untilMicros), author, note
-        };
-    }
-
-    /** As it is in Redis. */
-    public String record() {
-        return String.join("\t", fields()) + "\t" + signature;
+    public Directive checked(Signer signer, boolean isRequired) {
+        signer.check(isRequired, signature, record(""));
+        return this;
     }
 
     /**
@@ -163,34 +230,38 @@ public record Directive(
      * @throws IllegalArgumentException if it is none
      */
     public static Directive of(String record) {
-        String[] fields = record.split("\t", -1);
+        String[] fields = record.split("\t", FIELDS);
         require(
-                fields.length == 9
-                        && fields[0].matches("[0-9]{1,16}")
-                        && fields[5].matches("[0-9]{1,16}")
-                        && fields[8].matches("[0-9a-f]{0,64}"),
-                "an override or switch has a form that this version does not know: " + Texts.shown(record));
+                fields.length == FIELDS
+                        && fields[0].matches(NUMBER)
+                        && fields[4].matches(NUMBER)
+                        && fields[7].matches("[0-9a-f]{0,64}"),
+                "what is published has a form that this version does not know: " + Texts.plain(record));
         return new Directive(
                 Long.parseLong(fields[0]),
-                fields[1],
+                Kind.of(fields[1]),
                 fields[2],
-                Kind.of(fields[3]),
-                fields[4],
-                Long.parseLong(fields[5]),
+                fields[3],
+                Long.parseLong(fields[4]),
+                fields[5],
                 fields[6],
-                fields[7],
-                fields[8]);
+                fields[8],
+                fields[7]);
+    }
+
+    /** A time of Redis. */
+    public static Instant time(long micros) {
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
     /** For people, with its end, who decided it and why. */
     public String described() {
-        return this + " until " + Instant.EPOCH.plus(untilMicros, ChronoUnit.MICROS) + " by " + author
-                + (note.isEmpty() ? "" : " (" + note + ")");
+        return this + " until " + time(untilMicros) + " by " + author + (note.isEmpty() ? "" : " (" + note + ")");
     }
 
     /** For people, without when and by whom. */
     @Override
     public String toString() {
-        return kind.text() + " " + id().strip() + (limits.isEmpty() ? "" : " " + limits);
+        return kind.text() + " " + id().strip() + (kind == Kind.LIMITS ? " " + value : "");
     }
 }

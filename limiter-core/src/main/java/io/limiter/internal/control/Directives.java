@@ -11,12 +11,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The directives in force. Immutable: a change makes another one, in which the other policies are the same. */
+/**
+ * The overrides and switches in force. Immutable: a change makes another one, which has the same {@link OfPolicy} for each policy
+ * about which nothing has changed.
+ */
 public final class Directives {
     /** No directives. */
-    public static final Directives NONE = new Directives(Map.of(), Map.of(), OfPolicy.of(null, List.of()));
+    public static final Directives NONE = new Directives(Map.of(), Map.of(), OfPolicy.of(List.of()));
 
     private final Map<String, Directive> byId;
     private final Map<String, OfPolicy> byPolicy;
@@ -25,28 +29,27 @@ public final class Directives {
     /**
      * Those that decide calls to one policy.
      *
+     * @param all of which the others are made
      * @param switches of everything, then of the policy
      * @param keys overrides by key
      * @param filter two bits of one word for each key, by its hash: so small that it stays in the caches of a processor, where the
      *     map does not
      */
-    record OfPolicy(List<Directive> switches, Map<PartitionKey, Directive> keys, long[] filter) {
-        static OfPolicy of(@Nullable Directive everything, List<Directive> mine) {
-            List<Directive> switches = new ArrayList<>(everything == null ? List.of() : List.of(everything));
+    record OfPolicy(List<Directive> all, List<Directive> switches, Map<PartitionKey, Directive> keys, long[] filter) {
+        static OfPolicy of(List<Directive> all) {
+            List<Directive> switches = all.stream().filter(Directive::isSwitch).toList();
             Map<PartitionKey, Directive> keys = new HashMap<>();
-            long[] filter = new long[Integer.highestOneBit(mine.size() / 4 + 1)];
-            for (Directive one : mine) {
-                if (one.key().isEmpty()) {
-                    switches.add(one);
-                } else {
+            long[] filter = new long[Integer.highestOneBit(all.size() / 4 + 1)];
+            // With a switch each key may have one.
+            Arrays.fill(filter, switches.isEmpty() ? 0 : -1);
+            for (Directive one : all) {
+                if (!one.isSwitch()) {
                     PartitionKey key = PartitionKey.parse(one.key());
                     keys.put(key, one);
                     filter[word(key.hashCode(), filter)] |= bits(key.hashCode());
                 }
             }
-            // Then each key may have one.
-            Arrays.setAll(filter, i -> switches.isEmpty() ? filter[i] : -1);
-            return new OfPolicy(switches, keys, filter);
+            return new OfPolicy(all, switches, keys, filter);
         }
 
         private static int word(int hash, long[] filter) {
@@ -94,6 +97,9 @@ public final class Directives {
      * @throws IllegalArgumentException if there are too many
      */
     public Directives after(Collection<Directive> changes, long nowMicros) {
+        if (changes.isEmpty() && byId.values().stream().noneMatch(one -> one.untilMicros() <= nowMicros)) {
+            return this;
+        }
         Map<String, Directive> ids = new LinkedHashMap<>(byId);
         changes.forEach(change -> ids.put(change.id(), change));
         ids.values().removeIf(one -> one.kind() == Directive.Kind.REMOVED || one.untilMicros() <= nowMicros);
@@ -102,16 +108,19 @@ public final class Directives {
                     "RL-503 there are " + ids.size() + " overrides and switches, and at most "
                             + ControlKeys.MOST_DIRECTIVES + " are taken; remove some");
         }
-        if (ids.equals(byId)) {
-            return this;
-        }
-        Directive everything = ids.get(Directive.ALL + " ");
+        List<Directive> everything =
+                Stream.ofNullable(ids.get(Directive.ALL + " ")).toList();
         Map<String, OfPolicy> policies = new HashMap<>();
         ids.values().stream()
                 .filter(one -> !one.policy().isEmpty())
-                .collect(Collectors.groupingBy(Directive::policy))
-                .forEach((policy, all) -> policies.put(policy, OfPolicy.of(everything, all)));
-        return new Directives(ids, policies, OfPolicy.of(everything, List.of()));
+                .collect(Collectors.groupingBy(
+                        Directive::policy, Collectors.toCollection(() -> new ArrayList<>(everything))))
+                .forEach((policy, mine) -> policies.put(policy, same(byPolicy.get(policy), mine)));
+        return new Directives(ids, policies, same(others, everything));
+    }
+
+    private static OfPolicy same(@Nullable OfPolicy before, List<Directive> mine) {
+        return before != null && before.all.equals(mine) ? before : OfPolicy.of(mine);
     }
 
     /** All of them. */

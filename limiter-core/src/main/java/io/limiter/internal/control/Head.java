@@ -12,10 +12,13 @@ import org.jspecify.annotations.Nullable;
  * @param askedMicros of the text about which instances are asked; 0 for none
  */
 public record Head(long version, long textMicros, long revision, long askedMicros) {
-    private static final String FORM = "1( [0-9]{1,16}){4}";
+    /** More bytes are none. */
+    public static final int MOST_BYTES = 100;
 
     /** Of a group for which nothing was published. */
     public static final Head NONE = new Head(0, 0, 0, 0);
+
+    static final String FORM = "1( [0-9]{1,16}){4}";
 
     /**
      * Reads a head.
@@ -28,11 +31,20 @@ public record Head(long version, long textMicros, long revision, long askedMicro
         }
         if (!text.matches(FORM)) {
             throw new IllegalArgumentException("RL-503 what is published has a form that this version does not know ("
-                    + Texts.shown(text) + "); update this instance, or publish again with its version");
+                    + Texts.plain(text) + "); update this instance, or publish again with its version");
         }
         String[] words = text.split(" ");
         return new Head(
                 Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]), Long.parseLong(words[4]));
+    }
+
+    /** After a change. */
+    public Head after(Directive next) {
+        return switch (next.kind()) {
+            case TEXT -> new Head(next.version(), next.micros(), revision, askedMicros);
+            case CANDIDATE -> new Head(version, textMicros, revision, next.micros());
+            default -> new Head(version, textMicros, next.micros(), askedMicros);
+        };
     }
 
     /** The latest of its times. */

@@ -6,7 +6,6 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Penalty;
 import io.limiter.Policy;
-import io.limiter.Stock;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
@@ -42,44 +41,34 @@ final class Overridden {
 
     /** The same charge under the limits of an override; the charge itself where they don't fit, which is logged. */
     Charge withLimits(Charge charge, Directive one) {
-        return under(charge, one.limits(), policy -> {
-            List<Limit> shared = Policy.of(policy.name(), LimitText.parseAll(one.limits()))
-                    .share(Access.LIBRARY, instances)
-                    .limits();
-            Policy other = other(policy, shared);
-            if (policy.takesMembers() != other.takesMembers()
-                    || policy.limits().stream().anyMatch(Stock.class::isInstance)) {
-                throw new IllegalArgumentException(
-                        "limits that count members can't replace others, and stocks keep theirs");
-            }
-            return other;
-        });
+        return under(
+                charge,
+                one.value(),
+                policy -> policy.withLimits(
+                        Access.LIBRARY,
+                        Policy.of(policy.name(), LimitText.parseAll(one.value()))
+                                .share(Access.LIBRARY, instances)
+                                .limits()));
     }
 
     /** A charge that only a running block denies; null where the policy has none. */
     @Nullable
     Charge withBlockOnly(Charge charge) {
-        return charge.policy().penalty() == null
+        Penalty block = charge.policy().penalty();
+        return block == null
                 ? null
-                : under(charge, "", policy -> other(policy, List.of(UNLIMITED)));
+                : under(
+                        charge,
+                        "",
+                        policy -> Policy.of(policy.name(), UNLIMITED, block)
+                                .withFailureMode(policy.onFailure())
+                                .withDeadline(policy.deadline())
+                                .withHolds(policy.holds()));
     }
 
     /** A charge of what shadows: it does not count toward a block, which would be there when it is enforced again. */
     Charge withoutBlock(Charge charge) {
         return charge.policy().penalty() == null ? charge : under(charge, "shadow", policy -> policy.withPenalty(null));
-    }
-
-    /** With the block, the failure mode, the deadline and the holds of a policy. */
-    private static Policy other(Policy policy, List<Limit> limits) {
-        List<Limit> all = new ArrayList<>(limits);
-        Penalty penalty = policy.penalty();
-        if (penalty != null) {
-            all.add(penalty);
-        }
-        return Policy.of(policy.name(), all)
-                .withFailureMode(policy.onFailure())
-                .withDeadline(policy.deadline())
-                .withHolds(policy.holds());
     }
 
     private Charge under(Charge charge, String limits, Function<Policy, Policy> make) {

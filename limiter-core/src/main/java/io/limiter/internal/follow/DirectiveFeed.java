@@ -8,47 +8,40 @@ import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Directives;
 import io.limiter.internal.control.InForce;
 import io.limiter.internal.control.Signer;
+import io.limiter.internal.follow.Notes.About;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
+import org.slf4j.event.Level;
 
 /** Fetches the overrides and switches that are new, checks each by itself, and puts them into force. Belongs to one thread. */
 final class DirectiveFeed {
     private static final Logger LOG = DiagnosticLog.of(DirectiveFeed.class);
+    private static final int MOST_LINES = 20;
     /** Removed directives are known for a day; who was away for longer reads all. */
     private static final long FORGETS_MICROS = 43_200_000_000L;
 
     private static final int PAGE = 500;
     private static final int MOST_PAGES = 3 * ControlKeys.MOST_DIRECTIVES / PAGE;
 
-    private final ControlStore store;
-    private final ControlSettings settings;
-    private final ControlKeys keys;
     private final Signer signer;
+    private final ControlSettings settings;
     private final InForce inForce;
-    private final Reporter reporter;
+    private final Notes notes;
     private final Follower.Instance instance;
     private long revision;
     private long syncedMicros;
-    private String problem = "";
+    /** Why one of those that were read last is not in force. */
+    private String refused = "";
 
-    DirectiveFeed(
-            ControlStore store,
-            ControlSettings settings,
-            ControlKeys keys,
-            Signer signer,
-            InForce inForce,
-            Reporter reporter,
-            Follower.Instance instance) {
-        this.store = store;
-        this.settings = settings;
-        this.keys = keys;
+    DirectiveFeed(Signer signer, ControlSettings settings, InForce inForce, Notes notes, Follower.Instance instance) {
         this.signer = signer;
+        this.settings = settings;
         this.inForce = inForce;
-        this.reporter = reporter;
+        this.notes = notes;
         this.instance = instance;
     }
 
@@ -63,86 +56,71 @@ final class DirectiveFeed {
     }
 
     /** Takes what came since the last time, if anything did. Nothing is dropped before all of it is read. */
-    void follow(long latest) {
+    void follow(long latest, ControlStore store, String key, boolean mustBeSigned) {
         if (latest <= revision) {
             return;
         }
         boolean isAll = inForce.nowMicros() - syncedMicros > FORGETS_MICROS;
         List<Directive> changes = new ArrayList<>();
-        String refused = "";
+        refused = "";
         long read = isAll ? 0 : revision;
         int pages = 0;
-        int found;
+        List<String> page;
         do {
-            List<String> page = store.above(keys.directives(), read, PAGE);
-            found = page.size();
-            for (String record : page) {
-                try {
-                    Directive one = checked(record);
-                    read = Math.max(read, one.revision());
-                    changes.add(one);
-                    requireTaken(one);
-                } catch (IllegalArgumentException wrong) {
-                    refused = "RL-505 an override or switch is refused: " + Report.plain(wrong.getMessage());
-                }
-            }
-        } while (found == PAGE && ++pages < MOST_PAGES);
-        if (!refused.isEmpty() && !refused.equals(problem)) {
-            LOG.error(refused);
-        }
-        problem = refused;
-        // By their signed revisions: who may write to Redis can change the order there.
-        changes.sort(Comparator.comparingLong(Directive::revision));
+            page = store.above(key, read, PAGE);
+            changes.addAll(readable(page, mustBeSigned, "RL-505 an override or switch is refused: "));
+            read = changes.stream().mapToLong(Directive::micros).max().orElse(read);
+        } while (page.size() == PAGE && ++pages < MOST_PAGES);
+        notes.set(About.DIRECTIVES, refused);
         take(changes, isAll ? Directives.NONE : inForce.directives(), isAll ? 0 : revision);
     }
 
-    /** Why one of those that came last is not in force; empty if all are. */
-    String problem() {
-        return problem;
-    }
-
-    private Directive checked(String record) {
-        Directive one = Directive.of(record);
-        one.check(signer, reporter.mustBeSigned());
-        return one;
-    }
-
-    private void requireTaken(Directive one) {
-        String kind = one.key().isEmpty() ? "switches" : "overrides";
-        if (!settings.takes(kind) && one.kind() != Directive.Kind.REMOVED) {
-            throw new IllegalArgumentException(
-                    "RL-504 " + kind + " are not taken here: limiter.control.accepts = " + settings.accepts());
+    private List<Directive> readable(List<String> records, boolean mustBeSigned, String refusal) {
+        List<Directive> all = new ArrayList<>();
+        for (String record : records) {
+            try {
+                Directive one = Directive.of(record).checked(signer, mustBeSigned);
+                if (one.isText()) {
+                    throw new IllegalArgumentException("RL-503 it is a text");
+                }
+                all.add(one);
+                if (!isTaken(one) && one.kind() != Directive.Kind.REMOVED) {
+                    throw new IllegalArgumentException("RL-504 " + word(one)
+                            + " are not taken here: limiter.control.accepts = " + settings.accepts());
+                }
+            } catch (IllegalArgumentException wrong) {
+                refused = refusal + wrong.getMessage();
+            }
         }
+        return all;
+    }
+
+    private static String word(Directive one) {
+        return one.isSwitch() ? "switches" : "overrides";
+    }
+
+    private boolean isTaken(Directive one) {
+        return settings.takes(word(one));
     }
 
     /** Takes what a folder has kept, as far as it fits. What was removed until then is not taken again. */
-    void keep(List<String> records, long until) {
-        List<Directive> kept = new ArrayList<>();
-        for (String record : records) {
-            try {
-                Directive one = Directive.of(record);
-                one.check(signer, false);
-                kept.add(one);
-            } catch (IllegalArgumentException unfit) {
-                LOG.warn(
-                        "RL-512 what is kept in {} is not taken: {}",
-                        settings.folder(),
-                        Report.plain(unfit.getMessage()));
-            }
+    void keep(LastGood.Kept kept) {
+        take(readable(kept.directives(), false, "RL-512 what is kept is not taken: "), Directives.NONE, 0);
+        notes.set(About.DIRECTIVES, refused);
+        revision = Math.max(revision, kept.revision());
+        if (revision > 0) {
+            noteSynced();
         }
-        take(kept, Directives.NONE, 0);
-        revision = Math.max(revision, until);
-        noteSynced();
     }
 
-    /** Takes those that are later than a revision. */
+    /** Takes those that are later than a revision, in the order that is signed: who may write to Redis can change the one there. */
     private void take(List<Directive> changes, Directives base, long after) {
         List<Directive> accepted = changes.stream()
-                .filter(one ->
-                        one.revision() > after && settings.takes(one.key().isEmpty() ? "switches" : "overrides"))
+                .filter(one -> one.micros() > after && isTaken(one))
+                .sorted(Comparator.comparingLong(Directive::micros))
                 .toList();
         set(base.after(accepted, inForce.nowMicros()));
-        changes.forEach(one -> revision = Math.max(revision, one.revision()));
+        changes.forEach(one -> revision = Math.max(revision, one.micros()));
     }
 
     /** Drops what has ended. */
@@ -158,11 +136,26 @@ final class DirectiveFeed {
         List<Directive> come = next.without(before);
         List<Directive> gone = before.without(next);
         inForce.set(next);
-        DirectiveLog.log(come, gone, next);
+        log(come, gone);
         Stream.concat(come.stream(), gone.stream())
                 .map(one -> instance.policies().get(one.policy()))
                 .filter(Objects::nonNull)
                 .distinct()
                 .forEach(instance::hurry);
+    }
+
+    /** What makes calls uncounted is a warning. */
+    private static void log(List<Directive> come, List<Directive> gone) {
+        come.stream()
+                .limit(MOST_LINES)
+                .forEach(one -> LOG.atLevel(one.isSwitch() || one.isLoosening() ? Level.WARN : Level.INFO)
+                        .log("RL-509 in force: " + one.described()));
+        gone.stream()
+                .filter(one -> come.stream().noneMatch(other -> other.id().equals(one.id())))
+                .limit(MOST_LINES)
+                .forEach(one -> LOG.info("RL-509 ended: {}", one.described()));
+        if (come.size() > MOST_LINES || gone.size() > MOST_LINES) {
+            LOG.info("RL-509 {} overrides and switches came, and {} ended", come.size(), gone.size());
+        }
     }
 }

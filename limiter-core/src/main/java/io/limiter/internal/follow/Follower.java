@@ -3,6 +3,7 @@ package io.limiter.internal.follow;
 import io.limiter.BackendException;
 import io.limiter.Policy;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Watch;
 import io.limiter.internal.config.ControlSettings;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.ControlStore;
@@ -10,8 +11,9 @@ import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Directives;
 import io.limiter.internal.control.Head;
 import io.limiter.internal.control.InForce;
-import io.limiter.internal.control.Published;
 import io.limiter.internal.control.Signer;
+import io.limiter.internal.control.Texts;
+import io.limiter.internal.follow.Notes.About;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -27,11 +29,9 @@ import org.slf4j.Logger;
  * Follows what is published for the group of an instance: looks at one small key, fetches what has changed, checks it, and puts
  * all of it into force or nothing. One thread does that; decisions never wait for it.
  */
-public final class Follower implements AutoCloseable {
+public final class Follower implements Watch.Source<Head>, AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Follower.class);
-    private static final long POLL_MILLIS = 500;
-    /** No head is like this one, so that all there is is looked at. */
-    private static final String UNSEEN = "";
+    private static final Duration POLL = Duration.ofMillis(300);
 
     /** What follows. */
     public interface Instance {
@@ -44,12 +44,14 @@ public final class Follower implements AutoCloseable {
         /** The policies in force. */
         Map<String, Policy> policies();
 
+        /** Whether it has a rule of that name. */
+        boolean hasRule(String name);
+
         /** Calls that wait ask again. */
         void hurry(Policy policy);
     }
 
     private final ControlStore store;
-    private final ControlSettings settings;
     private final ControlKeys keys;
     private final Signer signer;
     private final InForce inForce;
@@ -57,23 +59,15 @@ public final class Follower implements AutoCloseable {
     private final LastGood lastGood;
     private final Reporter reporter;
     private final DirectiveFeed feed;
-    private final Reach reach = new Reach();
+    private final Notes notes = new Notes();
+    private final Watch<Head> watch = new Watch<>(this);
     private final CountDownLatch first = new CountDownLatch(1);
-    private final CountDownLatch closed = new CountDownLatch(1);
-    private final Thread thread = new Thread(this::run, "limiter-control");
 
     // All that follows belongs to the thread, and before its start to its maker.
-    private volatile Layer layer = Layer.NONE;
-    private @Nullable String seenHead = UNSEEN;
-
-    private long lookedMicros;
-    private long askedMicros;
+    private Layer layer = Layer.NONE;
+    private Head looked = Head.NONE;
     private String verdict = "";
-    private String problem = "";
-    private String behind = "";
     private long refusedMicros;
-    /** Why a switch of a rule is not in force here. */
-    private String unfit = "";
     /** The switches of rules that are in force, also those that do not fit; and the directives that the folder has. */
     private List<Directive> laid = List.of();
 
@@ -88,199 +82,178 @@ public final class Follower implements AutoCloseable {
     public Follower(ControlStore store, ControlSettings settings, InForce inForce, Instance instance) {
         String group = Objects.requireNonNull(settings.group(), "group");
         this.store = store;
-        this.settings = settings;
         this.keys = new ControlKeys(group);
         this.signer = new Signer(group, settings.secret());
         this.inForce = inForce;
         this.instance = instance;
         this.lastGood = new LastGood(settings.folder(), group);
         this.reporter = new Reporter(store, keys, signer, inForce);
-        this.feed = new DirectiveFeed(store, settings, keys, signer, inForce, reporter, instance);
-        thread.setDaemon(true);
+        this.feed = new DirectiveFeed(signer, settings, inForce, notes, instance);
     }
 
     /** Takes what the folder has, then what Redis has, if that answers in time; then follows it. */
     public void start(Duration longest) {
-        takeKept(lastGood.read());
-        thread.start();
+        LastGood.Kept found = lastGood.read();
+        try {
+            if (!found.text().isEmpty()) {
+                Directive text = Directive.of(found.text()).checked(signer, false);
+                lay(new Layer(text, List.of()));
+                LOG.info("RL-507 {} by {}, kept in {}, is in force", text.source(), text.author(), lastGood.folder());
+            }
+        } catch (RuntimeException unfit) {
+            lastGood.warn("what is kept in {} is not taken: {}", unfit);
+        }
+        feed.keep(found);
+        kept = inForce.directives();
+        laySwitches();
+        watch.start("limiter-control", () -> {
+            do {
+                poll();
+                first.countDown();
+            } while (!watch.isClosedAfter(POLL));
+        });
         try {
             if (!first.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
-                reach.noteAway(layer, "RL-201 there is no answer from Redis yet");
+                LOG.warn(
+                        "RL-501 this starts before what is published could be read: there is no answer from Redis yet");
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void takeKept(LastGood.Kept found) {
-        try {
-            if (!found.text().isEmpty()) {
-                Published text = Published.of(found.text());
-                text.check(signer, false, Published.TEXT);
-                lay(new Layer(text, List.of()));
-                LOG.info("RL-507 {} by {}, kept in {}, is in force", text.source(), text.author(), settings.folder());
-            }
-        } catch (RuntimeException unfit) {
-            LOG.warn("RL-512 what is kept in {} is not taken: {}", settings.folder(), Report.plain(unfit.getMessage()));
-        }
-        if (!found.directives().isEmpty()) {
-            feed.keep(found.directives(), found.revision());
-            laySwitches();
-        }
-        kept = inForce.directives();
-    }
-
-    private void run() {
-        try {
-            do {
-                poll();
-                first.countDown();
-            } while (!closed.await(POLL_MILLIS, TimeUnit.MILLISECONDS));
-        } catch (InterruptedException ended) {
-            // A container interrupts the threads of an application that it stops.
-        }
-    }
-
     /** Looks once. Never throws: what is wrong in Redis or in the instance must not keep switches from ending. */
-    void poll() {
-        step(this::look);
+    private void poll() throws InterruptedException {
+        step(() -> {
+            dropText();
+            if (reporter.isFirst()) {
+                report();
+            }
+            watch.look();
+        });
         step(() -> {
             feed.dropEnded();
             laySwitches();
         });
         step(() -> {
-            if (!reach.isAway() && (isReportDue || reporter.isDue())) {
+            // Not at once: what names a policy may not have been made yet.
+            if (reporter.isDue()) {
+                noteTargets();
+            }
+            if (!notes.has(About.REACH) && (isReportDue || reporter.isDue())) {
                 report();
                 isReportDue = false;
             }
         });
-        step(this::findings);
+        List<String> all = new ArrayList<>(notes.all());
+        inForce.directives().all().stream()
+                .filter(Directive::isSwitch)
+                .forEach(one -> all.add("RL-509 in force: " + one.described()));
+        inForce.setFindings(all);
     }
 
-    private void step(Runnable action) {
+    private void step(Watch.Rounds action) throws InterruptedException {
         try {
             action.run();
         } catch (BackendException failed) {
-            reach.noteAway(layer, String.valueOf(failed.getMessage()));
+            if (!notes.has(About.REACH)) {
+                LOG.warn("RL-501 the cause: {}", failed.getMessage());
+                Directive text = layer.text();
+                notes.set(
+                        About.REACH,
+                        "RL-501 what is published can't be read, so "
+                                + (text == null ? "the own configuration" : text.source())
+                                + " stays in force until it can");
+            }
         } catch (RuntimeException | Error wrong) {
-            note("RL-505 what is published can't be read: ", wrong);
+            notes.set(About.TEXT, "RL-505 what is published can't be read: " + wrong.getMessage());
+            watch.forget();
         }
     }
 
-    private void look() {
-        dropText();
-        if (reporter.isFirst()) {
-            report();
+    @Override
+    public Head version() {
+        Head head = Head.of(store.get(keys.head(), Head.MOST_BYTES));
+        if (notes.has(About.REACH)) {
+            notes.set(About.REACH, "");
+            LOG.info("RL-501 resolved: what is published can be read");
         }
-        String text = store.get(keys.head());
-        reach.noteBack();
         if (isOwnNew) {
             isOwnNew = false;
             refusedMicros = 0;
             laid = List.of();
-            seenHead = UNSEEN;
-        }
-        if (!Objects.equals(text, seenHead)) {
-            seenHead = UNSEEN;
-            take(Head.of(text));
-            seenHead = text;
+            watch.forget();
         }
         feed.noteSynced();
+        return head;
     }
 
-    /** Lays the switches of rules that are in force over the text: those that do not fit one by one are left out. */
-    private void laySwitches() {
-        Directives now = inForce.directives();
-        if (now != kept) {
-            lastGood.keep(layer, now, feed.revision());
-            kept = now;
+    @Override
+    public void take(Head head) {
+        feed.follow(head.revision(), store, keys.directives(), reporter.mustBeSigned());
+        long now = textMicros();
+        boolean isOlder = head.textMicros() < now;
+        notes.set(
+                About.OLDER,
+                isOlder ? "RL-506 Redis has an older version than the one in force here; publish again" : "");
+        if (head.textMicros() > now && head.textMicros() != refusedMicros) {
+            takeText(head);
+        } else if (head.textMicros() <= now) {
+            notes.set(About.TEXT, "");
         }
-        List<Directive> rules =
-                now.all().stream().filter(one -> !one.rule().isEmpty()).toList();
-        if (rules.equals(laid)) {
-            return;
-        }
-        List<Directive> fit = new ArrayList<>();
-        unfit = "";
-        for (Directive one : rules) {
-            fit.add(one);
-            try {
-                instance.check(new Layer(layer.text(), fit));
-            } catch (IllegalArgumentException | IllegalStateException wrong) {
-                fit.remove(one);
-                unfit = "RL-505 a switch is refused: " + one + ": " + Report.plain(wrong.getMessage());
-                LOG.error(unfit);
-            }
-        }
-        if (!fit.equals(layer.switches())) {
-            lay(new Layer(layer.text(), fit));
-        }
-        laid = rules;
-    }
-
-    private void dropText() {
-        String why = dropped;
-        if (why != null) {
-            dropped = null;
-            refusedMicros = textMicros();
-            layer = new Layer(null, layer.switches());
-            note("RL-505 what is published does not fit this application: ", new IllegalStateException(why));
-            isReportDue = true;
-        }
-    }
-
-    private void take(Head head) {
-        feed.follow(head.revision());
-        behind = head.textMicros() < textMicros()
-                ? "RL-506 Redis has an older version than the one in force here, " + layer.text() + "; publish again"
-                : "";
-        if (head.textMicros() > textMicros() && head.textMicros() != refusedMicros) {
-            try {
-                Published next = fetch(keys.text(head.version()), head.textMicros(), Published.TEXT);
-                lay(new Layer(next, layer.switches()));
-                laid = List.of();
-                problem = "";
-                String note = next.note().isEmpty() ? "" : " (" + next.note() + ")";
-                LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), note);
-                lastGood.keep(layer, inForce.directives(), feed.revision());
-            } catch (BackendException away) {
-                throw away;
-            } catch (RuntimeException refused) {
-                refusedMicros = head.textMicros();
-                note(
-                        "RL-505 published version " + head.version() + " is refused, the previous one stays in force: ",
-                        refused);
-            }
-        } else if (head.textMicros() <= textMicros()) {
-            problem = "";
-        }
-        lookedMicros = head.textMicros();
-        if (head.askedMicros() > askedMicros) {
+        if (head.askedMicros() > looked.askedMicros()) {
             verdict = verdict(head.askedMicros());
-            askedMicros = head.askedMicros();
         }
+        looked = head;
         isReportDue = true;
     }
 
+    private void takeText(Head head) {
+        try {
+            Directive next = fetch(keys.text(head.version()), Directive.Kind.TEXT, head.textMicros());
+            lay(new Layer(next, layer.switches()));
+            laid = List.of();
+            notes.set(About.TEXT, "");
+            String note = next.note().isEmpty() ? "" : " (" + next.note() + ")";
+            LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), note);
+            lastGood.keep(layer.text(), inForce.directives(), feed.revision());
+        } catch (BackendException away) {
+            throw away;
+        } catch (RuntimeException refused) {
+            refusedMicros = head.textMicros();
+            notes.set(
+                    About.TEXT,
+                    "RL-505 published version " + head.version() + " is refused, the previous one stays in force: "
+                            + refused.getMessage());
+        }
+    }
+
     private long textMicros() {
-        Published text = layer.text();
+        Directive text = layer.text();
         return text == null ? 0 : text.micros();
     }
 
-    private Published fetch(String key, long micros, String kind) {
-        Published text = Published.read(store, key, micros);
-        text.check(signer, reporter.mustBeSigned(), kind);
+    private Directive fetch(String key, Directive.Kind kind, long micros) {
+        String record = store.get(key, ControlKeys.MOST_BYTES + ControlKeys.RECORD_BYTES);
+        if (record == null) {
+            throw new BackendException("RL-501 the text that was announced is not there (yet)");
+        }
+        Directive text = Directive.of(record).checked(signer, reporter.mustBeSigned());
+        if (text.kind() != kind || text.micros() != micros) {
+            throw new IllegalArgumentException("RL-502 the text is another one than the one that was announced");
+        }
         return text;
     }
 
     private String verdict(long micros) {
         try {
-            instance.check(new Layer(fetch(keys.candidate(), micros, Published.CANDIDATE), layer.switches()));
+            Directive asked = fetch(keys.candidate(), Directive.Kind.CANDIDATE, micros);
+            instance.check(new Layer(asked, layer.switches()));
             return "";
         } catch (BackendException away) {
             throw away;
         } catch (RuntimeException refused) {
-            return Report.plain(String.valueOf(refused.getMessage()));
+            return Texts.plain(refused.getMessage());
         }
     }
 
@@ -289,38 +262,74 @@ public final class Follower implements AutoCloseable {
         layer = next;
     }
 
+    private void dropText() {
+        String why = dropped;
+        if (why != null) {
+            dropped = null;
+            refusedMicros = textMicros();
+            layer = new Layer(null, layer.switches());
+            notes.set(About.TEXT, "RL-505 what is published does not fit this application: " + why);
+            isReportDue = true;
+        }
+    }
+
+    /** Lays the switches of rules that are in force over the text: those that do not fit one by one are left out. */
+    private void laySwitches() {
+        Directives now = inForce.directives();
+        if (now != kept) {
+            lastGood.keep(layer.text(), now, feed.revision());
+            kept = now;
+        }
+        List<Directive> rules =
+                now.all().stream().filter(one -> !one.rule().isEmpty()).toList();
+        if (rules.equals(laid)) {
+            return;
+        }
+        List<Directive> fit = new ArrayList<>();
+        String unfit = "";
+        for (Directive one : rules) {
+            fit.add(one);
+            try {
+                instance.check(new Layer(layer.text(), fit));
+            } catch (IllegalArgumentException | IllegalStateException wrong) {
+                fit.remove(one);
+                unfit = "RL-505 a switch is refused: " + one + ": " + wrong.getMessage();
+            }
+        }
+        notes.set(About.RULES, unfit);
+        if (!fit.equals(layer.switches())) {
+            lay(new Layer(layer.text(), fit));
+        }
+        laid = rules;
+    }
+
+    /** A mistyped name would have no effect, and nobody would see it. */
+    private void noteTargets() {
+        Map<String, Policy> policies = instance.policies();
+        String unknown = inForce.directives().all().stream()
+                .filter(one -> one.rule().isEmpty()
+                        ? !one.policy().isEmpty() && !policies.containsKey(one.policy())
+                        : !instance.hasRule(one.rule()))
+                .map(Directive::target)
+                .distinct()
+                .limit(10)
+                .collect(Collectors.joining(", "));
+        String note = "RL-514 an override or switch has no effect here, because there is no " + unknown
+                + "; correct the name, or remove it";
+        notes.set(About.TARGETS, unknown.isEmpty() ? "" : note);
+    }
+
     private void report() {
+        Directive text = layer.text();
         reporter.report(
                 new Report(
                         0,
-                        layer.text() == null ? 0 : layer.text().version(),
-                        textMicros(),
-                        feed.revision(),
-                        lookedMicros,
-                        askedMicros,
+                        new Head(
+                                text == null ? 0 : text.version(), textMicros(), feed.revision(), looked.askedMicros()),
+                        looked.textMicros(),
                         verdict,
-                        Stream.of(problem, behind, unfit, feed.problem())
-                                .filter(text -> !text.isEmpty())
-                                .findFirst()
-                                .orElse("")),
+                        notes.all().stream().findFirst().orElse("")),
                 instance.policies());
-    }
-
-    private void note(String what, Throwable refused) {
-        String text = what + refused.getMessage();
-        if (!text.equals(problem)) {
-            LOG.error(text);
-        }
-        problem = text;
-    }
-
-    private void findings() {
-        List<String> all = new ArrayList<>(DirectiveLog.findings(inForce.directives()));
-        Stream.of(reach.finding(layer), problem, behind, unfit, feed.problem())
-                .filter(text -> !text.isEmpty())
-                .map(Report::plain)
-                .forEach(all::add);
-        inForce.setFindings(all);
     }
 
     /** A configuration of the instance's own has taken effect, so what was refused may fit now. */
@@ -335,14 +344,7 @@ public final class Follower implements AutoCloseable {
 
     @Override
     public void close() {
-        closed.countDown();
-        if (thread != Thread.currentThread()) {
-            try {
-                thread.join(TimeUnit.SECONDS.toMillis(2));
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        watch.close();
         store.close();
     }
 }

@@ -4,7 +4,6 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ReloadSettings;
 import io.limiter.internal.control.Directive;
 import io.limiter.internal.control.Directives;
-import io.limiter.internal.control.Published;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +14,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** What was in force last, in a folder, for a start while Redis is unreachable. */
+/**
+ * What was in force last, in a file of a folder, for a start while Redis is unreachable: the revision, the directives, one a line; an
+ * empty line, and the record of the text.
+ */
 record LastGood(@Nullable Path folder, String group) {
     private static final Logger LOG = DiagnosticLog.of(LastGood.class);
 
@@ -28,57 +30,46 @@ record LastGood(@Nullable Path folder, String group) {
      */
     record Kept(String text, List<String> directives, long revision) {}
 
+    private static Path file(Path folder, String group) {
+        return folder.resolve("limiter-" + group + ".published");
+    }
+
     Kept read() {
-        String text = content(".text");
-        List<String> lines = content(".directives").lines().toList();
-        return lines.isEmpty() || !lines.get(0).matches("[0-9]{1,16}")
-                ? new Kept(text, lines, 0)
-                : new Kept(text, lines.subList(1, lines.size()), Long.parseLong(lines.get(0)));
-    }
-
-    private String content(String end) {
         try {
-            return folder == null || !Files.exists(file(folder, end))
-                    ? ""
-                    : new String(ReloadSettings.content(file(folder, end)), StandardCharsets.UTF_8);
-        } catch (IOException unreadable) {
-            LOG.warn("RL-512 the folder {} can't be read: {}", folder, unreadable.toString());
-            return "";
-        }
-    }
-
-    private Path file(Path place, String end) {
-        return place.resolve("limiter-" + group + end);
-    }
-
-    /** Replaces what is kept. */
-    void keep(Layer layer, Directives directives, long revision) {
-        Published text = layer.text();
-        if (folder != null) {
-            try {
-                Files.createDirectories(folder);
-                if (text != null) {
-                    write(file(folder, ".text"), text.record());
-                }
-                write(
-                        file(folder, ".directives"),
-                        directives.all().stream()
-                                .map(Directive::record)
-                                .collect(Collectors.joining("\n", revision + "\n", "")));
-            } catch (IOException unwritable) {
-                LOG.warn(
-                        "RL-512 what is published can't be kept in {}, so a start without Redis has the own"
-                                + " configuration: {}",
-                        folder,
-                        unwritable.toString());
+            if (folder != null && Files.exists(file(folder, group))) {
+                String all = new String(ReloadSettings.content(file(folder, group)), StandardCharsets.UTF_8);
+                String[] parts = all.split("\n\n", 2);
+                List<String> lines = parts[0].lines().toList();
+                return new Kept(parts[1], lines.subList(1, lines.size()), Long.parseLong(lines.get(0)));
             }
+        } catch (IOException | RuntimeException unreadable) {
+            warn("what is kept in {} can't be read: {}", unreadable);
         }
+        return new Kept("", List.of(), 0);
     }
 
-    /** As a whole, or not at all. */
-    private static void write(Path file, String text) throws IOException {
-        Path fresh = file.resolveSibling(file.getFileName() + ".new");
-        Files.writeString(fresh, text);
-        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    void warn(String what, Exception why) {
+        LOG.warn("RL-512 " + what, folder, String.valueOf(why));
+    }
+
+    /** Replaces what is kept: as a whole, or not at all. */
+    void keep(@Nullable Directive text, Directives directives, long revision) {
+        if (folder == null) {
+            return;
+        }
+        try {
+            Files.createDirectories(folder);
+            Path file = file(folder, group);
+            Path fresh = file.resolveSibling(file.getFileName() + ".new");
+            String lines = directives.all().stream()
+                    .map(one -> "\n" + one.record())
+                    .collect(Collectors.joining("", Long.toString(revision), "\n\n"));
+            Files.writeString(fresh, lines + (text == null ? "" : text.record()));
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException unwritable) {
+            warn(
+                    "what is published can't be kept in {}, so a start without Redis has the own configuration: {}",
+                    unwritable);
+        }
     }
 }

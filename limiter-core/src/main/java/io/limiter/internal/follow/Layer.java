@@ -5,7 +5,6 @@ import io.limiter.internal.config.ControlSettings;
 import io.limiter.internal.config.MissingClasses;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.control.Directive;
-import io.limiter.internal.control.Published;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
@@ -21,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param text null for none
  * @param switches those of rules
  */
-public record Layer(@Nullable Published text, List<Directive> switches) {
+public record Layer(@Nullable Directive text, List<Directive> switches) {
     /** Nothing. */
     public static final Layer NONE = new Layer(null, List.of());
 
@@ -61,12 +60,12 @@ public record Layer(@Nullable Published text, List<Directive> switches) {
         return all.build();
     }
 
-    private static LimiterConfig.Builder over(LimiterConfig own, Published text) {
+    private static LimiterConfig.Builder over(LimiterConfig own, Directive text) {
         LimiterConfig.Builder all = own.toBuilder();
         String source = text.source();
         ControlSettings control = own.settings().operation().control();
         Set<String> classes = own.namedClasses();
-        values(all, source, text.text()).forEach((key, value) -> {
+        values(all, source, text.value()).forEach((key, value) -> {
             String mistake = mistake(key, value, control, classes);
             if (mistake != null) {
                 all.mistake(source, 0, key, mistake);

@@ -19,7 +19,11 @@ import org.slf4j.Logger;
 /** Writes the reports of an instance, and learns the time of Redis from the answers. Belongs to one thread. */
 final class Reporter {
     private static final Logger LOG = DiagnosticLog.of(Reporter.class);
-    private static final long REPORT_MICROS = 2_000_000;
+    private static final String SCRIPT = "report";
+    private static final long REPORT_MICROS = 5_000_000;
+    /** What is said of policies is kept for a week. */
+    private static final long DESCRIBE_MICROS = 3_600_000_000L;
+
     private static final long JUDGE_MICROS = 60_000_000;
     private static final int REDIS_7 = 7 << 16;
     private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -35,6 +39,7 @@ final class Reporter {
     private boolean mustBeSigned = true;
     private long redisVersion;
     private long mutedMicros;
+    private long describedMicros;
     private Map<String, Policy> reportedPolicies = Map.of();
 
     Reporter(ControlStore store, ControlKeys keys, Signer signer, InForce inForce) {
@@ -66,19 +71,20 @@ final class Reporter {
         return mustBeSigned;
     }
 
+    /** Writes a report; where that is not permitted, it only asks for the time. */
     void report(Report report, Map<String, Policy> all) {
+        long now = inForce.nowMicros();
+        boolean mayReport = mutedMicros == 0 || now - mutedMicros > JUDGE_MICROS;
         List<String> arguments = new ArrayList<>(List.of(name, report.line()));
         Map<String, Policy> policies = Map.copyOf(all);
-        if (!policies.equals(reportedPolicies)) {
+        boolean isNew = !policies.equals(reportedPolicies) || now - describedMicros > DESCRIBE_MICROS;
+        if (isNew) {
             policies.forEach((policy, value) -> arguments.addAll(List.of(policy, text(value))));
         }
-        List<String> answer;
-        boolean mayReport = mutedMicros == 0 || inForce.nowMicros() - mutedMicros > JUDGE_MICROS;
         try {
-            answer = mayReport
-                    ? store.run(ControlKeys.REPORT, List.of(keys.reports(), keys.policies()), arguments)
-                    : store.run(ControlKeys.TIME, List.of(), List.of());
+            note(mayReport ? store.run(SCRIPT, keys.reports(), arguments) : store.run(SCRIPT, List.of(), List.of()));
             reportedPolicies = policies;
+            describedMicros = isNew ? now : describedMicros;
         } catch (BackendException failed) {
             if (!mayReport || failed.kind() != BackendException.Kind.FAULT) {
                 throw failed;
@@ -86,9 +92,12 @@ final class Reporter {
             if (mutedMicros == 0) {
                 LOG.warn("RL-511 this instance can't report, so publishers don't see it: {}", failed.getMessage());
             }
-            mutedMicros = inForce.nowMicros();
-            answer = store.run(ControlKeys.TIME, List.of(), List.of());
+            mutedMicros = now;
+            note(store.run(SCRIPT, List.of(), List.of()));
         }
+    }
+
+    private void note(List<String> answer) {
         inForce.setTime(Long.parseLong(answer.get(0)) * 1_000_000 + Long.parseLong(answer.get(1)));
         redisVersion = Math.max(1, Long.parseLong(answer.get(2)));
         reportedMicros = inForce.nowMicros();

@@ -153,7 +153,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
             RuleDefinition rule, RulePlans plans, RequestKey key, PlanSettings settings, PlanResolver resolver) {
         PlanLookup lookup = new PlanLookup(
                 rule.name(),
-                new TenantLimits(rule.name(), rule.policy(), resolver),
+                new TenantLimits(rule.name(), rule.policy(), resolver, TimeSource.system()),
                 settings,
                 plan -> policy(rule, plan) != rule.policy());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);

@@ -1,18 +1,17 @@
 package io.limiter.http.internal;
 
 import io.limiter.Limit;
-import io.limiter.Penalty;
 import io.limiter.Policy;
-import io.limiter.Stock;
 import io.limiter.TimeSource;
+import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.rule.PlanResolver;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -22,16 +21,25 @@ import org.slf4j.Logger;
  */
 final class TenantLimits implements PlanResolver {
     private static final Logger LOG = DiagnosticLog.of(TenantLimits.class);
-    /** Different ones; each has a policy in the tables of the backends. */
+    /** Different ones; each has a policy in the tables of the backends. One that no caller had for an hour makes room. */
     static final int MOST = 1_000;
+
+    private static final long UNUSED_MICROS = 3_600_000_000L;
+
+    /** A policy that was made, and when a caller had it last. */
+    private record Known(Policy policy, long usedMicros) {}
 
     private final String rule;
     private final Policy byDefault;
     private final PlanResolver resolver;
-    private final Map<List<?>, Policy> known = new ConcurrentHashMap<>();
-    private final Throttle log = Throttle.hourly(TimeSource.system()::nowMicros);
+    private final TimeSource time;
+    private final Throttle log;
+    /** Guarded by this. */
+    private final Map<List<?>, Known> all = new HashMap<>();
 
-    TenantLimits(String rule, Policy byDefault, PlanResolver resolver) {
+    TenantLimits(String rule, Policy byDefault, PlanResolver resolver, TimeSource time) {
+        this.time = time;
+        this.log = Throttle.hourly(time::nowMicros);
         this.rule = rule;
         this.byDefault = byDefault;
         this.resolver = resolver;
@@ -55,11 +63,7 @@ final class TenantLimits implements PlanResolver {
             return plan;
         }
         try {
-            Policy policy = known.get(limits);
-            if (policy == null && known.size() >= MOST) {
-                throw new IllegalArgumentException("there are " + MOST + " different ones already; round the numbers");
-            }
-            return policy != null ? policy : known.computeIfAbsent(limits, this::made);
+            return known(limits);
         } catch (IllegalArgumentException unfit) {
             if (log.tryPass()) {
                 LOG.warn(
@@ -73,6 +77,20 @@ final class TenantLimits implements PlanResolver {
         }
     }
 
+    private synchronized Policy known(List<?> limits) {
+        long now = time.nowMicros();
+        Known known = all.get(limits);
+        if (known == null && all.size() >= MOST) {
+            all.values().removeIf(one -> now - one.usedMicros > UNUSED_MICROS);
+        }
+        if (known == null && all.size() >= MOST) {
+            throw new IllegalArgumentException("there are " + MOST + " different ones already; round the numbers");
+        }
+        Policy policy = known == null ? made(limits) : known.policy;
+        all.put(limits, new Known(policy, now));
+        return policy;
+    }
+
     private Policy made(List<?> limits) {
         List<Limit> all = new ArrayList<>();
         for (Object one : limits) {
@@ -81,16 +99,6 @@ final class TenantLimits implements PlanResolver {
             }
             all.add(limit);
         }
-        Penalty penalty = byDefault.penalty();
-        if (penalty != null && all.stream().noneMatch(Penalty.class::isInstance)) {
-            all.add(penalty);
-        }
-        Policy policy = Policy.of(byDefault.name(), all);
-        if (policy.takesMembers() != byDefault.takesMembers() || all.stream().anyMatch(Stock.class::isInstance)) {
-            throw new IllegalArgumentException("limits that count members can't replace others, and a stock none");
-        }
-        return policy.withFailureMode(byDefault.onFailure())
-                .withDeadline(byDefault.deadline())
-                .withHolds(byDefault.holds());
+        return byDefault.withLimits(Access.LIBRARY, all);
     }
 }

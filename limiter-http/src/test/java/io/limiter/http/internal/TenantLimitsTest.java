@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.limiter.FailureMode;
 import io.limiter.Limit;
+import io.limiter.ManualTime;
 import io.limiter.Policy;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,7 +23,7 @@ class TenantLimitsTest {
             .withFailureMode(FailureMode.DENY);
 
     private static Object resolved(Object plan) throws Exception {
-        return new TenantLimits("api", FREE, caller -> plan).plan("a");
+        return new TenantLimits("api", FREE, caller -> plan, new ManualTime()).plan("a");
     }
 
     @Test
@@ -37,7 +38,7 @@ class TenantLimitsTest {
         assertEquals(FailureMode.DENY, own.onFailure());
         assertEquals(
                 own,
-                new TenantLimits("api", FREE, caller -> List.of(Limit.slidingList(7, MINUTE)))
+                new TenantLimits("api", FREE, caller -> List.of(Limit.slidingList(7, MINUTE)), new ManualTime())
                         .planAsync("a")
                         .toCompletableFuture()
                         .get());
@@ -57,12 +58,24 @@ class TenantLimitsTest {
 
     @Test
     void atMostSoManyDifferentOnes() throws Exception {
+        ManualTime time = new ManualTime();
         TenantLimits limits =
-                new TenantLimits("api", FREE, caller -> Limit.slidingList(Long.parseLong(caller), MINUTE));
+                new TenantLimits("api", FREE, caller -> Limit.slidingList(Long.parseLong(caller), MINUTE), time);
         for (int i = 1; i <= TenantLimits.MOST; i++) {
             assertNotNull(limits.plan(Integer.toString(i)));
         }
         assertNull(limits.plan("5001"));
         assertSame(limits.plan("7"), limits.plan("7"));
+        // Those that no caller has any more make room.
+        time.advance(Duration.ofMinutes(50));
+        Object used = limits.plan("7");
+        assertNull(limits.plan("5001"));
+        time.advance(Duration.ofMinutes(11));
+        assertNotNull(limits.plan("5001"));
+        assertSame(used, limits.plan("7"));
+        for (int i = 2_001; i <= 2_998; i++) {
+            assertNotNull(limits.plan(Integer.toString(i)));
+        }
+        assertNull(limits.plan("5002"));
     }
 }

@@ -3,13 +3,9 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.BackendException;
 import io.limiter.application.Limiter;
 import io.limiter.control.Control;
-import io.limiter.control.Words;
 import java.security.Principal;
-import java.time.Instant;
-import java.time.format.DateTimeParseException;
-import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -34,16 +30,17 @@ class ControlEndpoint {
         this.limiter = limiter;
     }
 
+    /** What is asked of a group. */
+    private interface Question {
+        Object ask(Control control) throws InterruptedException;
+    }
+
     /** What is published and in force. */
     @ReadOperation
     public WebEndpointResponse<Object> state() {
         return answer(control -> new JsonObject()
                 .with("version", control.current().version())
-                .with(
-                        "versions",
-                        control.versions().stream()
-                                .map(ControlEndpoint::version)
-                                .toList())
+                .with("versions", control.versions())
                 .with("instances", control.instances())
                 .with("entries", control.entries())
                 .with("changes", control.audit(AUDITED))
@@ -51,103 +48,69 @@ class ControlEndpoint {
                 .with("findings", limiter.rateLimiter().monitor().health().findings()));
     }
 
-    private static JsonObject version(Control.Version one) {
-        return new JsonObject()
-                .with("version", one.version())
-                .with("time", one.time().toString())
-                .with("author", one.author())
-                .with("note", one.note())
-                .with("text", one.text());
-    }
-
     /**
-     * Changes something.
+     * Runs a command of the command line, with its arguments: {@link Control#run}.
      *
-     * @param action {@code publish} (text, version: the one that was seen), {@code roll-back} (version), {@code override} (policy, key,
-     *     kind, limits, until), {@code remove-override} (policy, key), {@code switch} (target, kind, until), {@code remove-switch}
-     *     (target)
-     * @param kind {@code limits}, {@code unlimited}, {@code blocked}; {@code off}, {@code shadow}, {@code deny}
-     * @param until in ISO 8601
+     * @param command {@code publish}, {@code roll-back}, {@code override add}, {@code override remove}, {@code switch set} or {@code
+     *     switch remove}
+     * @param based the version that was seen
      */
     @WriteOperation
     public WebEndpointResponse<Object> change(
-            String action,
+            String command,
             @org.springframework.lang.Nullable @Nullable String text,
-            @org.springframework.lang.Nullable @Nullable Long version,
+            @org.springframework.lang.Nullable @Nullable String based,
+            @org.springframework.lang.Nullable @Nullable String version,
             @org.springframework.lang.Nullable @Nullable String policy,
             @org.springframework.lang.Nullable @Nullable String key,
-            @org.springframework.lang.Nullable @Nullable String kind,
             @org.springframework.lang.Nullable @Nullable String limits,
+            @org.springframework.lang.Nullable @Nullable String unlimited,
+            @org.springframework.lang.Nullable @Nullable String blocked,
             @org.springframework.lang.Nullable @Nullable String target,
+            @org.springframework.lang.Nullable @Nullable String action,
             @org.springframework.lang.Nullable @Nullable String until,
+            @org.springframework.lang.Nullable @Nullable String yes,
             @org.springframework.lang.Nullable @Nullable String note,
             SecurityContext security) {
+        Map<String, @Nullable String> given = new HashMap<>();
+        given.put("text", text);
+        given.put("based", based);
+        given.put("version", version);
+        given.put("policy", policy);
+        given.put("key", key);
+        given.put("limits", limits);
+        given.put("unlimited", unlimited);
+        given.put("blocked", blocked);
+        given.put("target", target);
+        given.put("action", action);
+        given.put("until", until);
+        given.put("yes", yes);
+        given.put("note", note);
+        given.values().removeIf(value -> value == null || value.equals("false"));
         Principal user = security.getPrincipal();
-        String author = user == null ? "actuator" : user.getName();
-        String why = note == null ? "" : note;
-        return answer(control -> switch (action) {
-            case "publish" ->
-                Map.of("version", control.publish(needed("text", text), author, why, needed("version", version)));
-            case "roll-back" -> Map.of("version", control.rollBack(needed("version", version), author, why));
-            case "override" -> {
-                String name = needed("policy", policy);
-                List<String> notes = control.notes(name, limits == null ? "" : limits);
-                control.override(
-                        name,
-                        Words.key(needed("key", key)),
-                        needed("kind", kind),
-                        limits == null ? "" : limits,
-                        time(until),
-                        author,
-                        why);
-                yield Map.of("notes", notes);
-            }
-            case "remove-override" ->
-                Map.of(
-                        "removed",
-                        control.removeOverride(needed("policy", policy), Words.key(needed("key", key)), author, why));
-            case "switch" -> {
-                control.turn(needed("target", target), needed("kind", kind), time(until), author, why);
-                yield Map.of();
-            }
-            case "remove-switch" -> Map.of("removed", control.removeSwitch(needed("target", target), author, why));
-            default ->
-                throw new IllegalArgumentException("there is no such action; write publish, roll-back, override,"
-                        + " remove-override, switch or remove-switch");
-        });
+        return answer(control -> control.run(command, given, user == null ? "actuator" : user.getName()));
     }
 
-    private static <T> T needed(String name, @Nullable T value) {
-        if (value == null) {
-            throw new IllegalArgumentException(name + " is missing");
+    private WebEndpointResponse<Object> answer(Question question) {
+        Control control = limiter.control().orElse(null);
+        if (control == null) {
+            return error("set limiter.control.group to control this application", 404);
         }
-        return value;
-    }
-
-    private static Instant time(@Nullable String until) {
         try {
-            return Instant.parse(needed("until", until));
-        } catch (DateTimeParseException wrong) {
-            throw new IllegalArgumentException("until is not a time; write 2026-12-01T08:00:00Z", wrong);
-        }
-    }
-
-    private WebEndpointResponse<Object> answer(Function<Control, Object> question) {
-        try {
-            return limiter.control()
-                    .map(control -> new WebEndpointResponse<>(question.apply(control)))
-                    .orElseGet(() -> new WebEndpointResponse<>(
-                            error("set limiter.control.group to control this application"), 404));
+            return new WebEndpointResponse<>(question.ask(control));
         } catch (Control.ConflictException lost) {
-            return new WebEndpointResponse<>(error(lost.getMessage()), 409);
+            return error(lost.getMessage(), 409);
         } catch (BackendException failed) {
-            return new WebEndpointResponse<>(error(failed.getMessage()), 503);
+            return error(failed.getMessage(), 503);
         } catch (IllegalArgumentException wrong) {
-            return new WebEndpointResponse<>(error(wrong.getMessage()), 400);
+            return error(wrong.getMessage(), 400);
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+            return error("this application is being closed", 503);
         }
     }
 
-    private static Map<String, String> error(@Nullable String message) {
-        return Map.of("error", String.valueOf(message));
+    private static WebEndpointResponse<Object> error(@Nullable String message, int status) {
+        return new WebEndpointResponse<>(Map.of("error", String.valueOf(message)), status);
     }
 }

@@ -86,7 +86,13 @@ public class LimiterActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(ControlEndpoint.class)
-    @RegisterReflectionForBinding({Control.Instance.class, Control.Entry.class, Control.Change.class})
+    @RegisterReflectionForBinding({
+        Control.Version.class,
+        Control.Instance.class,
+        Control.Entry.class,
+        Control.Change.class,
+        Control.Answer.class
+    })
     static class OfControl {
         @Bean("io.limiter.spring.controlEndpoint")
         @ConditionalOnMissingBean

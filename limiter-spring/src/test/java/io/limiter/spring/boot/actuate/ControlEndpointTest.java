@@ -44,24 +44,25 @@ class ControlEndpointTest {
             Limiter limiter = site.bean(Limiter.class);
             HttpResponse<String> answer = site.post(
                     PATH,
-                    "{\"action\":\"publish\",\"version\":0,\"note\":\"sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}");
+                    "{\"command\":\"publish\",\"based\":0,\"note\":\"sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(
                     LONG,
                     "in force",
                     () -> limiter.policy("vote").limits().toString().contains("20/1h"));
             answer = site.post(
-                    PATH, "{\"action\":\"publish\",\"version\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
+                    PATH, "{\"command\":\"publish\",\"based\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
             assertEquals(409, answer.statusCode(), answer.body());
             String until = Instant.now().plusSeconds(3_600).toString();
             answer = site.post(
                     PATH,
-                    "{\"action\":\"override\",\"policy\":\"vote\",\"key\":\"user:alice\",\"kind\":\"blocked\",\"until\":\""
+                    "{\"command\":\"override add\",\"policy\":\"vote\",\"key\":\"user:alice\",\"blocked\":true,\"until\":\""
                             + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             answer = site.post(
                     PATH,
-                    "{\"action\":\"switch\",\"target\":\"policy:vote\",\"kind\":\"off\",\"until\":\"" + until + "\"}");
+                    "{\"command\":\"switch set\",\"target\":\"policy:vote\",\"action\":\"off\",\"until\":\"" + until
+                            + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(LONG, "both in force", () -> limiter.directives().all().size() == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
@@ -75,14 +76,14 @@ class ControlEndpointTest {
             assertTrue(health.body().contains("RL-509 in force: off policy:vote"), health.body());
             HttpResponse<String> gauge = site.call("GET", "/actuator/metrics/limiter.control.switches");
             assertEquals(1.0, read(gauge, "$.measurements[0].value"), gauge.body());
-            answer = site.post(PATH, "{\"action\":\"remove-switch\",\"target\":\"policy:vote\"}");
-            assertEquals(true, read(answer, "$.removed"));
-            answer = site.post(PATH, "{\"action\":\"roll-back\",\"version\":1}");
-            assertEquals(2, (Integer) read(answer, "$.version"));
-            answer = site.post(PATH, "{\"action\":\"switch\",\"target\":\"all\",\"kind\":\"off\"}");
+            answer = site.post(PATH, "{\"command\":\"switch remove\",\"target\":\"policy:vote\"}");
+            assertEquals("removed", read(answer, "$.lines[0]"));
+            answer = site.post(PATH, "{\"command\":\"roll-back\",\"version\":1}");
+            assertEquals("published version 2", read(answer, "$.lines[0]"));
+            answer = site.post(PATH, "{\"command\":\"switch set\",\"target\":\"all\",\"action\":\"off\"}");
             assertEquals(400, answer.statusCode(), answer.body());
             answer = site.post(
-                    PATH, "{\"action\":\"publish\",\"version\":2,\"text\":\"limiter.polices.x.limits = 1/1s\"}");
+                    PATH, "{\"command\":\"publish\",\"based\":2,\"text\":\"limiter.polices.x.limits = 1/1s\"}");
             assertEquals(400, answer.statusCode(), answer.body());
             Await.until(LONG, "blocked only", () -> limiter.directives().all().size() == 1);
             PartitionKey alice = PartitionKey.builder().add("user", "alice").build();
@@ -96,7 +97,7 @@ class ControlEndpointTest {
             assertEquals(200, site.call("GET", PATH).statusCode());
             assertEquals(
                     405,
-                    site.post(PATH, "{\"action\":\"roll-back\",\"version\":1}").statusCode());
+                    site.post(PATH, "{\"command\":\"roll-back\",\"version\":1}").statusCode());
         }
     }
 
