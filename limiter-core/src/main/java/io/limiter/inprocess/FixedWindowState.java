@@ -69,7 +69,7 @@ final class FixedWindowState extends State {
         long counted = counted(now);
         long until = counted > 0 ? Math.max(end, now + 1) : 0;
         long latest = latestEnd(spec, now);
-        if (charge.permits() > 0 && (granted || (take && until > latest))) {
+        if (charge.permits() > 0 && (granted || (take && Math.max(until, end) > latest))) {
             // A clock that stepped back, or a shorter period, cuts the window.
             until = granted && counted == 0 && end <= now ? latest : Math.min(Math.max(until, end), latest);
             counted += granted ? charge.permits() : 0;
