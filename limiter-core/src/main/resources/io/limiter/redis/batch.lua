@@ -140,11 +140,12 @@ local function take(form, name, times, reply, size)
   local functions, n, limit, period, burst, options = form[3], form[4], form[5], form[6], form[7], form[8]
   local call, charge, answer, granted, raw = functions[7], functions[2], functions[6], 0, nil
   while call and granted < times do
+    changed = true
     local allows, remaining, retry, next_us, reset, used = call('take', name, now, n, limit, period, burst, '', nil, '', options)
     if allows == nil then
       call, raw, options = nil, remaining, retry
     else
-      changed, granted = true, allows and granted + 1 or times
+      granted = allows and granted + 1 or times
       reply[size + 1], reply[size + 2], reply[size + 3] = allows and 1 or 0, remaining, allows and 0 or retry
       reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, used
       size = size + 6

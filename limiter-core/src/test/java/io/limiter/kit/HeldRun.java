@@ -174,7 +174,8 @@ public final class HeldRun {
         HoldTerms terms = isGuess ? step.terms() : one.terms;
         List<LimitOutcome> parts =
                 one.decision.outcomes().stream().map(traffic::inForce).toList();
-        List<Charge> charges = parts.stream().map(LimitOutcome::charge).distinct().toList();
+        List<Charge> charges =
+                parts.stream().map(LimitOutcome::charge).distinct().toList();
         Decision decision = Decision.of(one.decision.source(), charges, parts);
         List<Backend.Settled> settled = backend.settle(decision, terms, step::cost)
                 .toCompletableFuture()

@@ -20,6 +20,7 @@ final class NaiveHolds {
         final HoldTerms terms;
         /** What a refund needs. */
         final long stamp;
+
         final long idle;
         long purgeAt;
         boolean isOver;

@@ -112,8 +112,7 @@ public final class NaiveReservations {
             NaiveLimiter.take(kept, charge, limit, now, now);
         }
         boolean isWindow = limit.spec().algorithm() == Algorithm.FIXED_WINDOW;
-        kept.holds.add(
-                new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, kept.holds.idle(now)));
+        kept.holds.add(new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, kept.holds.idle(now)));
         LimitOutcome after = limiter.look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         return new LimitOutcome(
                 charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), end);

@@ -35,27 +35,53 @@ class PlantedHeldFaultsTest {
     static Stream<Fault> faults() {
         return Stream.of(
                 new Fault("settled twice", "status == 1 and 3 or is_open", "is_open"),
-                new Fault("any id", "string.find(page, request, 1, true)", "string.find(page, struct.pack('<d', stamp), 1, true) + 35"),
+                new Fault(
+                        "any id",
+                        "string.find(page, request, 1, true)",
+                        "string.find(page, struct.pack('<d', stamp), 1, true) + 35"),
                 new Fault("kept for ever", "used = kept <= time and 0 or", "used ="),
-                new Fault("no bound of a debt", "math.min(more, capacity, math.max(0, 2 * capacity - counted))", "more"),
-                new Fault("each debt up to the capacity", "capacity, math.max(0, 2 * capacity - counted))", "capacity)"),
-                new Fault("an excess for nothing", "is_open and math.max(0, actual - permits) or actual", "is_open and 0 or actual"),
-                new Fault("a late one pays nothing", "is_open and math.max(0, actual - permits) or actual", "is_open and math.max(0, actual - permits) or 0"),
+                new Fault(
+                        "no bound of a debt", "math.min(more, capacity, math.max(0, 2 * capacity - counted))", "more"),
+                new Fault(
+                        "each debt up to the capacity", "capacity, math.max(0, 2 * capacity - counted))", "capacity)"),
+                new Fault(
+                        "an excess for nothing",
+                        "is_open and math.max(0, actual - permits) or actual",
+                        "is_open and 0 or actual"),
+                new Fault(
+                        "a late one pays nothing",
+                        "is_open and math.max(0, actual - permits) or actual",
+                        "is_open and math.max(0, actual - permits) or 0"),
                 new Fault("open at its end", "stamp > time and before == resets", "stamp >= time and before == resets"),
                 new Fault("open after a reset", "stamp > time and before == resets", "stamp > time"),
                 new Fault("all comes back", "math.max(0, permits - actual)", "permits"),
                 new Fault("no end of a table", "allowed = g ~= nil and wait <= 0", "allowed = g ~= nil"),
-                new Fault("a table of one less", "wait = ends and count >= tonumber(most)", "wait = ends and h and count >= tonumber(most) - 1"),
+                new Fault(
+                        "a table of one less",
+                        "wait = ends and count >= tonumber(most)",
+                        "wait = ends and h and count >= tonumber(most) - 1"),
                 new Fault("nothing is purged", "          h.purge()\n", ""),
                 new Fault("idle time is lost", "local spare = math.max(0, idle - extra)", "local spare = 0"),
                 new Fault("idle while it refills", "now - math.max(at - ahead, e))", "now - at + ahead)"),
                 new Fault("told too early", "return left + math.ceil(", "return math.ceil("),
                 new Fault("nothing is held", "x, extra = x + n, idle", "extra = idle"),
-                new Fault("two with one end", "local is_free = i == 0 or double(node, WIDTH * i - WIDTH + 1) ~= free", "local is_free = true"),
-                new Fault("a reset that gives back", "resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0,", "resets, first, x, a, b, c, d, is_put = resets, first,"),
+                new Fault(
+                        "two with one end",
+                        "local is_free = i == 0 or double(node, WIDTH * i - WIDTH + 1) ~= free",
+                        "local is_free = true"),
+                new Fault(
+                        "a reset that gives back",
+                        "resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0,",
+                        "resets, first, x, a, b, c, d, is_put = resets, first,"),
                 new Fault("a window of another hold", "less > 0 and extra == x then", "less > 0 then"),
-                new Fault("records that die young", "math.max(1, math.ceil((until_us - time)", "math.min(1, math.ceil((until_us - time)"),
-                new Fault("run out a moment late", "first > 0 and first <= time, ttl", "first > 0 and first < time, ttl"));
+                new Fault(
+                        "records that die young",
+                        "math.max(1, math.ceil((until_us - time)",
+                        "math.min(1, math.ceil((until_us - time)"),
+                new Fault(
+                        "run out a moment late",
+                        "first > 0 and first <= time, ttl",
+                        "first > 0 and first < time, ttl"));
     }
 
     @Test
