@@ -18,19 +18,21 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   local is_fixed, is_bucket, is_log = kind == 'fixed', kind == 'token-bucket', kind ~= 'fixed' and kind ~= 'token-bucket'
   local size = is_fixed and 17 or is_bucket and 41 or 0
 
-  -- How long until a bucket has so many parts. left: until the last hold ends; before, it refills up to the ceiling.
-  local function told(wanted, ceiling, now, left, credit, from, rate, pending)
-    local least = wanted < ceiling and wanted or ceiling
-    local wait = least <= credit and 0 or pending and pending.time(least) or from - now + math.ceil((least - credit) / rate)
-    if wanted <= ceiling then return wait end
-    local level = ceiling
-    if wait > left and pending then
-      left = wait
-    elseif wait > left then
-      level = credit + math.max(0, left + now - from) * rate
+  -- How long until a bucket has so many permits, with those that are held. left: until the last hold ends.
+  local function told(wanted, burst, now, left, credit, from, parts, rate, pending)
+    if wanted <= burst then
+      local lacks = wanted * parts - credit
+      return lacks <= 0 and 0 or pending and pending.time(wanted * parts) or from - now + math.ceil(lacks / rate)
     end
-    return left + math.ceil(math.max(0, wanted - level) / rate)
+    -- Then nothing is held any more, but used.
+    local level = credit + math.max(0, left + now - from) * rate
+    if pending or level > burst * parts then level = burst * parts end
+    if pending then left = math.max(left, pending.time(level)) end
+    return left + math.ceil(math.max(0, wanted * parts - level) / rate)
   end
+
+  -- What a state has less credit because of what is held.
+  local function all_of(permits, parts) return math.min(permits, math.floor(4503599627370496 / parts)) * parts end
 
   local function call(step, key, now, n, limit, period, burst, id, stamp, request, options)
     local base, most, word, one, other = string.match(options, '^(.-),?holds=(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$')
@@ -90,8 +92,9 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       if used == 0 or used == 3 then return true, 0, 0, 0, 0, used end
     end
 
+    local before_x = x
     -- The state of the algorithm, without what has run out. Few settlements of a log need it.
-    local writes, changed, gone, over, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0, 0, 0, 0
+    local writes, changed, gone, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0, 0, 0
     if is_log and step ~= 'reset' then
       if is_due then gone = h.run_out(now, period) end
       local shortest = last > time and x > 0 and x < period and x or period
@@ -109,11 +112,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       end
       if is_due then
         gone = h.run_out(now, period)
-        a, x = a + gone * c, x - gone
+        x = x - gone
       end
-      -- A plan that has become smaller: no more is held of it than all.
-      over = math.max(0, x - burst)
-      a, x = a + over * c, x - over
     elseif is_fixed then
       if not c then x = 0 end
       if is_due and a > 0 and x > 0 then a = a - math.min(a, h.run_out(now, period)) end
@@ -126,6 +126,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       first, swept, gone, page, changed = h.first, h.swept, h.gone, h.page, changed or is_due
     end
 
+    -- A plan that has become smaller: no more is held of it than all.
+    local held_now, touched = is_bucket and math.min(x, burst) or 0, false
     local allowed, is_put, wait, latest, room = n == 0, false, 0, is_fixed and d or now + period, is_log and limit + gone or limit
     if actual then
       -- Where its record is then.
@@ -135,13 +137,13 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       local more, less = is_open and math.max(0, actual - permits) or actual, is_open and math.max(0, permits - actual) or 0
       if is_log and more > 0 and not is_due and not has_stepped then a, b, c, d, e, f = look(key, now, 0, limit, period, burst, '') end
       if is_bucket and is_open then
+        x, touched, f = x - permits, true, nil
+        held_now = math.min(x, burst)
         -- What would have refilled while the bucket was full of what was left does not count as taken.
-        local cost = math.min(actual, permits, math.max(0, burst + math.floor(a / c) + permits)) * c
+        local cost = math.min(actual, permits, math.max(0, burst + math.floor(a / c) - held_now)) * c
         local spare = math.max(0, idle - extra)
         spare = spare >= math.ceil(cost / d) and cost or spare * d
-        a, x, idle = a + permits * c - (cost - spare), x - permits, idle - math.ceil(spare / d)
-        local rest = math.min(over, burst - x)
-        a, x, over = a - rest * c, x + rest, over - rest
+        a, b, idle = a - cost + spare, math.min(b, latest), idle - math.ceil(spare / d)
       elseif is_fixed and less > 0 and extra == x then
         a, b = math.max(0, a - less), math.min(b, latest)
       elseif is_log and less > 0 and extra > now - math.min(period, x) then
@@ -166,11 +168,11 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         end
       end
       -- What is charged above the capacity, and above that much of debts, is forgotten.
-      local capacity, counted = is_bucket and burst or limit, is_bucket and burst - math.floor(a / c) or a - gone
+      local capacity, counted = is_bucket and burst or limit, is_bucket and burst - math.floor(a / c) + held_now or a - gone
       local some = math.min(more, capacity, math.max(0, 2 * capacity - counted))
       used = used + 8 * (more - some)
       if some > 0 and is_bucket then
-        a, b = a - some * c, math.min(b, latest)
+        a, b, touched, f = a - some * c, math.min(b, latest), true, nil
       elseif some > 0 and is_fixed then
         a, b = a + some, b > 0 and b <= d and b or d
       elseif some > 0 then
@@ -186,25 +188,27 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         allowed = a > 0 and b == stamp
         if allowed then a, b, is_put = math.max(0, a - n), math.min(b, d), true end
       else
-        -- As without holds, up to what the bucket fills to.
-        local full = (burst - x) * c
-        allowed = not (n > burst or a >= full or f and f.other or elapsed >= math.ceil(n * c / d))
-        if allowed then a, is_put = math.min(full, a + n * c - elapsed * d), true end
+        -- As without holds; but while some are, it is idle once it is full again.
+        allowed = not (n > burst or a == burst * c or f and f.other or elapsed >= math.ceil(n * c / d))
+        if allowed then
+          a, touched, is_put = math.min(burst * c, a + n * c - elapsed * d), true, true
+          if x > 0 then b, e, f = math.min(b, latest), nil, nil end
+        end
       end
     elseif step == 'reset' then
       -- Ends all holds: nothing comes back any more.
       resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0, is_log and x or 0, 0, is_bucket and now or 0, 1, 1, true
-      window, burst, over, allowed = b, 0, 0, not is_log
+      window, burst, allowed, touched = b, 0, not is_log, true
       if h then h.forget(resets, x) end
     elseif n > 0 then
-      local g, m, o, p, q, r = charge(now, n, room, period, is_bucket and burst - x or burst, a, b, c, d, e, f, base)
+      local g, m, o, p, q, r = charge(now, n + held_now, room, period, burst, a, b, c, d, e, f, base)
       -- There is room once a record may be forgotten.
       wait = ends and count >= tonumber(most) and h.first_kept() - time or 0
       allowed = g ~= nil and wait <= 0
       if not allowed and g then used = -6 end
       if allowed and (step == 'take' or step == 'look') then
         if is_fixed and a == 0 and b > 0 and b <= d then m = b end
-        a, b, c, d, e, f = g, m, o, p, q, r
+        a, b, c, d, e, f, touched = is_bucket and g + held_now * c or g, m, o, p, q, r, true
       end
     end
 
@@ -219,7 +223,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         extra = now
         if is_bucket then
           if x == 0 then idle, pace = 0, d / c end
-          x, extra = x + n, idle
+          a, x, held_now, extra = a + n * c, x + n, held_now + n, idle
         elseif is_fixed then
           if x == 0 or b ~= window and not has_stepped then
             -- Nothing of another window comes back.
@@ -241,17 +245,27 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base)
         is_put = changed and has
       elseif changed or f or b > latest then
-        b, f, is_put = math.min(b, latest), nil, true
+        is_put, touched = true, is_fixed or f ~= nil or b > latest
+        if touched then b, f = math.min(b, latest), nil end
       end
     end
 
     if is_put then
-      local until_us, full_at, rest = last, 0, page
+      local until_us, rest, credit, from, parts, rate, full_at, _ = last, page, 0, 0, 0, 0, 0, 0
       if is_fixed then
         if b ~= window and not has_stepped then x, first = 0, 0 end
         until_us = math.max(until_us, b + ahead)
       elseif is_bucket then
-        full_at = b + math.ceil(((burst - x) * c - a) / d)
+        credit, from, parts, rate = a, b, c, d
+        if step == 'back' and not actual and allowed and e then
+          full_at = e
+        elseif touched or not raw then
+          full_at = b + math.ceil((burst * c - a) / d)
+        else
+          -- Another limit is not in force before a call has written under it.
+          _, credit, from, parts, rate, full_at = struct.unpack('<Bddddd', raw)
+          credit = credit + all_of(before_x, parts)
+        end
         until_us = math.max(until_us, full_at + ahead)
       elseif first > 0 then
         -- What has run out may be in the log as long as that.
@@ -268,8 +282,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       if is_fixed then
         state = struct.pack('<BddBHHddddddd', 1, a, b, pages, count, resets, first, swept, last, expires, time, ahead, x) .. rest
       elseif is_bucket then
-        state = struct.pack('<BdddddBHHddddddddd', 2, a - over * c, b, c, d, full_at, pages, count, resets, first, swept, last, expires, time, ahead,
-          x + over, idle, pace) .. rest
+        state = struct.pack('<BdddddBHHddddddddd', 2, credit - all_of(x, parts), from, parts, rate, full_at, pages, count,
+          resets, first, swept, last, expires, time, ahead, x, idle, pace) .. rest
       else
         redis.call('HSET', key .. ':holds1', '', struct.pack('<BHHddddddd', pages, count, resets, first, swept, last, expires, time, ahead,
           x) .. rest)
@@ -281,7 +295,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
 
     local retry, remaining, next_us, reset, stamp_us
     if is_bucket then
-      local whole, open, ceiling = math.max(0, math.floor(a / c)), nil, (burst - x) * c
+      local open
       if x > 0 and h then
         open = h.last_open()
       elseif x > 0 then
@@ -294,10 +308,10 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         end
       end
       local left = math.max(0, (open or time) - time)
-      remaining, stamp_us = whole, b
-      retry = n > burst and -1 or not allowed and told(n * c, ceiling, now, left, a, b, d, f)
-      next_us = told(math.min(burst, whole + 1) * c, ceiling, now, left, a, b, d, f)
-      reset = told(burst * c, ceiling, now, left, a, b, d, f)
+      remaining, stamp_us = math.max(0, math.floor(a / c) - held_now), b
+      retry = n > burst and -1 or not allowed and told(n + held_now, burst, now, left, a, b, c, d, f)
+      next_us = told(math.min(burst, remaining + 1) + held_now, burst, now, left, a, b, c, d, f)
+      reset = told(burst + held_now, burst, now, left, a, b, c, d, f)
     else
       retry, remaining, next_us, reset, stamp_us = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
       if gone > 0 and is_log then

@@ -17,7 +17,7 @@
 -- [algorithm]
 -- Another limit was in force until now, or a lower burst, and is pending until a call writes the present one. For that time
 -- counts the lesser of what both rates brought.
-local function changed(now, parts, rate, burst, debt, credit, from, stored_parts, stored_rate, full_at)
+local function changed(now, parts, rate, burst, credit, from, stored_parts, stored_rate, full_at)
   -- floor(a * b / c) and the rest, for a < c: exact, though the product may be above 2^53.
   local function scaled(a, b, c)
     local quotient, rest, bit = 0, 0, 4503599627370496
@@ -37,13 +37,13 @@ local function changed(now, parts, rate, burst, debt, credit, from, stored_parts
   local function converted(stored)
     local whole = math.floor(stored / stored_parts)
     if whole >= burst then return burst * parts end
-    if whole < -debt then return -debt * parts end
+    if whole < -burst then return -burst * parts end
     return whole * parts + (scaled(stored - whole * stored_parts, parts, stored_parts))
   end
 
   local elapsed, full = math.max(0, now - from), burst * parts
   local other = stored_parts ~= parts or stored_rate ~= rate
-  local most, base = full, math.max(-debt * parts, credit)
+  local most, base = full, math.max(-burst * parts, credit)
   if other then most, base = converted(credit + elapsed * stored_rate), converted(credit) end
   local filled = math.ceil((full - base) / rate)
   -- More credit than a lowered burst holds is a full bucket.
@@ -69,9 +69,6 @@ local function look(key, now, _, limit, period, burst, _, _, _, raw, held)
   local a, b = limit, period
   while b > 0 do a, b = b, a % b end
   local parts, rate = period / a, limit / a
-  -- What is reserved does not refill, until it comes back.
-  local debt = burst + (held or 0)
-  burst = burst - (held or 0)
   local full = burst * parts
   if raw == nil then raw = redis.call('GET', key) end
   if not raw then return full, now, parts, rate end
@@ -81,9 +78,11 @@ local function look(key, now, _, limit, period, burst, _, _, _, raw, held)
   if kind ~= 2 then
     error('LIMITERSTATE the value of ' .. key .. ' is no token bucket; delete it or use another prefix')
   end
+  -- What is reserved is taken only in the state that is stored.
+  if held then credit = credit + math.min(held, math.floor(4503599627370496 / stored_parts)) * stored_parts end
   if now >= full_at then return full, now, parts, rate, full_at end
   if stored_parts ~= parts or stored_rate ~= rate or full_at ~= from + math.ceil((full - credit) / rate) then
-    return changed(now, parts, rate, burst, debt, credit, from, stored_parts, stored_rate, full_at)
+    return changed(now, parts, rate, burst, credit, from, stored_parts, stored_rate, full_at)
   end
   if now <= from then return credit, from, parts, rate, full_at end
   -- Below a full bucket, as it is not full yet.
