@@ -275,8 +275,8 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         rest, expires = h.close()
         pages = h.dir and 1 or 0
       end
-      -- The time to live is renewed seldom.
-      local left = (given or until_us > expires) and math.max(1, math.ceil((until_us - time) * 9 / 8 / 1000))
+      -- The time to live is renewed seldom. A given clock may stand still, while that of Redis goes on: a minute more.
+      local left = (given or until_us > expires) and math.max(1, math.ceil((until_us - time) * 9 / 8 / 1000)) + (given and 60000 or 0)
       if left then expires = until_us + math.floor((until_us - time) / 8) end
       local state = nil
       if is_fixed then

@@ -64,7 +64,7 @@ class PlantedHeldFaultsTest {
                 new Fault("idle time is lost", "local spare = math.max(0, idle - extra)", "local spare = 0"),
                 new Fault("idle while it refills", "now - math.max(at - ahead, e))", "now - at + ahead)"),
                 new Fault("told too early", "return left + math.ceil(", "return math.ceil("),
-                new Fault("nothing is held", "x, extra = x + n, idle", "extra = idle"),
+                new Fault("nothing is held", "x + n, held_now + n, idle", "x, held_now, idle"),
                 new Fault(
                         "two with one end",
                         "local is_free = i == 0 or double(node, WIDTH * i - WIDTH + 1) ~= free",
