@@ -158,8 +158,8 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
             return base;
         }
         List<Limit> limits = parts.stream()
-                .filter(one -> one.get(OWN).equals(part.get(OWN))
-                        && one.subList(0, 2).equals(part.subList(0, 2)))
+                .filter(one ->
+                        one.get(OWN).equals(part.get(OWN)) && one.subList(0, 2).equals(part.subList(0, 2)))
                 .map(HoldTokens::limit)
                 .toList();
         return Policy.of(base.name(), limits)

@@ -35,11 +35,7 @@ final class Unsettled {
 
     /** The parts without an answer. */
     record Pending(
-            Backend backend,
-            Decision parts,
-            HoldTerms terms,
-            ToLongFunction<? super Charge> actual,
-            long untilMicros) {
+            Backend backend, Decision parts, HoldTerms terms, ToLongFunction<? super Charge> actual, long untilMicros) {
         String policy() {
             return parts.outcomes().get(0).policy().name();
         }
@@ -69,8 +65,7 @@ final class Unsettled {
                     left.add(part);
                 }
             }
-            return new Pending(
-                    backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros);
+            return new Pending(backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros);
         }
 
         private void count(HoldCounts counts, LimitOutcome part, Backend.Settled answer) {

@@ -74,10 +74,7 @@ final class HoldRecords {
     Hold find(long end, String id, long now) {
         int at = place(end);
         Hold hold = at < all.size() ? all.get(at) : null;
-        return hold != null
-                        && hold.end == end
-                        && hold.id == Long.parseUnsignedLong(id, 16)
-                        && hold.keptUntil > now
+        return hold != null && hold.end == end && hold.id == Long.parseUnsignedLong(id, 16) && hold.keptUntil > now
                 ? hold
                 : null;
     }

@@ -141,9 +141,8 @@ class HeldChangesContractTest {
     void whatHasLeftAShortenedLogDoesNotComeBack(TestedBackend tested, boolean isList) {
         Duration minute = Duration.ofMinutes(1);
         Limit whole = isList ? Limit.slidingList(10, minute) : Limit.slidingZset(10, minute);
-        Limit brief = isList
-                ? Limit.slidingList(10, Duration.ofSeconds(10))
-                : Limit.slidingZset(10, Duration.ofSeconds(10));
+        Limit brief =
+                isList ? Limit.slidingList(10, Duration.ofSeconds(10)) : Limit.slidingZset(10, Duration.ofSeconds(10));
         for (boolean isCancelled : new boolean[] {true, false}) {
             on(tested, whole, stage -> {
                 Hold hold = stage.reserve(6, Duration.ofSeconds(40));

@@ -39,8 +39,8 @@ class HeldCallsThatWaitTest {
             .build();
 
     private CompletableFuture<Decision> waits() {
-        CompletableFuture<Decision> answer = limiter.acquireAsync(
-                PermitRequest.of(HOURLY, KEY, 4).withMaxWait(Duration.ofHours(1)));
+        CompletableFuture<Decision> answer =
+                limiter.acquireAsync(PermitRequest.of(HOURLY, KEY, 4).withMaxWait(Duration.ofHours(1)));
         assertFalse(answer.isDone());
         return answer;
     }
@@ -93,9 +93,9 @@ class HeldCallsThatWaitTest {
         assertEquals(10, limiter.tryAcquire(policy, KEY, 0).remaining());
         backend.isDown = true;
         boolean sharesAreUsedUp = mode == FailureMode.LOCAL;
-        assertEquals(mode == FailureMode.ALLOW, limiter.tryAcquire(policy, KEY, 1).allowed());
         assertEquals(
-                sharesAreUsedUp, limiter.tryAcquire(policy, KEY, 1).source() == Decision.Source.LOCAL_FALLBACK);
+                mode == FailureMode.ALLOW, limiter.tryAcquire(policy, KEY, 1).allowed());
+        assertEquals(sharesAreUsedUp, limiter.tryAcquire(policy, KEY, 1).source() == Decision.Source.LOCAL_FALLBACK);
     }
 
     /** The hold of a backend that went away meanwhile is settled when it is back, not in the share. */

@@ -174,7 +174,8 @@ public final class HeldRun {
         HoldTerms terms = isGuess ? step.terms() : one.terms;
         List<LimitOutcome> parts =
                 one.decision.outcomes().stream().map(traffic::inForce).toList();
-        List<Charge> charges = parts.stream().map(LimitOutcome::charge).distinct().toList();
+        List<Charge> charges =
+                parts.stream().map(LimitOutcome::charge).distinct().toList();
         Decision decision = Decision.of(one.decision.source(), charges, parts);
         List<Backend.Settled> settled = backend.settle(decision, terms, step::cost)
                 .toCompletableFuture()
@@ -205,7 +206,8 @@ public final class HeldRun {
     private void keepsItsWord(Decision decision, boolean isReservation, long now, int number, String where) {
         boolean isFull =
                 decision.outcomes().stream().anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL);
-        if (decision.source() == Decision.Source.CACHED_DENIAL || isFull) {
+        boolean isPromised = decision.charges().stream().allMatch(charge -> holds.areUnchanged(charge, now));
+        if (decision.source() == Decision.Source.CACHED_DENIAL || isFull || !isPromised) {
             return;
         }
         // A reservation also waits for room for its record.

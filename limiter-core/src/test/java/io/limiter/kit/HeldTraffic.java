@@ -58,6 +58,7 @@ final class HeldTraffic {
     private final SplittableRandom random;
     /** For each policy what it is and becomes; the first of each list is the current one. */
     private final List<List<Policy>> policies;
+
     private final int charges;
     private long now = Traffic.START;
 

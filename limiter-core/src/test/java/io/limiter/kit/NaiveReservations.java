@@ -112,8 +112,7 @@ public final class NaiveReservations {
             NaiveLimiter.take(kept, charge, limit, now, now);
         }
         boolean isWindow = limit.spec().algorithm() == Algorithm.FIXED_WINDOW;
-        kept.holds.add(
-                new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, kept.holds.idle(now)));
+        kept.holds.add(new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, kept.holds.idle(now)));
         LimitOutcome after = limiter.look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         return new LimitOutcome(
                 charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), end);
@@ -175,6 +174,12 @@ public final class NaiveReservations {
     public boolean areHeld(Charge charge, long now) {
         return charge.policy().limits().stream()
                 .anyMatch(limit -> limiter.kept(charge, limit).holds.areOpen(now));
+    }
+
+    /** Whether the limits of the charge's key are those of its records: told times promise for unchanged limits only. */
+    public boolean areUnchanged(Charge charge, long now) {
+        return charge.policy().limits().stream()
+                .allMatch(limit -> limiter.kept(charge, limit).holds.areAllOf(limit, now));
     }
 
     /** The permits of one limit that count now, with those that are held. */
