@@ -206,7 +206,8 @@ public final class HeldRun {
     private void keepsItsWord(Decision decision, boolean isReservation, long now, int number, String where) {
         boolean isFull =
                 decision.outcomes().stream().anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL);
-        if (decision.source() == Decision.Source.CACHED_DENIAL || isFull) {
+        boolean isPromised = decision.charges().stream().allMatch(charge -> holds.areUnchanged(charge, now));
+        if (decision.source() == Decision.Source.CACHED_DENIAL || isFull || !isPromised) {
             return;
         }
         // A reservation also waits for room for its record.

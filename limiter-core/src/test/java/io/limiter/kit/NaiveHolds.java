@@ -60,6 +60,8 @@ final class NaiveHolds {
     private @Nullable Limit counted;
     /** The shortest period with which a log was written since it has records. */
     private long shortest;
+    /** Whether it was written under another limit while it has records. */
+    private boolean hasChanged;
 
     NaiveHolds copy() {
         NaiveHolds copy = new NaiveHolds();
@@ -68,6 +70,7 @@ final class NaiveHolds {
         copy.idleUntil = idleUntil;
         copy.counted = counted;
         copy.shortest = shortest;
+        copy.hasChanged = hasChanged;
         return copy;
     }
 
@@ -123,6 +126,11 @@ final class NaiveHolds {
         return all.stream().filter(one -> !one.isOver && one.end <= now).toList();
     }
 
+    /** Whether the limit was this one since there are records. */
+    boolean areAllOf(Limit limit, long now) {
+        return !areKept(now) || !hasChanged && limit.equals(counted);
+    }
+
     boolean areOpen(long now) {
         return all.stream().anyMatch(one -> one.isOpen(now));
     }
@@ -153,6 +161,7 @@ final class NaiveHolds {
     void count(Limit limit, long fullAt, long now) {
         long period = limit.spec().periodMicros();
         shortest = areKept(now) ? Math.min(shortest, period) : period;
+        hasChanged = areKept(now) && (hasChanged || !limit.equals(counted));
         if (counted == null || !isOfOneRate(counted, limit)) {
             idle = Math.max(LEAST_IDLE, idle - 200_000_000_000L);
         } else if (idle > LEAST_IDLE) {

@@ -176,6 +176,12 @@ public final class NaiveReservations {
                 .anyMatch(limit -> limiter.kept(charge, limit).holds.areOpen(now));
     }
 
+    /** Whether the limits of the charge's key are those of its records: told times promise for unchanged limits only. */
+    public boolean areUnchanged(Charge charge, long now) {
+        return charge.policy().limits().stream()
+                .allMatch(limit -> limiter.kept(charge, limit).holds.areAllOf(limit, now));
+    }
+
     /** The permits of one limit that count now, with those that are held. */
     public long used(Charge charge, Limit limit, long now) {
         NaiveLimiter.Kept seen = NaiveLimiter.copy(limiter.kept(charge, limit));
