@@ -25,9 +25,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       return lacks <= 0 and 0 or pending and pending.time(wanted * parts) or from - now + math.ceil(lacks / rate)
     end
     -- Then nothing is held any more, but used.
-    local level = credit + math.max(0, left + now - from) * rate
-    if pending or level > burst * parts then level = burst * parts end
-    if pending then left = math.max(left, pending.time(level)) end
+    local level = pending and pending.level(now + left) or math.min(burst * parts, credit + math.max(0, left + now - from) * rate)
     return left + math.ceil(math.max(0, wanted * parts - level) / rate)
   end
 

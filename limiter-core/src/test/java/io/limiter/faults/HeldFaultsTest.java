@@ -103,7 +103,8 @@ class HeldFaultsTest {
                 List<Thread> threads = new ArrayList<>();
                 for (int i = 0; i < CALLERS; i++) {
                     int caller = i;
-                    threads.add(new Thread(() -> run(caller, caller % 2 == 0 ? one : two, caller % 2 == 0 ? two : one)));
+                    threads.add(
+                            new Thread(() -> run(caller, caller % 2 == 0 ? one : two, caller % 2 == 0 ? two : one)));
                 }
                 threads.forEach(Thread::start);
                 Trial.pause(BEFORE);
