@@ -9,29 +9,22 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.Settlement;
 import io.limiter.internal.Access;
-import io.limiter.internal.Algorithm;
-import io.limiter.internal.CalendarWindow;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.KeyHash;
-import io.limiter.internal.LimitSpec;
+import io.limiter.internal.config.LimitText;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.time.DateTimeException;
 import java.time.Duration;
-import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Base64;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Holds as texts: {@code 1.<what it is, in Base64>.<hash of that>}. Fields are separated by line feeds: where it lies, its id, ttl
- * and keep in microseconds, then for each part the policy, key, permits, the algorithm and identity of the limit, its end, and
- * the numbers of a limit that was not the policy's own. Thread-safe.
+ * and keep in microseconds, then for each part the policy, key, permits, its end, the limit as a text, and whether it was the
+ * policy's own. Thread-safe.
  *
  * @param hash of what no encoded key begins with, so that no hash of a key is that of a token
  * @param here what identifies this JVM
@@ -45,9 +38,10 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
     /** Nowhere. */
     private static final String DENIED = "denied";
 
-    private static final int PART = 7;
-    /** The last field of a part. */
-    private static final int NUMBERS = 6;
+    private static final int PART = 6;
+    private static final int OWN = 5;
+    /** Where its policy had such a limit itself. */
+    private static final String IS_OWN = "own";
 
     private static final int FIRST_PART = 4;
     private static final int LONGEST = 65_536;
@@ -62,12 +56,9 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
                     outcome.policy().name(),
                     outcome.charge().key().canonical(),
                     Long.toString(outcome.charge().permits()),
-                    outcome.limit().spec().algorithm().text(),
-                    outcome.limit().spec().identity(),
                     Long.toString(outcome.stampMicros()),
-                    hold.wasAnnounced(Access.LIBRARY, outcome.policy())
-                            ? ""
-                            : numbers(outcome.limit().spec())));
+                    outcome.limit().spec() + " name " + outcome.limit().spec().identity(),
+                    hold.wasAnnounced(Access.LIBRARY, outcome.policy()) ? IS_OWN : ""));
         }
         String text = Base64.getUrlEncoder()
                 .withoutPadding()
@@ -95,11 +86,6 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         };
     }
 
-    private static String numbers(LimitSpec spec) {
-        String numbers = spec.permits() + " " + spec.periodMicros() + " " + spec.burst();
-        return spec.terms() instanceof CalendarWindow window ? numbers + " " + window.zone() : numbers;
-    }
-
     /** A token that this application did not make, or that was altered, must charge nobody. */
     Hold read(String token) {
         int end = token.lastIndexOf('.');
@@ -116,11 +102,7 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         if (fields.size() < FIRST_PART || (fields.size() - FIRST_PART) % PART != 0) {
             throw new IllegalArgumentException("this token of a hold is of another version");
         }
-        try {
-            return read(token, fields);
-        } catch (DateTimeException unknownZone) {
-            throw new IllegalArgumentException("this token of a hold names an unknown zone", unknownZone);
-        }
+        return read(token, fields);
     }
 
     private Hold read(String token, List<String> fields) {
@@ -128,20 +110,19 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         boolean isElsewhere =
                 source == Decision.Source.IN_PROCESS && !fields.get(0).equals(here);
         Settlement worst = isElsewhere ? Settlement.HELD_ELSEWHERE : Settlement.SETTLED;
-        Map<List<String>, Policy> unlike = unlike(fields);
+        List<List<String>> parts = parts(fields);
         List<Policy> announced = new ArrayList<>();
         List<Charge> charges = new ArrayList<>();
         List<LimitOutcome> outcomes = new ArrayList<>();
-        for (List<String> part : parts(fields)) {
-            boolean isOwn = part.get(NUMBERS).isEmpty();
-            Policy policy = isOwn ? policies.apply(part.get(0)) : unlike.get(part.subList(0, 2));
+        for (List<String> part : parts) {
+            Policy policy = policy(part, parts);
             LimitOutcome outcome = policy == null ? null : outcome(policy, part);
             if (outcome == null) {
                 worst = isElsewhere ? worst : Settlement.UNKNOWN;
                 continue;
             }
             outcomes.add(outcome);
-            if (isOwn) {
+            if (part.get(OWN).equals(IS_OWN)) {
                 announced.add(outcome.policy());
             }
             if (!charges.contains(outcome.charge())) {
@@ -170,63 +151,46 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         return parts;
     }
 
-    /** The policies of parts whose limits were not those of the policy, by its name and the key: as they were. */
-    private Map<List<String>, Policy> unlike(List<String> fields) {
-        Map<List<String>, List<Limit>> limits = new HashMap<>();
-        for (List<String> part : parts(fields)) {
-            if (!part.get(NUMBERS).isEmpty()) {
-                limits.computeIfAbsent(part.subList(0, 2), none -> new ArrayList<>())
-                        .add(limit(part));
-            }
+    /** The policy of a part: the one in force, or one of the limits that others than its own were for the key. */
+    private @Nullable Policy policy(List<String> part, List<List<String>> parts) {
+        Policy base = policies.apply(part.get(0));
+        if (base == null || part.get(OWN).equals(IS_OWN)) {
+            return base;
         }
-        Map<List<String>, Policy> made = new HashMap<>();
-        limits.forEach((of, own) -> {
-            Policy base = policies.apply(of.get(0));
-            if (base != null) {
-                Policy then = Policy.of(base.name(), own)
-                        .withFailureMode(base.onFailure())
-                        .withDeadline(base.deadline())
-                        .withHolds(base.holds());
-                made.put(of, then);
-            }
-        });
-        return made;
+        List<Limit> limits = parts.stream()
+                .filter(one ->
+                        one.get(OWN).equals(part.get(OWN)) && one.subList(0, 2).equals(part.subList(0, 2)))
+                .map(HoldTokens::limit)
+                .toList();
+        return Policy.of(base.name(), limits)
+                .withFailureMode(base.onFailure())
+                .withDeadline(base.deadline())
+                .withHolds(base.holds());
     }
 
     private static Limit limit(List<String> part) {
-        Algorithm algorithm = Arrays.stream(Algorithm.values())
-                .filter(one -> one.takesHolds() && one.text().equals(part.get(3)))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("this token of a hold names no algorithm"));
-        String[] words = part.get(NUMBERS).split(" ", -1);
-        if (words.length < 3) {
-            throw new IllegalArgumentException("this token of a hold is of another version");
-        }
-        LimitSpec spec =
-                new LimitSpec(algorithm, Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
-        LimitSpec turning = words.length == 3 ? spec : spec.aligned(ZoneId.of(words[3]));
-        return Limit.of(null, turning.identifiedBy(part.get(4)));
+        return Limit.of(null, LimitText.parse(part.get(4)).spec());
     }
 
     /** Null where its limit is not here any more, or grants nothing. */
     private static @Nullable LimitOutcome outcome(Policy policy, List<String> part) {
         long permits = Long.parseLong(part.get(2));
-        long end = Long.parseLong(part.get(5));
+        long end = Long.parseLong(part.get(3));
         if (permits < 1 || end < 1) {
             throw new IllegalArgumentException("this token of a hold holds nothing");
         }
-        Limit limit = find(policy, part.get(3), part.get(4));
+        Limit limit = find(policy, limit(part));
         return limit == null || limit.permits() == 0
                 ? null
                 : new LimitOutcome(
                         new Charge(policy, PartitionKey.parse(part.get(1)), permits), limit, true, 0, 0, 0, 0, end);
     }
 
-    /** The limit of a policy that has that state; null if there is none. */
-    static @Nullable Limit find(Policy policy, String algorithm, String identity) {
+    /** The limit of a policy that has the state of another; null if there is none. */
+    static @Nullable Limit find(Policy policy, Limit then) {
         return policy.limits().stream()
-                .filter(limit -> limit.spec().algorithm().text().equals(algorithm)
-                        && limit.spec().identity().equals(identity))
+                .filter(limit -> limit.spec().algorithm() == then.spec().algorithm()
+                        && limit.spec().identity().equals(then.spec().identity()))
                 .findFirst()
                 .orElse(null);
     }

@@ -201,10 +201,7 @@ final class Reservations {
                 Decision.of(decision.source(), charges, now),
                 terms,
                 actual,
-                timer.nowMicros() + terms.lifeMicros(),
-                charges.stream()
-                        .filter(charge -> actual.applyAsLong(charge) > charge.permits())
-                        .toList());
+                timer.nowMicros() + terms.lifeMicros());
         return sent.settle().thenApply(answers -> {
             Settlement worst = floor;
             for (Backend.Settled answer : answers) {
@@ -231,8 +228,7 @@ final class Reservations {
         if (now == null || now == then.policy() || !hold.wasAnnounced(Access.LIBRARY, then.policy())) {
             return then;
         }
-        Limit limit = HoldTokens.find(
-                now, then.limit().spec().algorithm().text(), then.limit().spec().identity());
+        Limit limit = HoldTokens.find(now, then.limit());
         return limit == null || limit.permits() == 0
                 ? then
                 : new LimitOutcome(

@@ -33,18 +33,9 @@ final class Unsettled {
     private boolean isScheduled;
     private boolean isClosed;
 
-    /**
-     * The parts without an answer.
-     *
-     * @param above the charges that have cost more than their estimate, which is not counted yet
-     */
+    /** The parts without an answer. */
     record Pending(
-            Backend backend,
-            Decision parts,
-            HoldTerms terms,
-            ToLongFunction<? super Charge> actual,
-            long untilMicros,
-            List<Charge> above) {
+            Backend backend, Decision parts, HoldTerms terms, ToLongFunction<? super Charge> actual, long untilMicros) {
         String policy() {
             return parts.outcomes().get(0).policy().name();
         }
@@ -67,28 +58,25 @@ final class Unsettled {
         /** Counts these answers. What is left of it, perhaps nothing. */
         Pending left(List<Backend.Settled> answers, HoldCounts counts) {
             List<LimitOutcome> left = new ArrayList<>();
-            List<Charge> stillAbove = new ArrayList<>(above);
             for (int i = 0; i < answers.size(); i++) {
                 LimitOutcome part = parts.outcomes().get(i);
-                Settlement settlement = answers.get(i).settlement();
-                count(counts, part.policy().name(), answers.get(i));
-                if (settlement == Settlement.PENDING) {
+                count(counts, part, answers.get(i));
+                if (answers.get(i).settlement() == Settlement.PENDING) {
                     left.add(part);
-                } else if (settlement == Settlement.SETTLED && stillAbove.remove(part.charge())) {
-                    counts.add(part.policy().name(), HoldCount.ABOVE_ESTIMATE, 1);
                 }
             }
-            return new Pending(
-                    backend,
-                    Decision.of(parts.source(), parts.charges(), left),
-                    terms,
-                    actual,
-                    untilMicros,
-                    stillAbove);
+            return new Pending(backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros);
         }
 
-        private static void count(HoldCounts counts, String policy, Backend.Settled answer) {
+        private void count(HoldCounts counts, LimitOutcome part, Backend.Settled answer) {
+            String policy = part.policy().name();
             counts.add(policy, HoldCount.FORGOTTEN, answer.forgotten());
+            // Once for each charge, however many limits it has.
+            if (answer.settlement() == Settlement.SETTLED
+                    && part.limit().equals(part.policy().limits().get(0))
+                    && actual.applyAsLong(part.charge()) > part.charge().permits()) {
+                counts.add(policy, HoldCount.ABOVE_ESTIMATE, 1);
+            }
             BackendException refused = answer.refused();
             if (refused != null) {
                 counts.warn(

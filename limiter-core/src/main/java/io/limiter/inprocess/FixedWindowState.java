@@ -69,7 +69,7 @@ final class FixedWindowState extends State {
         long counted = counted(now);
         long until = counted > 0 ? Math.max(end, now + 1) : 0;
         long latest = latestEnd(spec, now);
-        if (charge.permits() > 0 && (granted || (take && until > latest))) {
+        if (charge.permits() > 0 && (granted || (take && Math.max(until, end) > latest))) {
             // A clock that stepped back, or a shorter period, cuts the window.
             until = granted && counted == 0 && end <= now ? latest : Math.min(Math.max(until, end), latest);
             counted += granted ? charge.permits() : 0;
@@ -86,17 +86,24 @@ final class FixedWindowState extends State {
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        return giveBack(charge, limit, stamp, now, false);
+        boolean given = subtract(charge.permits(), stamp, now);
+        if (given) {
+            cut(limit, now);
+            end = count == 0 ? 0 : end;
+        }
+        return given;
     }
 
-    /** @param lasts whether the window stays when nothing is left in it */
-    boolean giveBack(Charge charge, Limit limit, long stamp, long now, boolean lasts) {
-        if (end <= now || end != stamp || count == 0) {
-            return false;
-        }
-        count = Math.max(0, count - charge.permits());
-        end = count == 0 && !lasts ? 0 : Math.min(end, latestEnd(limit.spec(), now));
-        return true;
+    /** Takes permits out of the window that ends then, if it is this one and has any; it stays, with the rest or nothing. */
+    boolean subtract(long permits, long stamp, long now) {
+        boolean isIn = end > now && end == stamp && count > 0;
+        count = isIn ? Math.max(0, count - permits) : count;
+        return isIn;
+    }
+
+    /** It ends no later than one that begins now. */
+    void cut(Limit limit, long now) {
+        end = Math.min(end, latestEnd(limit.spec(), now));
     }
 
     @Override

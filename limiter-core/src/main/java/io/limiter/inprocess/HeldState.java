@@ -8,9 +8,7 @@ import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.inprocess.HoldRecords.Hold;
 import io.limiter.internal.HoldTerms;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * The state of a limit whose permits can be reserved: that of its algorithm, and a record of each reservation. In the state of the algorithm
@@ -30,9 +28,7 @@ abstract class HeldState<S extends State> extends State {
 
     final S state;
     private final Capacity.Share stamps;
-    private HoldRecords records = new HoldRecords();
-    /** The permits that come back by themselves, by when they do. */
-    Holds open = new Holds();
+    HoldRecords records = new HoldRecords();
 
     HeldState(S state, Capacity.Share stamps) {
         super(state.key);
@@ -41,16 +37,13 @@ abstract class HeldState<S extends State> extends State {
     }
 
     /** The state as it is once what has run out is given back; the state itself if that is to be written. */
-    abstract S settled(Charge charge, Limit limit, long now, boolean write);
-
-    /** Whether a hold comes back by itself before what it took stops to count anyway. */
-    abstract boolean comesBack(Limit limit, LimitOutcome taken, long end);
+    abstract S settled(Limit limit, long now, boolean write);
 
     /** The permits that count now, with those that are held. */
     abstract long counted(Limit limit, long now);
 
     /** The time for which a bucket did not refill because nothing was missing. */
-    long idleMicros() {
+    long idleMicros(long now) {
         return 0;
     }
 
@@ -59,22 +52,19 @@ abstract class HeldState<S extends State> extends State {
         return permits;
     }
 
-    /** Takes for a hold. */
-    LimitOutcome hold(Charge charge, Limit limit, long now) {
+    /** Takes for a hold, or what a settlement charges without asking. */
+    LimitOutcome force(Charge charge, Limit limit, long now, boolean isHold) {
         return state.answer(charge, limit, charge.permits(), now, true, true, true);
     }
 
     /** Gives back what an open hold took, above its actual cost. */
     void close(Charge charge, Hold hold, long cost, Limit limit, long now) {
-        state.giveBack(of(charge, hold.permits - cost), limit, hold.stamp, now);
+        if (cost < hold.permits) {
+            giveBack(of(charge, hold.permits - cost), limit, hold.stamp, now);
+        }
     }
 
-    /** Charges permits without asking. */
-    void force(Charge charge, Limit limit, long permits, long now) {
-        state.answer(of(charge, permits), limit, permits, now, true, true, true);
-    }
-
-    /** The answer of the state without, or with, what has run out. */
+    /** The answer of the state without what has run out. */
     LimitOutcome answerOf(
             S settled,
             Charge charge,
@@ -87,25 +77,25 @@ abstract class HeldState<S extends State> extends State {
         return settled.answer(charge, limit, permits, now, allowed, granted, take);
     }
 
-    static Charge of(Charge charge, long permits) {
+    private static Charge of(Charge charge, long permits) {
         return new Charge(charge.policy(), charge.key(), permits);
     }
 
     @Override
     Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
-        return settled(charge, limit, now, take && charge.permits() > 0).check(charge, limit, permits, now, take);
+        return settled(limit, now, take && charge.permits() > 0).check(charge, limit, permits, now, take);
     }
 
     @Override
     LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
-        S settled = settled(charge, limit, now, take && charge.permits() > 0);
+        S settled = settled(limit, now, take && charge.permits() > 0);
         return answerOf(settled, charge, limit, permits, now, allowed, granted, take);
     }
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        return settled(charge, limit, now, true).giveBack(charge, limit, stamp, now);
+        return settled(limit, now, true).giveBack(charge, limit, stamp, now);
     }
 
     /** How long until one more may be kept; 0 if now, {@link LimitOutcome#NEVER} if only memory lacks. */
@@ -114,28 +104,24 @@ abstract class HeldState<S extends State> extends State {
             stamps.change(-STAMPS_A_HOLD * records.purge(now));
         }
         return records.size() >= most
-                ? records.firstKeptUntil() - now
+                ? records.firstKept() - now
                 : stamps.hasLeft(STAMPS_A_HOLD) ? 0 : LimitOutcome.NEVER;
     }
 
     /** Whether there are records. */
     final boolean isKept(long now) {
-        return records.lastKeptUntil() > now;
+        return records.lastKept() > now;
     }
 
     /** Answers a reservation that is granted. */
     final LimitOutcome reserve(Charge charge, Limit limit, HoldTerms terms, long now) {
-        settled(charge, limit, now, true);
+        settled(limit, now, true);
         long end = records.freeEnd(now + terms.ttlMicros());
-        long idle = idleMicros();
-        LimitOutcome taken = hold(charge, limit, now);
-        records.add(new Hold(end, taken, terms, idle));
+        long idle = idleMicros(now);
+        records.add(new Hold(end, force(charge, limit, now, true), terms, idle));
         stamps.change(STAMPS_A_HOLD);
-        if (comesBack(limit, taken, end)) {
-            open.add(end, charge.permits());
-        }
         // Answers again: the hold counts now.
-        LimitOutcome rest = answerOf(state, of(charge, 0), limit, 0, now, true, true, false);
+        LimitOutcome rest = answer(of(charge, 0), limit, 0, now, true, true, false);
         return new LimitOutcome(charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);
     }
 
@@ -148,93 +134,67 @@ abstract class HeldState<S extends State> extends State {
     final LimitOutcome deny(
             Charge charge, Limit limit, long permits, long now, boolean allowed, long wait, boolean take) {
         LimitOutcome rest = answer(charge, limit, permits, now, allowed, false, take);
+        if (wait == 0 || !allowed && rest.retryAfterMicros() == LimitOutcome.NEVER) {
+            return rest;
+        }
         long longer = Math.max(rest.retryAfterMicros(), wait == LimitOutcome.NEVER ? PAUSE_MICROS : wait);
-        return wait == 0 || !allowed && rest.retryAfterMicros() == LimitOutcome.NEVER
-                ? rest
-                : new LimitOutcome(
-                        charge,
-                        limit,
-                        false,
-                        rest.remaining(),
-                        longer,
-                        rest.nextMicros(),
-                        rest.resetMicros(),
-                        allowed ? LimitOutcome.HOLDS_FULL : 0);
+        long reason = allowed ? LimitOutcome.HOLDS_FULL : 0;
+        return new LimitOutcome(
+                charge, limit, false, rest.remaining(), longer, rest.nextMicros(), rest.resetMicros(), reason);
     }
 
     /** Settles the reservation with that end. */
-    final Settled settle(Charge charge, Limit limit, long end, String id, long actual, TimeSource time) {
+    final Settled settle(Charge charge, Limit limit, long end, String id, long cost, TimeSource time) {
         long now = time.nowMicros();
         int last = lock();
         try {
             now = timeOfHolder(now, last, time);
             Hold hold = records.find(end, id, now);
-            if (hold == null) {
-                return new Settled(Settlement.UNKNOWN, 0);
-            }
-            if (hold.isSettled) {
-                return new Settled(Settlement.ALREADY_ENDED, 0);
-            }
-            // A limit of nothing has no arithmetic.
-            return settle(charge, limit.permits() == 0 ? hold.limit : limit, hold, actual, now);
+            return hold == null || hold.isSettled
+                    ? new Settled(hold == null ? Settlement.UNKNOWN : Settlement.ALREADY_ENDED, 0)
+                    : settle(charge, limit, hold, cost, now);
         } finally {
             unlock(now);
         }
     }
 
     private Settled settle(Charge charge, Limit limit, Hold hold, long cost, long now) {
-        settled(charge, limit, now, true);
-        boolean isOpen = hold.isOpen && hold.end > now;
+        settled(limit, now, true);
+        boolean isOpen = records.end(hold);
         if (isOpen) {
-            open.remove(hold.end);
             close(charge, hold, Math.min(cost, hold.permits), limit, now);
         }
-        hold.isOpen = false;
-        hold.isSettled = true;
-        records.keepAnew(hold, now);
+        records.settled(hold, now);
         long excess = Math.max(0, isOpen ? cost - hold.permits : cost);
         long most = limit.spec().capacity();
         long owed = Math.min(Math.min(excess, most), Math.max(0, 2 * most - counted(limit, now)));
         long charged = room(limit, owed, now);
         if (charged > 0) {
-            force(charge, limit, charged, now);
+            force(of(charge, charged), limit, now, false);
         }
         return new Settled(Settlement.SETTLED, excess - charged);
     }
 
     /** The holds that have run out; they are no longer open if that is to be written. */
     final List<Hold> runOut(long now, boolean write) {
-        long permits = open.until(now);
-        List<Hold> gone = permits == 0 ? List.of() : new ArrayList<>();
-        for (long given = 0; given < permits; ) {
-            long end = open.beyond(write ? 0 : given);
-            Hold hold = Objects.requireNonNull(records.find(end), "it has a record while it is open");
-            gone.add(hold);
-            given += hold.permits;
-            if (write) {
-                hold.isOpen = false;
-                open.remove(end);
-            }
-        }
-        return gone;
+        return write ? records.endRunOut(now) : records.runOut(now);
     }
 
     @Override
     void clear() {
         state.clear();
-        open = new Holds();
-        records.close();
+        records.endAll();
     }
 
     @Override
     void forget() {
-        clear();
+        state.clear();
         stamps.change(-STAMPS_A_HOLD * records.size());
         records = new HoldRecords();
     }
 
     @Override
     long fullAtMicros() {
-        return Math.max(state.fullAtMicros(), records.lastKeptUntil());
+        return Math.max(state.fullAtMicros(), records.lastKept());
     }
 }

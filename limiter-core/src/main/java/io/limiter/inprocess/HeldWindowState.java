@@ -2,42 +2,30 @@ package io.limiter.inprocess;
 
 import io.limiter.Charge;
 import io.limiter.Limit;
-import io.limiter.LimitOutcome;
-import io.limiter.inprocess.HoldRecords.Hold;
-import java.util.List;
 
-/** A fixed window whose permits can be reserved. */
+/** A fixed window whose permits can be reserved. One from which all was given back lasts as long as others can be. */
 final class HeldWindowState extends HeldState<FixedWindowState> {
     HeldWindowState(FixedWindowState state, Capacity.Share stamps) {
         super(state, stamps);
     }
 
     @Override
-    FixedWindowState settled(Charge charge, Limit limit, long now, boolean write) {
-        List<Hold> gone = runOut(now, write);
-        boolean isOver = state.counted(now) == 0 && !isKept(now);
-        FixedWindowState settled = write || gone.isEmpty() && !isOver ? state : state.copy();
-        gone.forEach(hold -> settled.giveBack(of(charge, hold.permits), limit, hold.stamp, now, isKept(now)));
-        if (isOver) {
+    FixedWindowState settled(Limit limit, long now, boolean write) {
+        FixedWindowState settled = write ? state : state.copy();
+        runOut(now, write).forEach(hold -> settled.subtract(hold.permits, hold.stamp, now));
+        if (settled.counted(now) == 0 && !isKept(now)) {
             settled.clear();
         }
         return settled;
     }
 
-    /** A window from which all was given back lasts as long as others can be. */
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        return settled(charge, limit, now, true).giveBack(charge, limit, stamp, now, isKept(now));
-    }
-
-    @Override
-    void close(Charge charge, Hold hold, long cost, Limit limit, long now) {
-        state.giveBack(of(charge, hold.permits - cost), limit, hold.stamp, now, true);
-    }
-
-    @Override
-    boolean comesBack(Limit limit, LimitOutcome taken, long end) {
-        return end < taken.stampMicros();
+        boolean given = settled(limit, now, true).subtract(charge.permits(), stamp, now);
+        if (given) {
+            state.cut(limit, now);
+        }
+        return given;
     }
 
     @Override

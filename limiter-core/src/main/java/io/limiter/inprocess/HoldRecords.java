@@ -1,20 +1,18 @@
 package io.limiter.inprocess;
 
-import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The records of the reservations of one state, by their end, which is unique, and by until when they are kept. Nearly
- * each is later than those before it, so they are in arrays that grow at the end: a map would need more memory than the records.
+ * The records of the reservations of one state, in the order of their ends, which are unique. Nearly each is later than those before it,
+ * so they are in an array that grows at the end: a map would need more memory than the records.
  */
 final class HoldRecords {
     /** How many times are tried for an end before the one after all others. */
-    private static final int TRIES = 16;
+    private static final int TRIES = 256;
 
     /** One reservation. */
     static final class Hold {
@@ -24,11 +22,10 @@ final class HoldRecords {
         final long stamp;
 
         final long idle;
-        final Limit limit;
         final long id;
         private long keptUntil;
         /** Until it is settled or reset, or found to have run out. */
-        boolean isOpen = true;
+        private boolean isOpen = true;
 
         boolean isSettled;
 
@@ -36,105 +33,133 @@ final class HoldRecords {
             this.end = end;
             this.permits = taken.charge().permits();
             this.stamp = taken.stampMicros();
-            this.limit = taken.limit();
             this.id = Long.parseUnsignedLong(terms.id(), 16);
             this.idle = idle;
             this.keptUntil = end + terms.lifeMicros();
         }
     }
 
-    private final List<Hold> byEnd = new ArrayList<>(1);
-    private final List<Hold> byKept = new ArrayList<>(1);
+    private final List<Hold> all = new ArrayList<>(1);
+    /** The permits of those that are open. */
+    private long held;
+    /** The time until which none is open any more. */
+    private long ended;
+
+    private long lastKept;
 
     int size() {
-        return byEnd.size();
+        return all.size();
     }
 
-    /** The one with that end. */
-    @Nullable
-    Hold find(long end) {
-        int at = place(byEnd, hold -> hold.end, end);
-        return at < byEnd.size() && byEnd.get(at).end == end ? byEnd.get(at) : null;
-    }
-
-    /** The one with that end and id, if it is still kept. */
-    @Nullable
-    Hold find(long end, String id, long now) {
-        Hold hold = find(end);
-        return hold != null && hold.id == Long.parseUnsignedLong(id, 16) && hold.keptUntil > now ? hold : null;
-    }
-
-    /** That time, or a later one at which none ends. */
-    long freeEnd(long end) {
-        for (int i = 0; i < TRIES; i++) {
-            if (find(end + i) == null) {
-                return end + i;
-            }
-        }
-        return byEnd.get(byEnd.size() - 1).end + 1;
-    }
-
-    void add(Hold hold) {
-        byEnd.add(place(byEnd, one -> one.end, hold.end), hold);
-        keep(hold);
-    }
-
-    private void keep(Hold hold) {
-        byKept.add(place(byKept, one -> one.keptUntil, hold.keptUntil), hold);
-    }
-
-    /** Keeps one that was settled after its end for as long from now on. */
-    void keepAnew(Hold hold, long now) {
-        if (now > hold.end) {
-            int at = place(byKept, one -> one.keptUntil, hold.keptUntil);
-            while (byKept.get(at) != hold) {
-                at++;
-            }
-            byKept.remove(at);
-            hold.keptUntil += now - hold.end;
-            keep(hold);
-        }
-    }
-
-    /** Forgets those that need not be kept any more; how many. */
-    int purge(long now) {
-        int gone = place(byKept, one -> one.keptUntil, now + 1);
-        for (Hold hold : byKept.subList(0, gone)) {
-            byEnd.remove(place(byEnd, one -> one.end, hold.end));
-        }
-        byKept.subList(0, gone).clear();
-        return gone;
-    }
-
-    /** Until when the first is kept; there must be one. */
-    long firstKeptUntil() {
-        return byKept.get(0).keptUntil;
-    }
-
-    /** Until when the last is kept; 0 if there is none. */
-    long lastKeptUntil() {
-        return byKept.isEmpty() ? 0 : byKept.get(byKept.size() - 1).keptUntil;
-    }
-
-    void close() {
-        byEnd.forEach(hold -> hold.isOpen = false);
-    }
-
-    /** The first place of one with that time or a later one. */
-    private static int place(List<Hold> sorted, ToLongFunction<Hold> time, long wanted) {
+    /** The first place of one that ends then or later. */
+    private int place(long end) {
         int low = 0;
-        int high = sorted.size();
-        if (high > 0 && time.applyAsLong(sorted.get(high - 1)) < wanted) {
+        int high = all.size();
+        if (high > 0 && all.get(high - 1).end < end) {
             return high;
         }
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (time.applyAsLong(sorted.get(middle)) < wanted) {
+            if (all.get(middle).end < end) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
         return low;
+    }
+
+    /** The one with that end and id, if it is still kept. */
+    @Nullable
+    Hold find(long end, String id, long now) {
+        int at = place(end);
+        Hold hold = at < all.size() ? all.get(at) : null;
+        return hold != null && hold.end == end && hold.id == Long.parseUnsignedLong(id, 16) && hold.keptUntil > now
+                ? hold
+                : null;
+    }
+
+    /** That time, or a later one at which none ends. */
+    long freeEnd(long wanted) {
+        long end = Math.max(wanted, ended + 1);
+        for (int at = place(end); at < all.size() && all.get(at).end == end; at++, end++) {
+            if (end - wanted == TRIES - 1) {
+                return all.get(all.size() - 1).end + 1;
+            }
+        }
+        return end;
+    }
+
+    void add(Hold hold) {
+        all.add(place(hold.end), hold);
+        held += hold.permits;
+        lastKept = Math.max(lastKept, hold.keptUntil);
+    }
+
+    /** Those that have run out and are still open. */
+    List<Hold> runOut(long now) {
+        return held == 0
+                ? List.of()
+                : all.subList(place(ended + 1), place(now + 1)).stream()
+                        .filter(hold -> hold.isOpen)
+                        .toList();
+    }
+
+    /** Ends those that have run out, and says which. */
+    List<Hold> endRunOut(long now) {
+        List<Hold> gone = runOut(now);
+        gone.forEach(this::end);
+        ended = Math.max(ended, now);
+        return gone;
+    }
+
+    /** Ends one; whether it was open. */
+    boolean end(Hold hold) {
+        boolean was = hold.isOpen;
+        held -= was ? hold.permits : 0;
+        hold.isOpen = false;
+        return was;
+    }
+
+    void endAll() {
+        all.forEach(this::end);
+    }
+
+    /** The permits that are held now. */
+    long held(long now) {
+        return held - runOut(now).stream().mapToLong(hold -> hold.permits).sum();
+    }
+
+    /** When the last of them ends. */
+    long lastEnd(long now) {
+        int at = all.size() - 1;
+        while (at >= 0 && !all.get(at).isOpen) {
+            at--;
+        }
+        return at < 0 ? now : Math.max(now, all.get(at).end);
+    }
+
+    /** It is settled; if that is after its end, it is kept for as long from now on. */
+    void settled(Hold hold, long now) {
+        hold.isSettled = true;
+        hold.keptUntil += Math.max(0, now - hold.end);
+        lastKept = Math.max(lastKept, hold.keptUntil);
+    }
+
+    /** Forgets those that need not be kept any more; how many. */
+    int purge(long now) {
+        int before = all.size();
+        all.removeIf(hold -> hold.keptUntil <= now);
+        return before - all.size();
+    }
+
+    /** Until when the first is kept; there must be one. */
+    long firstKept() {
+        return all.stream().mapToLong(hold -> hold.keptUntil).min().orElseThrow();
+    }
+
+    /** Until when the last is kept. */
+    long lastKept() {
+        return lastKept;
     }
 }

@@ -162,7 +162,8 @@ final class TokenBucketState extends State {
         if (isInForce(asked)) {
             return Math.min(full, credit + elapsed * rate);
         }
-        long most = converted(credit + elapsed * rate, asked);
+        boolean isSameRate = partsOf(asked) == parts && rateOf(asked) == rate;
+        long most = isSameRate ? full : converted(credit + elapsed * rate, asked);
         return elapsed < timeToFill(asked) ? Math.min(most, converted(credit, asked) + elapsed * rateOf(asked)) : most;
     }
 
@@ -180,16 +181,17 @@ final class TokenBucketState extends State {
         return ceilDiv(asked.burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
     }
 
-    /** Stored credit, converted to parts of the limit of the call, rounded down; at most a full bucket. */
+    /** Stored credit, converted to parts of the limit of the call, rounded down; at most a full bucket, and no larger debt. */
     private long converted(long stored, LimitSpec asked) {
         long unit = partsOf(asked);
         long full = asked.burst() * unit;
         // A debt is a negative credit.
         return unit == parts
-                ? Math.min(stored, full)
+                ? Math.max(-full, Math.min(stored, full))
                 : ceilDiv(BigInteger.valueOf(stored).multiply(BigInteger.valueOf(-unit)), parts)
                         .negate()
                         .min(BigInteger.valueOf(full))
+                        .max(BigInteger.valueOf(-full))
                         .longValue();
     }
 

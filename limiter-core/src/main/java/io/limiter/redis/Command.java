@@ -92,8 +92,19 @@ record Command(
                 case ALLOTMENT -> 20 + (isIn(before, part.key()) ? 0 : 350);
                 default -> 6;
             };
+            micros += holdsMicros(
+                    part.limit().spec().algorithm(), part.charge().policy().holds());
         }
         return micros;
+    }
+
+    /** What records of reservations add: few are in one value, of many some may have run out. */
+    private static long holdsMicros(Algorithm algorithm, int most) {
+        if (most == 0 || !algorithm.takesHolds()) {
+            return 0;
+        }
+        boolean isLog = algorithm == Algorithm.SLIDING_LIST || algorithm == Algorithm.SLIDING_ZSET;
+        return most <= 32 ? 20 : isLog ? 300 : 100;
     }
 
     private static boolean isIn(List<Call> calls, String key) {

@@ -1,6 +1,5 @@
 package io.limiter.redis;
 
-import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import java.time.Duration;
@@ -16,21 +15,36 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
     static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
-        List<List<Call.Part>> calls = new ArrayList<>();
+        return calls(keys, outcomes, inOne).stream()
+                .map(call -> parts(keys, call, how))
+                .toList();
+    }
+
+    static List<Call.Part> parts(RedisKeys keys, List<LimitOutcome> outcomes, String how) {
+        return outcomes.stream()
+                .map(one -> new Call.Part(
+                        key(keys, one), one.charge(), one.limit(), how + one.stampMicros(), false, 0, null))
+                .toList();
+    }
+
+    private static String key(RedisKeys keys, LimitOutcome one) {
+        return keys.of(one.policy(), one.charge().key(), one.limit());
+    }
+
+    /** The outcomes of each call. The script reads all states of a call before it writes one, so none can be there twice. */
+    static List<List<LimitOutcome>> calls(RedisKeys keys, List<LimitOutcome> outcomes, boolean inOne) {
+        List<List<LimitOutcome>> calls = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
-            Charge charge = outcome.charge();
-            String key = keys.of(charge.policy(), charge.key(), outcome.limit());
-            Call.Part part = new Call.Part(key, charge, outcome.limit(), how + outcome.stampMicros(), false, 0, null);
-            List<Call.Part> call = calls.stream()
-                    // The script reads all states of a call before it writes one, so none can be there twice.
-                    .filter(one -> (inOne || one.get(0).charge().equals(charge))
-                            && one.stream().noneMatch(other -> other.key().equals(key)))
+            String key = key(keys, outcome);
+            List<LimitOutcome> call = calls.stream()
+                    .filter(one -> (inOne || one.get(0).charge().equals(outcome.charge()))
+                            && one.stream().noneMatch(other -> key(keys, other).equals(key)))
                     .findFirst()
                     .orElseGet(ArrayList::new);
             if (call.isEmpty()) {
                 calls.add(call);
             }
-            call.add(part);
+            call.add(outcome);
         }
         return calls;
     }

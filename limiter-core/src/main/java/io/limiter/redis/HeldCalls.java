@@ -11,7 +11,10 @@ import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.ToLongFunction;
 
@@ -69,36 +72,31 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
     /** What became of each outcome. Never fails. */
     CompletableFuture<List<Settled>> settle(
             List<LimitOutcome> outcomes, String id, ToLongFunction<? super Charge> actual, Duration longest) {
-        List<Settled> settled = new ArrayList<>();
+        Map<LimitOutcome, Settled> settled = Collections.synchronizedMap(new IdentityHashMap<>());
         List<LimitOutcome> held = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
             boolean isHeld = outcome.limit().spec().algorithm().takesHolds();
-            settled.add(isHeld ? UNKNOWN : NOT_HELD);
+            settled.put(outcome, isHeld ? UNKNOWN : NOT_HELD);
             // A limit that grants nothing has no state.
             if (isHeld && outcome.limit().permits() > 0) {
                 held.add(outcome);
             }
         }
-        boolean[] asked = new boolean[outcomes.size()];
         List<CompletableFuture<?>> all = new ArrayList<>();
-        for (List<Call.Part> ends : Ends.of(keys, held, Call.BACK, !connection.isCluster())) {
-            List<Call.Part> parts = settling(ends, id, actual);
-            List<Integer> places =
-                    parts.stream().map(part -> place(outcomes, part, asked)).toList();
-            all.add(denials.clearing(Call.now(parts, longest, false), connection::send)
-                    .handle((replies, failure) -> {
-                        for (int i = 0; i < parts.size(); i++) {
-                            Settled one = failure == null
-                                    ? read(replies.get(i).stampMicros())
-                                    : Settled.failed(Access.LIBRARY, failure);
-                            synchronized (settled) {
-                                settled.set(places.get(i), one);
-                            }
-                        }
-                        return settled;
-                    }));
+        for (List<LimitOutcome> ends : Ends.calls(keys, held, !connection.isCluster())) {
+            Call call = Call.now(settling(Ends.parts(keys, ends, Call.BACK), id, actual), longest, false);
+            all.add(denials.clearing(call, connection::send).handle((replies, failure) -> {
+                for (int i = 0; i < ends.size(); i++) {
+                    Settled one = failure == null
+                            ? read(replies.get(i).stampMicros())
+                            : Settled.failed(Access.LIBRARY, failure);
+                    settled.put(ends.get(i), one);
+                }
+                return settled;
+            }));
         }
-        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply(none -> settled);
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(none -> outcomes.stream().map(settled::get).toList());
     }
 
     /** The parts that settle what other ones took. */
@@ -111,19 +109,6 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
                                 ",settle=" + actual.applyAsLong(part.charge()) + ",end="
                                         + part.mode().substring(Call.BACK.length()))))
                 .toList();
-    }
-
-    /** The outcome that a part settles; two parts never have the same one. */
-    private static int place(List<LimitOutcome> outcomes, Call.Part part, boolean[] asked) {
-        int i = 0;
-        while (asked[i]
-                || !part.mode().equals(Call.BACK + outcomes.get(i).stampMicros())
-                || !outcomes.get(i).limit().equals(part.limit())
-                || !outcomes.get(i).charge().equals(part.charge())) {
-            i++;
-        }
-        asked[i] = true;
-        return i;
     }
 
     /** What became of a settlement, of the last number of its reply. */

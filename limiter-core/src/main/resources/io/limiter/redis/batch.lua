@@ -41,9 +41,9 @@ local function functions_of(name)
 end
 
 -- Looks at one limit, then at those after it, and charges it when all allow. Its values in ARGV begin at at; those of the last
--- limit end at last. denied: where the values of the nearest limit before it that denies begin, 0 for none. Returns whether all
--- allow.
-local function decide(at, last, width, mode, key, reply, base, denied)
+-- limit end at last. denied: where the values of the nearest limit before it that denies begin, 0 for none. is_only: there are no
+-- others. Returns whether all allow.
+local function decide(at, last, width, mode, key, reply, base, denied, is_only)
   local functions = functions_of(ARGV[at])
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
   local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
@@ -53,25 +53,41 @@ local function decide(at, last, width, mode, key, reply, base, denied)
     local of = denied > 0 and (mode == '' or mode == 'ask') and number(string.match(options, 'of=(%d+)') or 0)
     if of and denied >= at - width * of then options = options .. ',denied=1' end
   end
+  -- With holds one function decides all of it: what it says alone; then, if there are others, what it says and writes with them.
+  local call, stamp = functions[7], mode == 'back' and number(string.sub(ARGV[at + 6], 6))
   local allows, a, b, c, d, e, f = n == 0
   local g, h, i, j, k, l
+  local retry, remaining, next_us, reset, used, raw = -1, 0, 0, 0, now, nil
   if mode == 'reset' then
     -- An error: a user who may not, as documented for earlier versions.
-    if type(redis.pcall('UNLINK', name)) ~= 'number' then redis.call('DEL', name) end
-    if functions[7] then functions[7](name, now) end
+    local stays = call and call('reset', name, now, n, limit, period, burst, id, 0, request, options)
+    if not stays and type(redis.pcall('UNLINK', name)) ~= 'number' then redis.call('DEL', name) end
   elseif limit > 0 then
-    a, b, c, d, e, f = look(name, now, n, limit, period, burst, id, request, options)
-    if n > 0 then
-      g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
-      allows = g ~= nil
+    if call then
+      local step = n == 0 and 'see' or stamp and 'back' or is_only and mode == '' and 'take' or 'see'
+      changed = changed or step ~= 'see'
+      allows, remaining, retry, next_us, reset, used = call(step, name, now, n, limit, period, burst, id, stamp, request, options)
+      if allows == nil then call, allows, raw, options = nil, n == 0, remaining, retry end
+    end
+    if not call then
+      a, b, c, d, e, f = look(name, now, n, limit, period, burst, id, request, options, raw)
+      if n > 0 then
+        g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
+        allows = g ~= nil
+      end
     end
   end
   if not allows then denied = at end
   local all = denied == 0
-  if at + width <= last then all = decide(at + width, last, width, mode, key + 1, reply, base + 6, denied) end
-  local stamp = mode == 'back' and number(string.sub(ARGV[at + 6], 6))
-  if stamp then allows = false end
-  if a and n > 0 then
+  if at + width <= last then all = decide(at + width, last, width, mode, key + 1, reply, base + 6, denied, false) end
+  if stamp and (not call or n == 0) then allows = false end
+  if call and limit > 0 and n > 0 and not stamp and not (is_only and mode == '') then
+    local step = all and (mode == '' and 'take' or mode == 'look' and mode) or not all and (mode == '' or mode == 'ask') and 'settle'
+    if step then
+      changed = changed or step ~= 'look'
+      allows, remaining, retry, next_us, reset, used = call(step, name, now, n, limit, period, burst, id, stamp, request, options)
+    end
+  elseif a and n > 0 then
     changed = changed or mode ~= 'look' and mode ~= 'see'
     if stamp then
       allows, a, b, c, d, e, f =
@@ -84,7 +100,6 @@ local function decide(at, last, width, mode, key, reply, base, denied)
       a, b, c, d, e, f = settle(name, now, n, limit, period, burst, id, a, b, c, d, e, f, request, options)
     end
   end
-  local retry, remaining, next_us, reset, used = -1, 0, 0, 0, now
   if a then
     retry, remaining, next_us, reset, used =
       functions[6](name, now, n, limit, period, burst, allows, a, b, c, d, e, f, options)
@@ -107,7 +122,7 @@ local function ask(at, key, times, reply, size)
     -- Its numbers are written from the last limit to the first; without these they would not make an array.
     for i = size + 1, size + 6 * count do reply[i] = 0 end
     times, size = times - 1, size + 6 * count
-  until not decide(at + 1, last, width, mode, key, reply, size - 6 * count, 0) or times == 0
+  until not decide(at + 1, last, width, mode, key, reply, size - 6 * count, 0, count == 1) or times == 0
   return size
 end
 
@@ -123,8 +138,21 @@ end
 -- What most requests are: a take of one limit, without an id. Its state is read once and written once, however often it is asked.
 local function take(form, name, times, reply, size)
   local functions, n, limit, period, burst, options = form[3], form[4], form[5], form[6], form[7], form[8]
-  local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '', '', options)
-  local charge, answer, granted = functions[2], functions[6], 0
+  local call, charge, answer, granted, raw = functions[7], functions[2], functions[6], 0, nil
+  while call and granted < times do
+    changed = true
+    local allows, remaining, retry, next_us, reset, used = call('take', name, now, n, limit, period, burst, '', nil, '', options)
+    if allows == nil then
+      call, raw, options = nil, remaining, retry
+    else
+      granted = allows and granted + 1 or times
+      reply[size + 1], reply[size + 2], reply[size + 3] = allows and 1 or 0, remaining, allows and 0 or retry
+      reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, used
+      size = size + 6
+    end
+  end
+  if call then return size end
+  local a, b, c, d, e, f = functions[1](name, now, n, limit, period, burst, '', '', options, raw)
   while granted < times do
     local g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
     if not g then break end

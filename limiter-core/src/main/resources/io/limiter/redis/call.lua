@@ -28,7 +28,17 @@ end
 if limit == 0 then
   return {n == 0 and not stamp and 1 or 0, 0, (n == 0 or stamp) and 0 or -1, 0, 0, now}
 end
-local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, request, options)
+local raw
+if options ~= '' and string.find(options, 'holds=', 1, true) then
+  local step = n > 0 and (take and 'take' or stamp and 'back') or 'look'
+  local _, _, _, _, _, _, decide = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer)
+  local is_allowed, remaining, retry, next_us, reset, used = decide(step, key, now, n, limit, period, burst, id, stamp, request, options)
+  if is_allowed ~= nil then
+    return {is_allowed and not (stamp and n == 0) and 1 or 0, remaining, (is_allowed or stamp) and 0 or retry, next_us, reset, used}
+  end
+  raw, options = remaining, retry
+end
+local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, request, options, raw)
 local allowed = n == 0
 if stamp then
   allowed = false

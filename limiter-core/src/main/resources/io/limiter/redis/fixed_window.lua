@@ -15,7 +15,7 @@
 local given = ARGV[5] and ARGV[5] ~= ''
 -- [algorithm]
 -- The state: what was counted, the window's end, the end that is stored, and the latest end that a window has now.
-local function look(key, now, _, _, period, _, _, _, options)
+local function look(key, now, _, _, period, _, _, _, options, raw)
   local latest = now + period
   if options and options ~= '' then
     local first, second = string.match(options, '^turns=(%d+),(%d+)$')
@@ -25,14 +25,15 @@ local function look(key, now, _, _, period, _, _, _, options)
     -- Where the caller's clock is far from this one, the turn may be past or too far away: whole periods before or after it.
     latest = now + 1 + (turn - now - 1) % period
   end
-  local raw = redis.call('GET', key)
+  if raw == nil then raw = redis.call('GET', key) end
   if not raw then return 0, 0, nil, latest end
   local kind, count, ends
-  if #raw == 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
+  -- Records of reservations may follow it.
+  if #raw >= 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
   if kind ~= 1 then
     error('LIMITERSTATE the value of ' .. key .. ' is no fixed window; delete it or use another prefix')
   end
-  if ends > now then return count, ends, ends, latest end
+  if ends > now and (count > 0 or #raw > 17) then return count, ends, ends, latest end
   return 0, 0, nil, latest
 end
 

@@ -1,326 +1,306 @@
--- hold_records: the records of reservations beside the state of one key, in order of their ends, which are unique.
+-- hold_records: what only few calls need of the records of reservations, for holds.lua: many of them, and those that have run out. The
+-- functions are made when they are needed, because that takes time.
 --
--- STATE    a hash, <state's key>:holds1. Field '': two little-endian numbers of two bytes, how many records and how many resets; nine
---          doubles: the first end that may still give back, the first and the last time until which one is kept, when the hash
---          expires, until when all has been given back, the window that still gives back (of a bucket the permits that are held), for
---          how long a bucket was full, until which time that is counted, when it is full; then 'p' and at most 32 records, or 'd' and for each page:
---          doubles, its first end, permits that it may give back, until when the first record is kept, the first time at which
---          one was taken. A page is the field of that first end.
---          A record: its end, a byte (1 settled), two bytes (the resets before it), doubles (permits, when they were taken, the end of
---          their window or for how long the bucket was full, the rate, until when it is kept), 16 bytes (the id)
+-- STATE    as of a window or a bucket behind its own bytes, in one value; of a log field '' of the hash <state's key>:holds1.
+--          Little-endian: a byte (1 = directory), two numbers of two bytes (how many records, how many resets), doubles: the first end
+--          that may still give back, until when all has been given back, the last time until which a record is kept, when the key
+--          expires, when this was written, how far the time of records is ahead of the clock, the window that gives back (of a bucket
+--          the permits that are held, of a log its shortest period), of a bucket also how long it was full, and its rate then. Then
+--          at most 32 records in order of their ends, which are unique; or a directory of pages of them, which are fields of that
+--          hash, named by their first ends. Of each page, as doubles: its first end, the permits that it may give back, until when
+--          the first record is kept, when the first was taken.
+--          A record: its end, a byte (1 settled), two bytes (the resets before it), doubles: permits, when they were taken (of a
+--          window its name, of a bucket how long it was full), until when it is kept; 16 bytes: the id
 -- [records]
-local function hold_records(is_fixed, is_log)
-  local WIDTH, ENTRY, PAGE = 67, 32, 32
-  local of = {}
+-- h: the records of one key. hash: where pages are; dir or page, and which page is open; changed: to be written; and the numbers above.
+local function hold_records(h, look, back, answer)
+  local WIDTH, ENTRY, PAGE = 51, 32, 32
 
-  -- How many entries or records are no later than a time.
-  local function place(node, width, time)
+  local function double(text, i) return (struct.unpack('<d', text, i)) end
+
+  -- How many entries or records are no later than that.
+  local function place(node, width, ends)
     local low, high = 0, #node / width
-    if high == 0 or struct.unpack('<d', node, #node - width + 1) <= time then return high end
+    if high == 0 or double(node, #node - width + 1) <= ends then return high end
     while low < high do
       local middle = math.ceil((low + high) / 2)
-      if struct.unpack('<d', node, width * middle - width + 1) <= time then low = middle else high = middle - 1 end
+      if double(node, width * middle - width + 1) <= ends then low = middle else high = middle - 1 end
     end
     return low
   end
 
-  local function end_of(page, i) return (struct.unpack('<d', page, WIDTH * i - WIDTH + 1)) end
+  local function first_of(i) return double(h.dir, ENTRY * i - ENTRY + 1) end
 
-  local function field(h, at) return string.format('%.0f', (struct.unpack('<d', h.dir, ENTRY * at - ENTRY + 1))) end
+  local function field(i) return string.format('%.0f', first_of(i)) end
 
-  local function spliced(node, width, i, count, text)
-    return string.sub(node, 1, width * i - width) .. text .. string.sub(node, width * (i + count) - width + 1)
+  local function spliced(node, width, i, removed, text)
+    return string.sub(node, 1, width * i - width) .. text .. string.sub(node, width * (i + removed) - width + 1)
   end
 
-  -- Opens a page; that which was open must be written.
-  local function turn(h, at)
-    if h.dir and h.open ~= at then h.open, h.page = at, redis.call('HGET', h.name, field(h, at)) or '' end
+  local function entry_of(from, node)
+    local sum, least, since = 0, 9007199254740991, 9007199254740991
+    for i = 1, #node, WIDTH do
+      local _, status, before, n, extra, kept = struct.unpack('<dBHddd', node, i)
+      if status == 0 and before == h.resets and (not h.is_fixed or extra == h.x) then sum = sum + n end
+      least, since = math.min(least, kept), math.min(since, extra)
+    end
+    return struct.pack('<dddd', from, sum, least, since)
+  end
+
+  -- Writes the page that is open, if there are several or must be.
+  local function close()
+    if not h.dir and #h.page > WIDTH * PAGE then
+      redis.call('DEL', h.hash)
+      h.dir, h.turned, h.dirty, h.expires = entry_of(double(h.page, 1), h.page), 1, true, 0
+    end
+    if not h.dir or not h.dirty then return end
+    h.dirty = false
+    local i, removed = h.turned, 1
+    if #h.page <= WIDTH * PAGE / 4 and #h.dir > ENTRY then
+      -- Pages with few records are united, so that there are not many.
+      local left = math.max(1, i - 1)
+      local other = redis.call('HGET', h.hash, field(i == 1 and 2 or left)) or ''
+      if h.page == '' or #other + #h.page <= WIDTH * PAGE * 3 / 4 then
+        redis.call('HDEL', h.hash, field(left + 1))
+        h.page, i, removed = i == 1 and h.page .. other or other .. h.page, left, 2
+      end
+    end
+    local from, right = first_of(i), ''
+    if h.page ~= '' and double(h.page, 1) < from then
+      redis.call('HDEL', h.hash, field(i))
+      from = double(h.page, 1)
+    end
+    if #h.page > WIDTH * PAGE then
+      -- Most are added at the end, which leaves full pages behind.
+      local kept = WIDTH * (h.appends and PAGE or PAGE / 2)
+      h.page, right = string.sub(h.page, 1, kept), string.sub(h.page, kept + 1)
+    end
+    h.dir = spliced(h.dir, ENTRY, i, removed, entry_of(from, h.page) .. (right ~= '' and entry_of(double(right, 1), right) or ''))
+    h.turned = i
+    if #h.dir == ENTRY then
+      redis.call('HDEL', h.hash, field(1))
+      h.dir = false
+    else
+      redis.call('HSET', h.hash, field(i), h.page)
+      if right ~= '' then redis.call('HSET', h.hash, field(i + 1), right) end
+    end
+  end
+
+  -- Writes the page that is open. Returns what is beside the numbers, and when the key expires.
+  function h.close()
+    close()
+    return h.dir or h.page, h.expires
+  end
+
+  -- Opens a page.
+  local function turn(i)
+    if h.dir and h.turned ~= i then
+      close()
+      h.turned, h.page = i, redis.call('HGET', h.hash, field(i)) or ''
+    end
     return h.page
   end
 
-  -- Opens the page with a time.
-  local function turn_to(h, time) return turn(h, h.dir and math.max(1, place(h.dir, ENTRY, time))) end
-  of.turn_to = turn_to
+  -- Opens the page with that end.
+  local function turn_to(ends) return turn(h.dir and math.max(1, place(h.dir, ENTRY, ends))) end
+  h.turn_to = turn_to
 
-  -- An end that no record has.
-  function of.free(h, ends)
-    for free = ends, ends + 15 do
-      local page = turn_to(h, free)
-      local i = place(page, WIDTH, free)
-      if i == 0 or end_of(page, i) ~= free then return free end
+  -- Adds a record, with that end or one that no other has. Returns the end.
+  function h.add(ends, life, text, id)
+    local free, node, i = ends, nil, nil
+    repeat
+      node = turn_to(free)
+      i = place(node, WIDTH, free)
+      local is_free = i == 0 or double(node, WIDTH * i - WIDTH + 1) ~= free
+      free = is_free and free or free + 1
+    until is_free or free > ends + 255
+    if free > ends + 255 then
+      node = turn(h.dir and #h.dir / ENTRY)
+      i = #node / WIDTH
+      free = double(node, #node - WIDTH + 1) + 1
     end
-    local page = turn(h, h.dir and #h.dir / ENTRY)
-    return end_of(page, #page / WIDTH) + 1
+    h.page, h.appends, h.dirty = spliced(node, WIDTH, i + 1, 0, struct.pack('<d', free) .. text .. struct.pack('<d', free + life) .. id), #node == WIDTH * i, true
+    return free
   end
 
-  -- Adds a record.
-  function of.add(h, ends, text)
-    local page = turn_to(h, ends)
-    local i = place(page, WIDTH, ends)
-    h.page, h.appends = spliced(page, WIDTH, i + 1, 0, text), #page == WIDTH * i
-  end
-
-  -- Calls for each record that ends after a time, and not after another, at most so many; returns the end of the last.
-  local function each(h, from, to, most, visit)
-    local page = turn_to(h, from)
+  -- Calls for each record that ends after a time, and not after another, and may give back; at most for so many. Returns the
+  -- end of the last.
+  local function each(from, to, most, visit)
+    local node = turn_to(from)
     while true do
-      local last, stop = place(page, WIDTH, from), place(page, WIDTH, to)
-      for i = last + 1, math.min(stop, last + most) do
-        local ends, status, resets, n, taken, extra = struct.unpack('<dBHddd', page, WIDTH * i - WIDTH + 1)
+      local before, stop = place(node, WIDTH, from), place(node, WIDTH, to)
+      for i = before + 1, math.min(stop, before + most) do
+        local ends, status, earlier, n, extra = struct.unpack('<dBHdd', node, WIDTH * i - WIDTH + 1)
         from = ends
-        if status == 0 and resets == h.resets and (not is_fixed or extra == h.x) then visit(n, taken) end
+        if status == 0 and earlier == h.resets and (not h.is_fixed or extra == h.x) then visit(n, extra) end
       end
-      if stop - last > most then return from end
-      if not h.dir or h.open == #h.dir / ENTRY or struct.unpack('<d', h.dir, ENTRY * h.open + 1) > to then return to end
-      if stop - last == most then return from end
-      page, most = turn(h, h.open + 1), most - stop + last
+      if stop - before > most then return from end
+      if not h.dir or h.turned == #h.dir / ENTRY or first_of(h.turned + 1) > to then return to end
+      if stop - before == most then return from end
+      node, most = turn(h.turned + 1), most - stop + before
     end
   end
-  of.each = each
 
-  -- The permits that have run out and are not given back yet. Of those in a log that are few also which.
-  function of.run_out(h, now, period)
-    local sum, dead = 0, {}
+  -- What was taken later than that may still be in a log.
+  local function cut(now, period) return now - (h.x > 0 and h.x < period and h.x or period) end
+
+  -- Counts what has run out.
+  function h.run_out(now, period)
+    local after = h.is_log and cut(now, period)
+    local sum, few = 0, {}
     local function visit(n, taken)
-      if not is_log or taken > now - period then sum, dead[#dead + 1] = sum + n, {taken + period - now, n} end
-    end
-    local reached = each(h, h.swept, now, 4 * PAGE, visit)
-    if reached < now then
-      local at, last = place(h.dir, ENTRY, reached), place(h.dir, ENTRY, now)
-      local function part(from, to) each(h, from, to, PAGE, visit) end
-      local function first(i) return (struct.unpack('<d', h.dir, ENTRY * i - ENTRY + 1)) end
-      if at == last then
-        part(reached, now)
-      else
-        part(reached, first(at + 1) - 1)
-        for i = at + 1, last - 1 do
-          local _, n, _, taken = struct.unpack('<dddd', h.dir, ENTRY * i - ENTRY + 1)
-          if not is_log or taken > now - period then sum = sum + n end
-        end
-        part(first(last) - 1, now)
+      if not h.is_log then
+        sum = sum + n
+      elseif taken > after then
+        sum, few[#few + 1] = sum + n, {taken + period - now, n}
       end
-      dead = nil
     end
-    h.dead = dead
+    local reached = each(h.swept, h.time, PAGE, visit)
+    if reached < h.time then
+      local low, high = place(h.dir, ENTRY, reached), place(h.dir, ENTRY, h.time)
+      few = {}
+      each(reached, low < high and first_of(low + 1) - 1 or h.time, PAGE, visit)
+      for i = low + 1, high - 1 do
+        local _, n, _, since = struct.unpack('<dddd', h.dir, ENTRY * i - ENTRY + 1)
+        if not h.is_log or since > after then sum = sum + n end
+      end
+      if low < high then each(first_of(high) - 1, h.time, PAGE, visit) end
+      few = nil
+    end
+    h.dead, h.gone = few, sum
     return sum
   end
 
-  -- All until that time has been given back.
-  function of.sweep(h, time)
-    h.swept, h.changed = math.max(h.swept, time), true
-    local page = turn_to(h, h.swept)
-    local i = place(page, WIDTH, h.swept) + 1
-    if WIDTH * i <= #page then
-      h.first = end_of(page, i)
-    elseif h.dir and ENTRY * h.open < #h.dir then
-      h.first = struct.unpack('<d', h.dir, ENTRY * h.open + 1)
-    else
-      h.first = 0
+  -- All until that end has been given back.
+  local function sweep_until(ends)
+    h.swept, h.changed, h.first = math.max(h.swept, ends), true, 0
+    local node = turn_to(h.swept)
+    local i = WIDTH * place(node, WIDTH, h.swept) + 1
+    if i < #node then
+      h.first = double(node, i)
+    elseif h.dir and ENTRY * h.turned < #h.dir then
+      h.first = first_of(h.turned + 1)
     end
   end
 
-  -- Nothing of what was taken until now is given back.
-  function of.forget(h)
-    h.first = 0
-    if not h.dir then return end
+  -- Gives back what has run out; of a log the first ones of it. Returns its state then.
+  function h.sweep(key, now, limit, period, burst, a, b, c, d, e, f)
+    local is_due = h.first > 0 and h.first <= h.time
+    if is_due and h.is_log and a > 0 then
+      local after, last, sum = cut(now, period), nil, 0
+      local function give()
+        if sum > 0 and last > after then back(key, now, sum, limit, period, burst, '', last, a, b, c, d, e, f) end
+      end
+      -- In a list they are looked for from its beginning on.
+      local most = h.is_list and math.max(1, math.min(8, math.floor(30000 / a))) or 8
+      sweep_until(each(h.swept, h.time, most, function(n, taken)
+        if taken ~= last then
+          give()
+          last, sum = taken, 0
+        end
+        sum = sum + n
+      end))
+      give()
+      a, b, c, d, e, f = look(key, now, 0, limit, period, burst, '')
+      h.gone = 0
+      if h.first > 0 and h.first <= h.time then h.run_out(now, period) end
+    elseif is_due then
+      sweep_until(h.time)
+      h.gone = 0
+    end
+    if h.is_log and h.has_stepped then h.restamp(now) end
+    return a, b, c, d, e, f
+  end
+
+  -- The clock has stepped back: a log moves what is later to now.
+  function h.restamp(now)
+    for i = 1, h.dir and #h.dir / ENTRY or 1 do
+      local node, all = turn(i), {}
+      for j = 1, #node, WIDTH do
+        local taken = math.min(now, double(node, j + 19))
+        all[#all + 1] = string.sub(node, j, j + 18) .. struct.pack('<d', taken) .. string.sub(node, j + 27, j + WIDTH - 1)
+      end
+      h.page, h.dirty, h.changed = table.concat(all), true, true
+    end
+  end
+
+  -- Nothing of what was taken until now comes back.
+  function h.forget(resets, x)
+    h.resets, h.x = resets, x
+    close()
     local entries = {}
-    for i = 1, #h.dir / ENTRY do
-      local first, _, kept, taken = struct.unpack('<dddd', h.dir, ENTRY * i - ENTRY + 1)
-      entries[i] = struct.pack('<dddd', first, 0, kept, taken)
+    for i = 1, h.dir and #h.dir or 0, ENTRY do
+      local from, _, kept, since = struct.unpack('<dddd', h.dir, i)
+      entries[#entries + 1] = struct.pack('<dddd', from, 0, kept, since)
     end
-    h.dir = table.concat(entries)
+    h.dir = h.dir and table.concat(entries)
   end
 
-  -- The last end of one that is open; now if there is none.
-  function of.last_open(h, now)
-    for at = h.dir and #h.dir / ENTRY or 1, 1, -1 do
+  -- The last end of one that is open; the present time if there is none.
+  function h.last_open()
+    for i = h.dir and #h.dir / ENTRY or 1, 1, -1 do
       local _, sum = 0, 1
-      if h.dir then _, sum = struct.unpack('<dd', h.dir, ENTRY * at - ENTRY + 1) end
-      local page = sum > 0 and turn(h, at) or ''
-      for i = #page / WIDTH, 1, -1 do
-        local ends, status, resets = struct.unpack('<dBH', page, WIDTH * i - WIDTH + 1)
-        if ends <= now then return now end
-        if status == 0 and resets == h.resets then return ends end
+      if h.dir and i ~= h.turned then _, sum = struct.unpack('<dd', h.dir, ENTRY * i - ENTRY + 1) end
+      local node = sum > 0 and turn(i) or ''
+      for j = #node - WIDTH + 1, 1, -WIDTH do
+        local ends, status, before = struct.unpack('<dBH', node, j)
+        if ends <= h.time then return h.time end
+        if status == 0 and before == h.resets then return ends end
       end
     end
-    return now
+    return h.time
   end
 
-  local function entry_of(h, first, page)
-    local sum, least, since = 0, 9007199254740991, 9007199254740991
-    for i = 1, #page / WIDTH do
-      local _, status, resets, n, taken, extra, _, kept = struct.unpack('<dBHddddd', page, WIDTH * i - WIDTH + 1)
-      if status == 0 and resets == h.resets and (not is_fixed or extra == h.x) then sum = sum + n end
-      least, since = math.min(least, kept), math.min(since, taken)
-    end
-    return struct.pack('<dddd', first, sum, least, since)
-  end
-
-  -- Writes the page that is open, if it is a field, or must become one.
-  local function close(h)
-    if not h.dirty then return end
-    h.dirty = false
-    if not h.dir and #h.page <= WIDTH * PAGE then return end
-    local page = h.page
-    if not h.dir then h.dir, h.open = entry_of(h, end_of(page, 1), page), 1 end
-    local at, count = h.open, 1
-    if #page <= WIDTH * PAGE / 4 and #h.dir > ENTRY then
-      -- Pages with few records are united, so that there are not many.
-      local left = at == 1 and 1 or at - 1
-      local other = redis.call('HGET', h.name, field(h, at == 1 and 2 or left)) or ''
-      if page == '' or #other + #page <= WIDTH * PAGE * 3 / 4 then
-        redis.call('HDEL', h.name, field(h, left + 1))
-        page, at, count = at == 1 and page .. other or other .. page, left, 2
-      end
-    end
-    local first, right = struct.unpack('<d', h.dir, ENTRY * at - ENTRY + 1), ''
-    if page ~= '' then first = math.min(first, end_of(page, 1)) end
-    if #page > WIDTH * PAGE then
-      -- Most are added at the end, which leaves full pages behind.
-      local kept = WIDTH * (h.appends and PAGE or PAGE / 2)
-      page, right = string.sub(page, 1, kept), string.sub(page, kept + 1)
-    end
-    if first ~= struct.unpack('<d', h.dir, ENTRY * at - ENTRY + 1) then redis.call('HDEL', h.name, field(h, at)) end
-    h.dir = spliced(h.dir, ENTRY, at, count, entry_of(h, first, page) .. (right ~= '' and entry_of(h, end_of(right, 1), right) or ''))
-    h.open, h.page = at, page
-    if #h.dir == ENTRY then
-      redis.call('HDEL', h.name, field(h, 1))
-      h.dir = false
-    else
-      redis.call('HSET', h.name, field(h, at), page)
-      if right ~= '' then redis.call('HSET', h.name, field(h, at + 1), right) end
-    end
-  end
-
-  -- Until when the first record is kept; where it is in which page.
-  local function first_kept(h)
-    local node, width, offset, least, at = h.dir or h.page, h.dir and ENTRY or WIDTH, h.dir and 17 or 44, 0, 1
+  -- Until when the first record is kept, and where that is.
+  function h.first_kept()
+    close()
+    local node, width, offset, least, where = h.dir or h.page, h.dir and ENTRY or WIDTH, h.dir and 16 or 27, 0, 1
     for i = 1, #node / width do
-      local kept = struct.unpack('<d', node, width * i - width + offset)
-      if least == 0 or kept < least then least, at = kept, i end
+      local kept = double(node, width * i - width + 1 + offset)
+      if least == 0 or kept < least then least, where = kept, i end
     end
-    return least, at
+    return least, where
   end
 
-  function of.renew(h)
-    close(h)
-    h.purge = first_kept(h)
-  end
-
-  -- Forgets records that need not be kept any more, of some pages. What it gives back may not be settled yet, of a log.
-  function of.purge(h, now)
-    for _ = 1, h.purge > 0 and h.purge <= now and 4 or 0 do
-      close(h)
-      local least, at = first_kept(h)
-      if least == 0 or least > now then break end
-      local page, kept = turn(h, at), {}
-      for i = 1, #page / WIDTH do
-        local text = string.sub(page, WIDTH * i - WIDTH + 1, WIDTH * i)
-        local ends, status, resets = struct.unpack('<dBH', text)
-        local is_open = is_log and status == 0 and resets == h.resets and ends > h.swept
-        if is_open or struct.unpack('<d', text, 44) > now then kept[#kept + 1] = text end
+  -- Forgets records that need not be kept any more, of some pages. What a log gives back may not be settled yet.
+  function h.purge()
+    for _ = 1, 4 do
+      local least, where = h.first_kept()
+      if least == 0 or least > h.time then return end
+      local node, kept = turn(where), {}
+      for i = 1, #node, WIDTH do
+        local ends, status, before, _, _, kept_until = struct.unpack('<dBHddd', node, i)
+        local is_open = h.is_log and status == 0 and before == h.resets and ends > h.swept
+        if is_open or kept_until > h.time then kept[#kept + 1] = string.sub(node, i, i + WIDTH - 1) end
       end
-      if WIDTH * #kept == #page then break end
-      h.count, h.page, h.dirty, h.changed, h.appends = h.count - #page / WIDTH + #kept, table.concat(kept), true, true, false
+      if WIDTH * #kept == #node then return end
+      h.count, h.page, h.dirty, h.appends = h.count - #node / WIDTH + #kept, table.concat(kept), true, false
     end
-    of.renew(h)
+    close()
   end
 
-  -- Before the hash is written: forgets records, and writes the page that is open.
-  function of.save(h, now)
-    if h.purge + 1000000 <= now then of.purge(h, now) end
-    close(h)
-  end
-
-  return of
-end
-
--- Settlements of reservations; the other functions are those of holds.lua.
-local function hold_settlement(kind, back, records, charged, put_state, keep, save, sweep)
-  local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
-  local is_log = not is_fixed and not is_bucket
-
-  -- Where the record of a settlement is, and what is in it; nil if there is none.
-  local function find(h, ends)
-    if h.dir then records().turn_to(h, ends) end
-    local from = 1
-    while #h.id == 16 do
-      local found = string.find(h.page, h.id, from, true)
-      if not found then return nil end
-      local at = found - 51
-      if at % 67 == 1 and struct.unpack('<d', h.page, at) == ends then return at, struct.unpack('<BHddddd', h.page, at + 8) end
-      from = found + 1
-    end
-  end
-
-  -- What is charged above the capacity, and above that much of debts, is forgotten.
-  local function charge_on(key, now, n, limit, period, burst, t, is_written)
-    local h = t[7]
-    local capacity = is_bucket and burst or limit
-    local used = t[1]
-    if is_bucket then used = burst - math.floor(t[1] / t[3]) elseif is_log then used = used - h.gone end
-    local some = math.min(n, capacity, math.max(0, 2 * capacity - used))
-    h.forgotten = n - some
-    if some > 0 then
-      if is_bucket then
-        t[1], t[2] = t[1] - some * t[3], math.min(t[2], now + period)
-      else
-        t = charged(now, some, 9007199254740991, period, burst, t)
+  -- The times in the answer of a log, with what has run out and is still in it, if that is not too much.
+  function h.times_of_log(key, now, n, limit, period, burst, retry, reset, a, b, c, d, e, f)
+    local live = a - h.gone
+    if live == 0 then return retry, 0, 0 end
+    if not h.dead then return retry, reset, reset end
+    -- How long the i-th stamp counts that has not run out.
+    local function left(i)
+      local place_of, before = i, -1
+      while place_of ~= before do
+        before = place_of
+        local wait = (answer(key, now, 0, a - 1 - place_of, period, burst, false, a, b, c, d, e, f))
+        place_of = i
+        for _, one in ipairs(h.dead) do
+          if one[1] <= wait then place_of = place_of + one[2] end
+        end
+        if place_of <= before then return wait end
       end
     end
-    if some > 0 or is_written then put_state(key, now, some, limit, period, burst, '', t) end
-    return t
+    local over = live + n - limit
+    return retry and retry > 0 and over > 0 and left(over - 1) or retry, left(live > limit and live - limit or 0), left(live - 1)
   end
 
-  local function settle_bucket(h, n, actual, idle, rate_then, burst, t)
-    local parts, rate = t[3], t[4]
-    local used = burst - math.floor(t[1] / parts) - n
-    local cost = math.min(actual, n, math.max(0, 2 * burst - used)) * parts
-    -- At another rate nobody knows what would have refilled.
-    local slack, idled = (burst - h.x) * parts - t[1], rate_then == rate / parts and h.idle - idle or 0
-    -- What would have refilled while the bucket was full of what was left.
-    local spare = idled <= 0 and 0 or idled >= math.ceil(cost / rate) and cost or math.min(cost, rate * idled)
-    h.x, h.idle = h.x - n, math.max(0, h.idle - math.ceil(spare / rate))
-    t[1] = (burst - h.x) * parts - slack - (cost - spare)
-  end
-
-  return function(key, now, limit, period, burst, t)
-    local h, ends = t[7], t[7].stamp
-    local at, status, resets, taken, since, extra, rate, kept = find(h, ends)
-    if not at or kept <= now then return t end
-    h.status = 3
-    if status == 1 then return t end
-    local is_open = ends > now and resets == h.resets
-    h.status = is_open and 1 or 2
-    local is_written, more = false, h.actual
-    if h.first > 0 and h.first <= now then
-      is_written = h.gone > 0 and not is_log
-      sweep(key, now, limit, period, burst, '', t)
-      at = find(h, ends)
-    end
-    if is_open then
-      local less = math.max(0, taken - h.actual)
-      more = math.max(0, h.actual - taken)
-      if is_bucket then
-        settle_bucket(h, taken, h.actual, extra, rate, burst, t)
-        is_written = true
-      elseif is_fixed and less > 0 and t[2] == extra and t[1] > 0 then
-        t[1], t[2], is_written = math.max(0, t[1] - less), math.min(t[2], t[4]), true
-      elseif is_log and less > 0 and since > now - period then
-        local _
-        _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, less, limit, period, burst, '', since, t[1], t[2], t[3], t[4], t[5], t[6])
-      end
-    end
-    local first = kept
-    if now > ends then kept = now + kept - ends end
-    local page = h.page
-    h.page = string.sub(page, 1, at + 7) .. '\1' .. string.sub(page, at + 9, at + 42) .. struct.pack('<d', kept)
-      .. string.sub(page, at + 51)
-    keep(h, kept, now)
-    if first ~= kept and first == h.purge then records().renew(h) end
-    t = charge_on(key, now, more, limit, period, burst, t, is_written)
-    save(h, now)
-    return t
-  end
+  return h
 end
 -- [/records]

@@ -1,336 +1,328 @@
 -- holds: reservations beside the state of an algorithm. A call of a policy that has them says so in ARGV[9]; all others do not
 -- come here. A reservation is a take and a record of it; until it is settled or its time is over the record says what comes back then.
 --
--- KEYS     beside the state, in its slot: <state's key>:holds1, the records, as hold_records.lua has them
+-- KEYS     the state, and in its slot <state's key>:holds1: the records are in one of them, and many in the second (hold_records.lua)
 -- ARGV     9 after the options of the algorithm 'holds=<most records>', and for a reservation ',ttl=<us>,life=<us>' (how long the
---          record is kept after its end); 8 is its id then. For a settlement ARGV[7] is 'back:<end>', 8 the id, and 9 ends with
---          ',settle=<actual>,end=<end>'
+--          record is kept after its end); 8 is its id then, of 16 characters. For a settlement ARGV[7] is 'back:<end>', 8 the id,
+--          and 9 ends with ',settle=<actual>,end=<end>'
 -- RETURNS  the six numbers of the algorithm; of a reservation stamp_us is its end; -6 where it is denied because there are too
 --          many. Of a settlement allowed is 1, and stamp_us is 8 * the permits that were forgotten + what became of it:
---          0 no record, 1 settled, 2 settled after its end or a reset, 3 settled before
--- EXPIRES  with the last record
+--          0 no record, 1 settled, 2 settled after its end or a reset, 3 settled before; the others are 0
+-- EXPIRES  with the state and the last record
 -- TWIN     io/limiter/inprocess/HeldState.java
 -- [holds]
-local function held(kind, given, look, charge, write, settle, back, answer, known)
-  local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
-  local is_log = not is_fixed and not is_bucket
-  local of, far = nil, nil
+-- The functions of an algorithm, and one that decides a call of a policy with holds. It is one function because each that is made takes
+-- time. Returns nil and the state where there are no records: then the other functions decide. step: 'take', 'look' as ARGV[7];
+-- 'see' tells whether it is allowed, with the numbers of a call that takes nothing; 'settle' is a take that others deny; 'back'.
+local function held(kind, given, look, charge, write, settle, back, answer)
+  local is_fixed, is_bucket, is_log = kind == 'fixed', kind == 'token-bucket', kind ~= 'fixed' and kind ~= 'token-bucket'
+  local size = is_fixed and 17 or is_bucket and 41 or 0
 
-  -- What only some calls need: functions that are not made take no time.
-  local function records()
-    of = of or hold_records(is_fixed, is_log)
-    return of
-  end
-
-  local rare
-
-  local function is_run_out(h, now) return h.first > 0 and h.first <= now end
-
-  -- Keeps a record until that time.
-  local function keep(h, time, now)
-    if h.purge == 0 or time < h.purge then h.purge = time end
-    h.last, h.changed, h.dirty = math.max(h.last, time), true, true
-    if time > h.expires then h.expires, h.renews = time + math.floor((time - now) / 8), true end
-  end
-
-  local function save(h, now)
-    if not h.changed then return end
-    if h.dir or #h.page > 2144 or h.purge + 1000000 <= now then records().save(h, now) end
-    h.changed, h.dirty = false, false
-    if h.count == 0 then
-      redis.call('DEL', h.name)
-      return
+  -- How long until a bucket has so many permits, with those that are held. left: until the last hold ends.
+  local function told(wanted, burst, now, left, credit, from, parts, rate, pending)
+    if wanted <= burst then
+      local lacks = wanted * parts - credit
+      return lacks <= 0 and 0 or pending and pending.time(wanted * parts) or from - now + math.ceil(lacks / rate)
     end
-    redis.call('HSET', h.name, '', struct.pack('<HHddddddddd', h.count, h.resets, h.first, h.purge, h.last, h.expires, h.swept, h.x,
-      h.idle, math.max(h.at, now), h.zero) .. (h.dir and 'd' .. h.dir or 'p' .. h.page))
-    if h.renews or given then redis.call('PEXPIRE', h.name, math.max(1, math.ceil((h.expires - now) / 1000))) end
+    -- Then nothing is held any more, but used.
+    local level = pending and pending.level(now + left) or math.min(burst * parts, credit + math.max(0, left + now - from) * rate)
+    return left + math.ceil(math.max(0, wanted * parts - level) / rate)
   end
 
-  -- The records of a key. Other fields are set where they are needed.
-  local function opened(key, raw)
-    local count, resets, first, purge, last, expires, swept, x, idle, at, zero = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-    local page, dir = '', false
-    if raw then
-      count, resets, first, purge, last, expires, swept, x, idle, at, zero = struct.unpack('<HHddddddddd', raw)
-      page = string.sub(raw, 78)
-      if string.byte(raw, 77) == 100 then page, dir = '', page end
-    end
-    -- All at once: a table that grows costs more than all the rest.
-    return {name = key .. ':holds1', count = count, resets = resets, first = first, purge = purge, last = last,
-      expires = expires, swept = swept, x = x, idle = idle, at = at, zero = zero, page = page, dir = dir, gone = 0, base = '', id = ''}
-  end
+  -- What a state has less credit because of what is held.
+  local function all_of(permits, parts) return math.min(permits, math.floor(4503599627370496 / parts)) * parts end
 
-  -- The state of the algorithm; where there are records, a table: it without what has run out, and the records.
-  local function look_held(key, now, n, limit, period, burst, id, request, options)
-    local at = string.find(options, 'holds=', 1, true)
-    local base, how = at > 1 and string.sub(options, 1, at - 2) or '', string.find(options, ',', at, true)
-    local raw = known or redis.call('HGET', key .. ':holds1', '')
-    if not raw and not how then return look(key, now, n, limit, period, burst, id, '', base) end
-    local h = opened(key, raw)
-    if how then
-      local word, one, other = string.match(options, '^,(%l+)=(%d+),%l+=(%d+)$', how)
-      if word == 'ttl' then
-        h.ttl, h.life = tonumber(one), tonumber(other)
-        h.most = tonumber(string.sub(options, at + 6, how - 1))
-      elseif word == 'settle' then
-        h.actual, h.stamp = tonumber(one), tonumber(other)
-      else
-        error('LIMITEROPTIONS ARGV[9] has no such holds: ' .. options)
-      end
+  local function call(step, key, now, n, limit, period, burst, id, stamp, request, options)
+    local base, most, word, one, other = string.match(options, '^(.-),?holds=(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$')
+    local ttl, life, actual = word == 'ttl' and tonumber(one), tonumber(other), word == 'settle' and tonumber(one)
+    if not most or word ~= '' and not ttl and not actual or ttl and (#request ~= 16 or not life) then
+      error('LIMITEROPTIONS ARGV[9] has no such holds, or ARGV[8] no id of 16 characters: ' .. options)
     end
-    h.base, h.id = base, request
-    local a, b, c, d, e, f = look(key, now, n, limit, period, is_bucket and burst - h.x or burst, id, '', base)
-    if is_bucket and h.x > 0 then h.idle = h.idle + math.max(0, now - math.max(h.at, h.zero)) end
-    if is_run_out(h, now) and (is_bucket or a > 0 and (is_log or b == h.x)) then
-      h.gone = records().run_out(h, now, period)
+
+    -- The records. Their time is that of the clock, but never steps back.
+    local raw
+    if is_log then raw = redis.call('HGET', key .. ':holds1', '') else raw = redis.call('GET', key) end
+    local has, page, time, has_stepped, h = false, '', now, false, nil
+    local pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace = 0, 0, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
+    if raw and #raw > size and (is_log or string.byte(raw) == (is_fixed and 1 or 2)) then
       if is_bucket then
-        a, h.x = a + h.gone * c, h.x - h.gone
-      elseif is_fixed then
-        h.gone = math.min(a, h.gone)
-        a = a - h.gone
+        pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace =
+          struct.unpack('<BHHddddddddd', raw, 42)
+        page = string.sub(raw, 119)
+      else
+        pages, count, resets, first, swept, last, expires, at, ahead, x = struct.unpack('<BHHddddddd', raw, size + 1)
+        page = string.sub(raw, size + 62)
+      end
+      time = now + ahead
+      if time < at then time, ahead, has_stepped = at, at - now, true end
+      has = last > time or first > 0
+      if not has then
+        -- The last is over.
+        pages, count, resets, first, swept, expires, at, ahead, x, page, time = 0, 0, 0, 0, 0, 0, now, 0, 0, '', now
+        raw = not is_log and string.sub(raw, 1, size)
       end
     end
-    -- A window that was given back as a whole lasts as long as there are records.
-    if is_fixed and a == 0 and b > 0 and h.last <= now then b, c = 0, nil end
-    return {a, b, c, d, e, f, h}
-  end
-
-  local function charged(now, n, limit, period, burst, t)
-    local h = t[7]
-    local a, b, c, d, e, f = charge(now, n, is_log and limit + h.gone or limit, period, is_bucket and burst - h.x or burst,
-      t[1], t[2], t[3], t[4], t[5], t[6], h.base)
-    if not a then return nil end
-    if is_fixed and t[1] == 0 and t[2] > 0 and t[2] <= t[4] then b = t[2] end
-    return {a, b, c, d, e, f, h}
-  end
-
-  -- Writes the state of the algorithm.
-  local function put_state(key, now, n, limit, period, burst, id, t)
-    local h = t[7]
-    if is_bucket and t[1] >= (burst - h.x) * t[3] then
-      -- Full. There is no such state, or one that is over.
-      if t[5] then redis.call('DEL', key) end
-      t[5], t[6], h.zero = nil, nil, now
-      return
+    if not has and actual then return true, 0, 0, 0, 0, 0 end
+    if not has and not ttl then return nil, raw, base end
+    -- What has been given back until a time later than this does not come back again.
+    local is_due, ends = first > 0 and first <= time, ttl and math.max(time + ttl, swept + 1)
+    if pages == 1 or is_due or has_stepped
+        or ends and (count >= tonumber(most) or #page >= 1632 or page ~= '' and struct.unpack('<d', page, #page - 50) >= ends) then
+      h = hold_records({hash = key .. ':holds1', is_fixed = is_fixed, is_log = is_log, is_list = kind == 'sliding-list',
+        has_stepped = has_stepped, dir = pages == 1 and page, page = pages == 1 and '' or page, turned = 0, count = count, resets = resets,
+        first = first, swept = swept, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
     end
-    if is_fixed and t[2] == 0 then
-      -- All was given back, and there is no record any more.
-      redis.call('DEL', key)
-      return
-    end
-    local latest = t[4]
-    t[1], t[2], t[3], t[4], t[5], t[6] = write(key, now, n, limit, period, is_bucket and burst - h.x or burst, id,
-      t[1], t[2], t[3], t[4], t[5], t[6], '', h.base)
-    if is_bucket then h.zero = t[5] elseif is_fixed then t[4] = latest end
-  end
 
-  local function charge_held(now, n, limit, period, burst, t, b, c, d, e, f, options)
-    if type(t) == 'number' then return charge(now, n, limit, period, burst, t, b, c, d, e, f, options) end
-    local h = t[7]
-    -- There is room once a record may be forgotten.
-    h.is_full = h.ttl and h.count >= h.most and h.purge > now
-    local taken = charged(now, n, limit, period, burst, t)
-    h.is_allowed = taken ~= nil
-    return not h.is_full and taken or nil
-  end
-
-  local function write_held(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options)
-    if type(t) == 'number' then return write(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options) end
-    local h = t[7]
-    if is_run_out(h, now) then rare().sweep(key, now, limit, period, burst, id, t) end
-    if is_bucket and h.ttl then
-      if h.x == 0 then h.idle = 0 end
-      h.x = h.x + n
-    end
-    put_state(key, now, n, limit, period, burst, id, t)
-    if h.ttl then
-      if h.count >= h.most then records().purge(h, now) end
-      -- The record of what was just taken. What has been given back until a time later than this does not come back again.
-      local ends, page = math.max(now + h.ttl, h.swept + 1), h.page
-      local is_last = not h.dir and (page == '' or struct.unpack('<d', page, #page - 66) < ends)
-      if not is_last then ends = records().free(h, ends) end
-      if is_fixed and h.x ~= t[2] then
-        -- Nothing of another window comes back.
-        if h.count > 0 then records().forget(h) end
-        h.first, h.x = 0, t[2]
+    -- A settlement: what becomes of it, and where its record is.
+    local used, i, permits, extra, kept, is_open
+    if actual then
+      used = 0
+      if h then page = h.turn_to(stamp) end
+      i = #request == 16 and string.find(page, request, 1, true)
+      while i and ((i - 36) % 51 > 0 or struct.unpack('<d', page, i - 35) ~= stamp) do i = string.find(page, request, i + 1, true) end
+      if i then
+        local status, before
+        i = i - 35
+        status, before, permits, extra, kept = struct.unpack('<BHddd', page, i + 8)
+        is_open = stamp > time and before == resets
+        used = kept <= time and 0 or status == 1 and 3 or is_open and 1 or 2
       end
-      if h.first == 0 or ends < h.first then h.first = ends end
-      h.noted, h.count = ends, h.count + 1
-      keep(h, ends + h.life, now)
-      local text = struct.pack('<dBHddddd', ends, 0, h.resets, n, now, is_fixed and t[2] or h.idle, is_bucket and t[4] / t[3] or 0,
-        ends + h.life) .. h.id
-      if is_last then h.page, h.appends = page .. text, true else of.add(h, ends, text) end
+      if used == 0 or used == 3 then return true, 0, 0, 0, 0, used end
     end
-    if is_bucket and h.x > 0 then h.changed = true end
-    save(h, now)
-    return t
-  end
 
-  local function settle_held(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options)
-    if type(t) == 'number' then return settle(key, now, n, limit, period, burst, id, t, b, c, d, e, f, request, options) end
-    local h = t[7]
-    if is_run_out(h, now) then
-      local is_written = h.gone > 0 and (is_fixed or is_bucket and t[5])
-      rare().sweep(key, now, limit, period, burst, id, t)
-      if is_written then put_state(key, now, 0, limit, period, burst, id, t) end
+    local before_x = x
+    -- The state of the algorithm, without what has run out. Few settlements of a log need it.
+    local writes, changed, gone, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0, 0, 0
+    if is_log and step ~= 'reset' then
+      if is_due then gone = h.run_out(now, period) end
+      local shortest = last > time and x > 0 and x < period and x or period
+      if shortest ~= x then x, changed = shortest, has end
     end
-    local latest = t[4]
-    t[1], t[2], t[3], t[4], t[5], t[6] = settle(key, now, n, limit, period, is_bucket and burst - h.x or burst, id,
-      t[1], t[2], t[3], t[4], t[5], t[6], '', h.base)
-    if is_fixed then t[4] = latest end
-    save(h, now)
-    return t
-  end
-
-  local function back_held(key, now, n, limit, period, burst, id, stamp, t, b, c, d, e, f, request, options)
-    if type(t) == 'number' then return back(key, now, n, limit, period, burst, id, stamp, t, b, c, d, e, f, request, options) end
-    local h, ok = t[7], false
-    if h.actual then return true, rare().settle(key, now, limit, period, burst, t) end
-    if is_run_out(h, now) then settle_held(key, now, n, limit, period, burst, id, t) end
-    if is_bucket and h.x > 0 then
-      -- As without holds, up to what the bucket fills to.
-      local parts, rate = t[3], t[4]
-      local elapsed, full = math.max(0, now - stamp), (burst - h.x) * parts
-      if n > burst or t[1] >= full or t[6] and t[6].other or elapsed >= math.ceil(n * parts / rate) then return false, t end
-      t[1], ok = math.min(full, t[1] + n * parts - elapsed * rate), true
-      put_state(key, now, n, limit, period, burst, id, t)
-      h.changed = true
-      save(h, now)
-    elseif is_fixed and t[1] > 0 and t[1] <= n and t[2] == stamp and h.last > now then
-      t[1], ok = 0, true
-      put_state(key, now, n, limit, period, burst, id, t)
-    else
-      ok, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, n, limit, period, burst, id, stamp, t[1], t[2], t[3], t[4], t[5], t[6],
-        '', h.base)
+    if not (is_log and actual) or is_due or has_stepped then
+      a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, '', base, raw, x)
     end
-    return ok, t
-  end
-
-  local function answer_held(key, now, n, limit, period, burst, allowed, t, b, c, d, e, f, options)
-    if type(t) == 'number' then return answer(key, now, n, limit, period, burst, allowed, t, b, c, d, e, f, options) end
-    local h = t[7]
-    local retry, remaining, next_us, reset_us, used = answer(key, now, n, limit, period, burst, allowed,
-      t[1], t[2], t[3], t[4], t[5], t[6], h.base)
-    if is_bucket and (h.x > 0 or remaining < 0) then
-      remaining = math.max(0, remaining)
-      retry = n > burst and -1 or not allowed and rare().told(now, n, burst, t)
-      next_us, reset_us = rare().told(now, math.min(burst, remaining + 1), burst, t), rare().told(now, burst, burst, t)
-    elseif is_log and h.gone > 0 then
-      remaining = math.max(0, math.min(limit, limit - t[1] + h.gone))
-      retry, next_us, reset_us = rare().times_of_log(key, now, n, limit, period, burst, t, retry, reset_us)
-    end
-    if is_fixed and t[1] == 0 then used = 0 end
-    if h.actual then
-      used = 8 * (h.forgotten or 0) + (h.status or 0)
-    elseif h.noted then
-      used = h.noted
-    elseif h.is_full and not allowed then
-      local wait = math.max(1, h.purge - now)
-      if h.is_allowed then retry, used = wait, -6 elseif retry ~= -1 then retry = math.max(retry, wait) end
-    end
-    return retry, remaining, next_us, reset_us, used
-  end
-
-  function rare()
-    if far then return far end
-    far = {}
-    -- Gives back what has run out: of a log the first ones of it. What is charged already of a log is charged again.
-    function far.sweep(key, now, limit, period, burst, id, t)
-      local h, added = t[7], is_log and t[1] - t[3] or 0
-      if not is_log or t[3] == 0 then
-        records().sweep(h, now)
-        h.gone = 0
-        return
+    if is_bucket then
+      -- Idle time counts at one rate; a change takes more from it than any record lives.
+      if pace ~= d / c then
+        idle, pace, changed = math.max(-8000000000000000, idle - 200000000000), d / c, has
+      elseif idle > -8000000000000000 then
+        idle = idle + math.max(0, now - math.max(at - ahead, e))
       end
-      local last, sum = nil, 0
-      local function give()
-        if sum > 0 and last > now - period then
-          local _
-          _, t[1], t[2], t[3], t[4], t[5], t[6] = back(key, now, sum, limit, period, burst, '', last, look(key, now, 0, limit, period,
-            burst, '', '', h.base))
-        end
+      if is_due then
+        gone = h.run_out(now, period)
+        x = x - gone
       end
-      -- In a list they are looked for from its beginning on.
-      local most = kind == 'sliding-list' and math.max(1, math.min(12, math.floor(40000 / t[3]))) or 12
-      records().sweep(h, of.each(h, h.swept, now, most, function(n, taken)
-        if taken ~= last then
-          give()
-          last, sum = taken, 0
-        end
-        sum = sum + n
-      end))
-      give()
-      t[1], t[2], t[3], t[4], t[5], t[6] = look(key, now, added, limit, period, burst, id, '', h.base)
-      h.gone = is_run_out(h, now) and records().run_out(h, now, period) or 0
-      if added > 0 then
-        t[1], t[2], t[3], t[4], t[5], t[6] = charge(now, added, 9007199254740991, period, burst, t[1], t[2], t[3], t[4], t[5], t[6], h.base)
-      end
+    elseif is_fixed then
+      if not c then x = 0 end
+      if is_due and a > 0 and x > 0 then a = a - math.min(a, h.run_out(now, period)) end
+      -- A window that was given back as a whole lasts as long as there are records.
+      if a == 0 and last <= time then b, c = 0, nil end
+      window = b
+    end
+    if writes and (is_due or has_stepped) then
+      a, b, c, d, e, f = h.sweep(key, now, limit, period, burst, a, b, c, d, e, f)
+      first, swept, gone, page, changed = h.first, h.swept, h.gone, h.page, changed or is_due
     end
 
-    -- How long until a bucket has so many permits, if all holds are settled as reserved.
-    function far.told(now, wanted, burst, t)
-      local credit, from, parts, rate, pending, ceiling = t[1], t[2], t[3], t[4], t[6], burst - t[7].x
-      local function time(parts_wanted)
-        if parts_wanted <= credit then return 0 end
-        return pending and pending.time(parts_wanted) or from - now + math.ceil((parts_wanted - credit) / rate)
+    -- A plan that has become smaller: no more is held of it than all.
+    local held_now, touched = is_bucket and math.min(x, burst) or 0, false
+    local allowed, is_put, wait, latest, room = n == 0, false, 0, is_fixed and d or now + period, is_log and limit + gone or limit
+    if actual then
+      -- Where its record is then.
+      if h then page = h.turn_to(stamp) end
+      extra = struct.unpack('<d', page, i + 19)
+      allowed, is_put = true, true
+      local more, less = is_open and math.max(0, actual - permits) or actual, is_open and math.max(0, permits - actual) or 0
+      if is_log and more > 0 and not is_due and not has_stepped then a, b, c, d, e, f = look(key, now, 0, limit, period, burst, '') end
+      if is_bucket and is_open then
+        x, touched, f = x - permits, true, nil
+        held_now = math.min(x, burst)
+        -- What would have refilled while the bucket was full of what was left does not count as taken.
+        local cost = math.min(actual, permits, math.max(0, burst + math.floor(a / c) - held_now)) * c
+        local spare = math.max(0, idle - extra)
+        spare = spare >= math.ceil(cost / d) and cost or spare * d
+        a, b, idle = a - cost + spare, math.min(b, latest), idle - math.ceil(spare / d)
+      elseif is_fixed and less > 0 and extra == x then
+        a, b = math.max(0, a - less), math.min(b, latest)
+      elseif is_log and less > 0 and extra > now - math.min(period, x) then
+        back(key, now, less, limit, period, burst, '', extra, a, b, c, d, e, f)
       end
-      if wanted <= ceiling then return time(wanted * parts) end
-      local last, full = records().last_open(t[7], now), time(ceiling * parts)
-      local level = ceiling * parts
-      if now + full > last then
-        if pending then last = now + full else level = credit + math.max(0, last - from) * rate end
+      -- One that is settled late is kept anew.
+      local rest = string.sub(page, i + 9)
+      if time > stamp then
+        kept = time + kept - stamp
+        last, rest = math.max(last, kept), string.sub(page, i + 9, i + 26) .. struct.pack('<d', kept) .. string.sub(page, i + 35)
       end
-      return last - now + math.ceil(math.max(0, wanted * parts - level) / rate)
-    end
-
-    -- The times in the answer of a log, with what has run out and is still in it, if that is not too much.
-    function far.times_of_log(key, now, n, limit, period, burst, t, retry, reset)
-      local h, dead = t[7], t[7].dead
-      local live = t[1] - h.gone
-      if not dead or #dead > 32 then return retry, reset, reset end
-      -- How long the i-th stamp counts that has not run out.
-      local function left(i)
-        local at, before = i, -1
-        while at ~= before do
-          before = at
-          local time = (answer(key, now, 0, t[1] - 1 - at, period, burst, false, t[1], t[2], t[3], t[4], t[5], t[6], h.base))
-          at = i
-          for _, one in ipairs(dead) do
-            if one[1] <= time then at = at + one[2] end
+      page = string.sub(page, 1, i + 7) .. '\1' .. rest
+      if h then h.page, h.dirty = page, true end
+      if stamp == first then
+        first = h and h.dir and h.turned < #h.dir / 32 and struct.unpack('<d', h.dir, 32 * h.turned + 1) or 0
+        for j = i + 51, #page, 51 do
+          local later, settled, earlier = struct.unpack('<dBH', page, j)
+          if settled == 0 and earlier == resets then
+            first = later
+            break
           end
-          if at <= before then return time end
         end
       end
-      if live == 0 then return retry, 0, 0 end
-      local over = live + n - limit
-      return retry and retry > 0 and over > 0 and left(over - 1) or retry, left(live > limit and live - limit or 0), left(live - 1)
+      -- What is charged above the capacity, and above that much of debts, is forgotten.
+      local capacity, counted = is_bucket and burst or limit, is_bucket and burst - math.floor(a / c) + held_now or a - gone
+      local some = math.min(more, capacity, math.max(0, 2 * capacity - counted))
+      used = used + 8 * (more - some)
+      if some > 0 and is_bucket then
+        a, b, touched, f = a - some * c, math.min(b, latest), true, nil
+      elseif some > 0 and is_fixed then
+        a, b = a + some, b > 0 and b <= d and b or d
+      elseif some > 0 then
+        a, b, c, d, e, f = charge(now, some, 9007199254740991, period, burst, a, b, c, d, e, f)
+        write(key, now, some, limit, period, burst, '', a, b, c, d, e, f)
+      end
+    elseif step == 'back' then
+      local elapsed = math.max(0, now - stamp)
+      is_put = changed
+      if is_log then
+        allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, '', base)
+      elseif is_fixed then
+        allowed = a > 0 and b == stamp
+        if allowed then a, b, is_put = math.max(0, a - n), math.min(b, d), true end
+      else
+        -- As without holds; but while some are, it is idle once it is full again.
+        allowed = not (n > burst or a == burst * c or f and f.other or elapsed >= math.ceil(n * c / d))
+        if allowed then
+          a, touched, is_put = math.min(burst * c, a + n * c - elapsed * d), true, true
+          if x > 0 then b, e, f = math.min(b, latest), nil, nil end
+        end
+      end
+    elseif step == 'reset' then
+      -- Ends all holds: nothing comes back any more.
+      resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0, is_log and x or 0, 0, is_bucket and now or 0, 1, 1, true
+      window, burst, allowed, touched = b, 0, not is_log, true
+      if h then h.forget(resets, x) end
+    elseif n > 0 then
+      local g, m, o, p, q, r = charge(now, n + held_now, room, period, burst, a, b, c, d, e, f, base)
+      -- There is room once a record may be forgotten.
+      wait = ends and count >= tonumber(most) and h.first_kept() - time or 0
+      allowed = g ~= nil and wait <= 0
+      if not allowed and g then used = -6 end
+      if allowed and (step == 'take' or step == 'look') then
+        if is_fixed and a == 0 and b > 0 and b <= d then m = b end
+        a, b, c, d, e, f, touched = is_bucket and g + held_now * c or g, m, o, p, q, r, true
+      end
     end
 
-    far.settle = hold_settlement(kind, back, records, charged, put_state, keep, save, far.sweep)
-    return far
+    if allowed and step == 'take' and n > 0 then
+      if is_log then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base) end
+      is_put = changed or not is_log
+      if ends then
+        if count >= tonumber(most) then
+          h.purge()
+          count = h.count
+        end
+        extra = now
+        if is_bucket then
+          if x == 0 then idle, pace = 0, d / c end
+          a, x, held_now, extra = a + n * c, x + n, held_now + n, idle
+        elseif is_fixed then
+          if x == 0 or b ~= window and not has_stepped then
+            -- Nothing of another window comes back.
+            first, x = 0, b + ahead
+            if h then h.forget(resets, x) end
+          end
+          window, extra = b, x
+        end
+        if h then
+          ends = h.add(ends, life, struct.pack('<BHdd', 0, resets, n, extra), request)
+        else
+          page = page .. struct.pack('<dBHddd', ends, 0, resets, n, extra, ends + life) .. request
+        end
+        if first == 0 or ends < first then first = ends end
+        count, last, used, is_put = count + 1, math.max(last, ends + life), ends, true
+      end
+    elseif step == 'settle' or step == 'take' and n > 0 then
+      if is_log or not has then
+        a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base)
+        is_put = changed and has
+      elseif changed or f or b > latest then
+        is_put, touched = true, is_fixed or f ~= nil or b > latest
+        if touched then b, f = math.min(b, latest), nil end
+      end
+    end
+
+    if is_put then
+      local until_us, rest, credit, from, parts, rate, full_at, _ = last, page, 0, 0, 0, 0, 0, 0
+      if is_fixed then
+        if b ~= window and not has_stepped then x, first = 0, 0 end
+        until_us = math.max(until_us, b + ahead)
+      elseif is_bucket then
+        credit, from, parts, rate = a, b, c, d
+        if step == 'back' and not actual and allowed and e then
+          full_at = e
+        elseif touched or not raw then
+          full_at = b + math.ceil((burst * c - a) / d)
+        else
+          -- Another limit is not in force before a call has written under it.
+          _, credit, from, parts, rate, full_at = struct.unpack('<Bddddd', raw)
+          credit = credit + all_of(before_x, parts)
+        end
+        until_us = math.max(until_us, full_at + ahead)
+      elseif first > 0 then
+        -- What has run out may be in the log as long as that.
+        until_us = math.max(until_us, time + period)
+      end
+      if h then
+        rest, expires = h.close()
+        pages = h.dir and 1 or 0
+      end
+      -- The time to live is renewed seldom. A given clock may stand still, while that of Redis goes on: a minute more.
+      local left = (given or until_us > expires) and math.max(1, math.ceil((until_us - time) * 9 / 8 / 1000)) + (given and 60000 or 0)
+      if left then expires = until_us + math.floor((until_us - time) / 8) end
+      local state = nil
+      if is_fixed then
+        state = struct.pack('<BddBHHddddddd', 1, a, b, pages, count, resets, first, swept, last, expires, time, ahead, x) .. rest
+      elseif is_bucket then
+        state = struct.pack('<BdddddBHHddddddddd', 2, credit - all_of(x, parts), from, parts, rate, full_at, pages, count,
+          resets, first, swept, last, expires, time, ahead, x, idle, pace) .. rest
+      else
+        redis.call('HSET', key .. ':holds1', '', struct.pack('<BHHddddddd', pages, count, resets, first, swept, last, expires, time, ahead,
+          x) .. rest)
+      end
+      if state and left then redis.call('SET', key, state, 'PX', left) elseif state then redis.call('SET', key, state, 'KEEPTTL') end
+      if left and (pages == 1 or is_log) then redis.call('PEXPIRE', key .. ':holds1', left) end
+    end
+    if actual or step == 'reset' then return allowed, 0, 0, 0, 0, used end
+
+    local retry, remaining, next_us, reset, stamp_us
+    if is_bucket then
+      local open
+      if x > 0 and h then
+        open = h.last_open()
+      elseif x > 0 then
+        for i = #page - 50, 1, -51 do
+          local later, settled, earlier = struct.unpack('<dBH', page, i)
+          if settled == 0 and earlier == resets then
+            open = later
+            break
+          end
+        end
+      end
+      local left = math.max(0, (open or time) - time)
+      remaining, stamp_us = math.max(0, math.floor(a / c) - held_now), b
+      retry = n > burst and -1 or not allowed and told(n + held_now, burst, now, left, a, b, c, d, f)
+      next_us = told(math.min(burst, remaining + 1) + held_now, burst, now, left, a, b, c, d, f)
+      reset = told(burst + held_now, burst, now, left, a, b, c, d, f)
+    else
+      retry, remaining, next_us, reset, stamp_us = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+      if gone > 0 and is_log then
+        remaining = math.max(0, math.min(limit, limit - a + gone))
+        retry, next_us, reset = h.times_of_log(key, now, n, limit, period, burst, retry, reset, a, b, c, d, e, f)
+      elseif is_fixed and a == 0 then
+        stamp_us = 0
+      end
+    end
+    if wait > 0 and used then retry = wait elseif wait > 0 and retry ~= -1 then retry = math.max(retry or 0, wait) end
+    return allowed, remaining, retry, next_us, reset, used or stamp_us
   end
 
-  -- Ends all holds: nothing comes back any more.
-  local function reset_held(key, now)
-    local raw = redis.call('HGET', key .. ':holds1', '')
-    if not raw then return end
-    local h = opened(key, raw)
-    records().forget(h)
-    h.resets, h.x, h.changed = (h.resets + 1) % 65536, 0, true
-    save(h, now)
-  end
-
-  return look_held, charge_held, write_held, settle_held, back_held, answer_held, reset_held
+  return look, charge, write, settle, back, answer, call
 end
 -- [/holds]
--- Others than those that the functions of the algorithm call.
-local look, charge, write, settle, back, answer = look, charge, write, settle, back, answer
-local holds = ARGV[9] and string.find(ARGV[9], 'holds=', 1, true)
-local known = holds and ARGV[8] == '' and redis.call('HGET', (KEYS[1] or '') .. ':holds1', '')
-if holds and ARGV[8] == '' and not known then
-  -- A call where there are no records.
-  ARGV[9] = string.sub(ARGV[9], 1, math.max(1, holds - 1) - 1)
-elseif holds then
-  look, charge, write, settle, back, answer = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer,
-    known)
-end

@@ -134,9 +134,15 @@ local function back(key, now, n, limit, period, burst, id, stamp, ...)
   if stamp <= now - period then return false, ... end
   local at, gone = string.format('%.0f', stamp), {}
   if id == '' then
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, at, at)) do
-      if #gone < n and string.find(member, '^:%d+%-%d+$') then gone[#gone + 1] = member end
-    end
+    -- There may be many of one time.
+    local from, some = 0, nil
+    repeat
+      some = redis.call('ZRANGEBYSCORE', key, at, at, 'LIMIT', from, MOST)
+      for _, member in ipairs(some) do
+        if #gone < n and string.find(member, '^:%d+%-%d+$') then gone[#gone + 1] = member end
+      end
+      from = from + #some
+    until #gone >= n or #some < MOST
   elseif tonumber(redis.call('ZSCORE', key, id .. ':1') or '') == stamp then
     for i = 1, n do gone[i] = id .. ':' .. string.format('%.0f', i) end
   end

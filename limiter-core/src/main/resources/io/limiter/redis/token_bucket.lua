@@ -1,7 +1,8 @@
 -- token_bucket: permits refill continuously, up to a burst. Exact: credit is counted in parts of a permit.
 --
 -- KEYS[1]  the state: a string of 41 bytes, a byte 2 and five little-endian doubles: so much credit in parts of a permit, at
---          a time in us, the parts of a permit, the rate, and when it is full again in us; no key is a full bucket
+--          a time in us, the parts of a permit, the rate, and when it is full again in us; no key is a full bucket. Records of
+--          reservations follow it (hold_records.lua); the credit is less by what they hold
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
 --          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
@@ -33,24 +34,27 @@ local function changed(now, parts, rate, burst, credit, from, stored_parts, stor
     return quotient, rest
   end
 
-  -- Credit in stored parts as credit in parts of the present limit, rounded down; a full bucket at most.
+  -- Credit in stored parts as credit in parts of the present limit, rounded down; a full bucket at most, and no larger debt.
   local function converted(stored)
     local whole = math.floor(stored / stored_parts)
     if whole >= burst then return burst * parts end
+    if whole < -burst then return -burst * parts end
     return whole * parts + (scaled(stored - whole * stored_parts, parts, stored_parts))
   end
 
-  local elapsed, full = math.max(0, now - from), burst * parts
-  local other = stored_parts ~= parts or stored_rate ~= rate
-  local most, base = full, credit
-  if other then most, base = converted(credit + elapsed * stored_rate), converted(credit) end
+  local full, other = burst * parts, stored_parts ~= parts or stored_rate ~= rate
+  local base = other and converted(credit) or math.max(-burst * parts, credit)
   local filled = math.ceil((full - base) / rate)
-  -- More credit than a lowered burst holds is a full bucket.
-  local level = elapsed < filled and math.min(most, base + elapsed * rate) or most
-  local pending = nil
+  local function level_at(time)
+    local elapsed = math.max(0, time - from)
+    local most = other and time < full_at and converted(credit + elapsed * stored_rate) or full
+    -- More credit than a lowered burst holds is a full bucket.
+    return elapsed < filled and time < full_at and math.min(most, base + elapsed * rate) or most
+  end
+  local level, pending = level_at(now), nil
   -- The state would be full, and expire, before a raised burst is.
   if other or full_at < from + filled then
-    pending = {other = other}
+    pending = {other = other, level = level_at}
     -- How long until both rates have brought so much credit, or the state expires.
     function pending.time(wanted)
       local whole = math.floor(wanted / parts)
@@ -64,19 +68,22 @@ local function changed(now, parts, rate, burst, credit, from, stored_parts, stor
 end
 
 -- The state: credit, from when on it refills, parts, rate; if stored when it is full, and what is pending.
-local function look(key, now, _, limit, period, burst)
+local function look(key, now, _, limit, period, burst, _, _, _, raw, held)
   local a, b = limit, period
   while b > 0 do a, b = b, a % b end
   local parts, rate = period / a, limit / a
   local full = burst * parts
-  local raw = redis.call('GET', key)
+  if raw == nil then raw = redis.call('GET', key) end
   if not raw then return full, now, parts, rate end
   local kind, credit, from, stored_parts, stored_rate, full_at
-  if #raw == 41 then kind, credit, from, stored_parts, stored_rate, full_at = struct.unpack('<Bddddd', raw) end
+  -- Records of reservations may follow it.
+  if #raw >= 41 then kind, credit, from, stored_parts, stored_rate, full_at = struct.unpack('<Bddddd', raw) end
   if kind ~= 2 then
     error('LIMITERSTATE the value of ' .. key .. ' is no token bucket; delete it or use another prefix')
   end
-  if now >= full_at then return full, now, parts, rate end
+  -- What is reserved is taken only in the state that is stored.
+  if held then credit = credit + math.min(held, math.floor(4503599627370496 / stored_parts)) * stored_parts end
+  if now >= full_at then return full, now, parts, rate, full_at end
   if stored_parts ~= parts or stored_rate ~= rate or full_at ~= from + math.ceil((full - credit) / rate) then
     return changed(now, parts, rate, burst, credit, from, stored_parts, stored_rate, full_at)
   end

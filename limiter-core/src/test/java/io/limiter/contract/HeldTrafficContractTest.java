@@ -36,6 +36,13 @@ class HeldTrafficContractTest {
     }
 
     @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "{0} that changes on {1}")
+    @MethodSource("algorithmsAndBackends")
+    void alsoWhileLimitsChange(Algorithm algorithm, TestedBackend tested) {
+        run(HeldRun.changing(algorithm, SEED), tested);
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest(name = "several limits and charges on {0}")
     @MethodSource("backends")
     void severalLimitsAndChargesToo(TestedBackend tested) {

@@ -28,13 +28,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What somebody gets who has a token, or makes one. */
+/** Tokens of holds: what they settle, and which are refused. */
 class HoldTokensTest {
     private static final PartitionKey KEY = PartitionKey.of("k");
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final int ID = 1;
     private static final int PERMITS = 6;
-    private static final int END = 9;
+    private static final int END = 7;
 
     private final ManualTimer timer = new ManualTimer();
     private final SettlingBackend backend = new SettlingBackend(timer.time);
@@ -183,9 +183,9 @@ class HoldTokensTest {
                 with(token, PERMITS, "-1"),
                 with(token, PERMITS, "x"),
                 with(token, END, "0"),
-                with(token, END + 1, "10 60000000"),
-                with(token, END + 1, "10 60000000 10 Nowhere/Else"),
-                with(token, END + 1, "10 60000000 10 ?"),
+                with(token, END + 1, "10/1 m"),
+                with(token, END + 1, "10/1h fixed aligned Nowhere/Else"),
+                with(token, END + 1, "10/1m distinct?"),
                 with(token, ID, "1"))) {
             assertThrows(IllegalArgumentException.class, () -> limiter.hold(bad), bad);
         }

@@ -65,18 +65,18 @@ final class Trial {
         }
     }
 
-    private static Limiter start(String properties) throws IOException {
+    static Limiter start(String properties) throws IOException {
         return Limiter.start(LimiterConfig.builder()
                 .text("faults", new StringReader(properties))
                 .build());
     }
 
-    private static void pause(Duration longest) {
+    static void pause(Duration longest) {
         long end = System.nanoTime() + longest.toNanos();
         Await.until(LONGEST, "the time is over", () -> System.nanoTime() >= end);
     }
 
-    private static <S extends Stage> void last(Fault<S> fault, S stage, Duration lasts) throws Exception {
+    static <S extends Stage> void last(Fault<S> fault, S stage, Duration lasts) throws Exception {
         long end = System.nanoTime() + lasts.toNanos();
         fault.begin().on(stage, lasts);
         while (System.nanoTime() < end) {

@@ -30,7 +30,7 @@ final class HeldJvm {
     /** Those of its own, of which a JVM settles nothing. */
     static final long OWN_LIMIT = 100;
 
-    private static final long ROUND_NANOS = 2_000_000_000;
+    private static final long ROUND_NANOS = 100_000_000;
     private static final Duration PERIOD = Duration.ofDays(1);
 
     private HeldJvm() {}

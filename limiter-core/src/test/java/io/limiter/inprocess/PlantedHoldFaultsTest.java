@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PlantedHoldFaultsTest {
     private static final Path SOURCES = Path.of("src/main/java/io/limiter/inprocess");
     private static final String PACKAGE = "io.limiter.inprocess.";
-    private static final int STEPS = 2_000;
+    private static final int STEPS = 5_000;
     private static final long SEED = 42;
 
     @TempDir
@@ -41,10 +41,10 @@ class PlantedHoldFaultsTest {
     }
 
     static Stream<Fault> faults() {
-        String idle = "isSameRate ? Math.max(0, idle - hold.idle) : 0";
+        String idle = "Math.max(0, idle - hold.idle)";
         String debt = "Math.min(Math.min(excess, most), Math.max(0, 2 * most - counted(limit, now)))";
         return Stream.of(
-                new Fault("HeldState", "settled twice", "if (hold.isSettled) {", "if (false) {"),
+                new Fault("HeldState", "settled twice", "hold == null || hold.isSettled", "hold == null"),
                 new Fault("HeldState", "no bound of a debt", debt, "excess"),
                 new Fault("HeldState", "each debt up to the capacity", debt, "Math.min(excess, most)"),
                 new Fault(
@@ -54,26 +54,27 @@ class PlantedHoldFaultsTest {
                         "cost - hold.permits"),
                 new Fault("HeldState", "an excess for nothing", "if (charged > 0) {", "if (false) {"),
                 new Fault(
-                        "HeldState",
-                        "open at its end",
-                        "hold.isOpen && hold.end > now",
-                        "hold.isOpen && hold.end >= now"),
-                new Fault("HeldState", "settled and held", "            open.remove(hold.end);\n", ""),
-                new Fault("HeldState", "no end of a table", "return records.size() >= most\n", "return false\n"),
-                new Fault("HeldState", "a reset that ends nothing", "        records.close();\n", ""),
-                new Fault("HeldState", "a reset that gives back", "        open = new Holds();\n", ""),
-                new Fault("HeldState", "a short memory of late ones", "        records.keepAnew(hold, now);\n", ""),
-                new Fault("HeldState", "all comes back", "hold.permits - cost), limit", "hold.permits), limit"),
-                new Fault("HeldState", "a table that looks full", "if (records.size() >= most ||", "if ("),
-                new Fault("HoldRecords", "any id", " && hold.id == Long.parseUnsignedLong(id, 16)", ""),
-                new Fault("HoldRecords", "kept for ever", " && hold.keptUntil > now ?", " ?"),
-                new Fault("HoldRecords", "two with one end", "if (find(end + i) == null) {", "if (true) {"),
-                new Fault("HoldRecords", "purged a moment late", "one.keptUntil, now + 1)", "one.keptUntil, now)"),
-                new Fault(
                         "HoldRecords",
-                        "two kept until one time",
-                        "            at++;\n            free++;",
-                        "            at++;"),
+                        "open at its end",
+                        "        List<Hold> gone = runOut(now);\n",
+                        "        List<Hold> gone = runOut(now - 1);\n"),
+                new Fault("HoldRecords", "settled and held", "        held -= was ? hold.permits : 0;\n", ""),
+                new Fault("HeldState", "no end of a table", "return records.size() >= most\n", "return false\n"),
+                new Fault("HeldState", "a reset that ends nothing", "        records.endAll();\n", ""),
+                new Fault("HoldRecords", "a short memory of late ones", "Math.max(0, now - hold.end);", "0;"),
+                new Fault(
+                        "HeldState",
+                        "all comes back",
+                        "of(charge, hold.permits - cost), limit",
+                        "of(charge, hold.permits), limit"),
+                new Fault("HeldState", "a table that looks full", "if (records.size() >= most ||", "if ("),
+                new Fault("HoldRecords", "any id", "&& hold.id == Long.parseUnsignedLong(id, 16)", ""),
+                new Fault("HoldRecords", "kept for ever", "&& hold.keptUntil > now", ""),
+                new Fault("HoldRecords", "two with one end", "all.get(at).end == end; at++", "false; at++"),
+                new Fault("HoldRecords", "purged a moment late", "hold.keptUntil <= now", "hold.keptUntil < now"),
+                new Fault(
+                        "HoldRecords", "the first place of all", "all.add(place(hold.end), hold)", "all.add(0, hold)"),
+                new Fault("HoldRecords", "kept as long as the last one", "Math.max(lastKept, hold", "Math.max(0, hold"),
                 new Fault("HeldBucketState", "no ceiling", "permits + held(limit.spec(), now), now", "permits, now"),
                 new Fault("HeldBucketState", "idle time is lost", idle, "0"),
                 new Fault("HeldBucketState", "idle time before it began", "idle - hold.idle", "idle"),
@@ -83,27 +84,34 @@ class PlantedHoldFaultsTest {
                         "idle while it refills",
                         "Math.max(idleUntil, state.fullAtMicros())",
                         "idleUntil"),
-                new Fault("HeldBucketState", "told too early", "return last - now + State", "return State"),
-                new Fault("HeldBucketState", "a stranger's rest", "level, unit) - held)", "level, unit))"),
+                new Fault("HeldBucketState", "told too early", "return last - now + ceilDiv", "return ceilDiv"),
+                new Fault("HeldBucketState", "a stranger's rest", "whole - held)", "whole)"),
                 new Fault(
                         "HeldWindowState",
                         "no window of nothing",
-                        "hold.stamp, now, isKept(now)));",
-                        "hold.stamp, now, false));"),
-                new Fault("HeldWindowState", "a window that lasts", "state.counted(now) == 0 && !isKept(now)", "false"),
+                        "        if (settled.counted(now) == 0 && !isKept(now)) {",
+                        "        if (settled.counted(now) == 0) {"),
                 new Fault(
-                        "HeldWindowState",
-                        "looks that write",
-                        "write || gone.isEmpty() && !isOver ? state",
-                        "true ? state"),
+                        "HeldWindowState", "a window that lasts", "settled.counted(now) == 0 && !isKept(now)", "false"),
+                new Fault("HeldWindowState", "looks that write", "write ? state : state.copy()", "state"),
                 new Fault("HeldLogState", "looks that write", "write ? state : state.copy()", "state"),
                 new Fault(
                         "HeldLogState",
                         "in the order of the ends",
                         "                .sorted(Comparator.comparingLong(hold -> hold.stamp))\n",
                         ""),
-                new Fault("Holds", "always the last", "int at = slotAfter(stamp - 1);", "int at = size;"),
-                new Fault("Holds", "sums of the old place", "sum(i) - sum(i + 1 & i)", "sum(i) - sum(i & i)"),
+                new Fault("HeldBucketState", "idle at any rate", "idle = Math.max(LEAST_IDLE, idle - OTHER_RATE);", ""),
+                new Fault("HeldLogState", "any period", "isKept(now) ? period : limit", "false ? period : limit"),
+                new Fault(
+                        "HeldLogState",
+                        "the shortest for ever",
+                        "isKept(now) ? period : limit",
+                        "true ? period : limit"),
+                new Fault(
+                        "TokenBucketState",
+                        "a debt of a larger plan",
+                        "Math.max(-full, Math.min(stored, full))",
+                        "Math.min(stored, full)"),
                 new Fault(
                         "Transaction",
                         "no room for it",
@@ -147,6 +155,7 @@ class PlantedHoldFaultsTest {
         try {
             for (var algorithm : HeldRun.algorithms()) {
                 run(HeldRun.of(algorithm, SEED));
+                run(HeldRun.changing(algorithm, SEED));
             }
             run(HeldRun.mixed(SEED));
             for (Trace trace : Trace.all()) {

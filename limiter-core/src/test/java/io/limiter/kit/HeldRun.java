@@ -55,6 +55,12 @@ public final class HeldRun {
         return new HeldRun(HeldTraffic.of(algorithm, seed), "holds, " + algorithm + ", seed " + seed);
     }
 
+    /** Traffic on limits of one algorithm whose numbers change. */
+    public static HeldRun changing(Algorithm algorithm, long seed) {
+        return new HeldRun(
+                HeldTraffic.changing(algorithm, seed), "holds, changing limits, " + algorithm + ", seed " + seed);
+    }
+
     /** Traffic on several limits, with several charges a call. */
     public static HeldRun mixed(long seed) {
         return new HeldRun(HeldTraffic.mixed(seed), "holds, mixed, seed " + seed);
@@ -166,11 +172,16 @@ public final class HeldRun {
     private void settle(Reserved one, HeldTraffic.Step step, String where) {
         boolean isGuess = step.kind() == HeldTraffic.Kind.GUESS;
         HoldTerms terms = isGuess ? step.terms() : one.terms;
-        List<Backend.Settled> settled = backend.settle(one.decision, terms, step::cost)
+        List<LimitOutcome> parts =
+                one.decision.outcomes().stream().map(traffic::inForce).toList();
+        List<Charge> charges =
+                parts.stream().map(LimitOutcome::charge).distinct().toList();
+        Decision decision = Decision.of(one.decision.source(), charges, parts);
+        List<Backend.Settled> settled = backend.settle(decision, terms, step::cost)
                 .toCompletableFuture()
                 .join();
         List<Backend.Settled> expected = new ArrayList<>();
-        for (LimitOutcome outcome : one.decision.outcomes()) {
+        for (LimitOutcome outcome : parts) {
             expected.add(holds.settle(outcome, terms.id(), step.cost(outcome.charge()), step.now()));
         }
         assertEquals(expected, settled, () -> where + ": settlement of " + one);
@@ -195,7 +206,8 @@ public final class HeldRun {
     private void keepsItsWord(Decision decision, boolean isReservation, long now, int number, String where) {
         boolean isFull =
                 decision.outcomes().stream().anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL);
-        if (decision.source() == Decision.Source.CACHED_DENIAL || isFull) {
+        boolean isPromised = decision.charges().stream().allMatch(charge -> holds.areUnchanged(charge, now));
+        if (decision.source() == Decision.Source.CACHED_DENIAL || isFull || !isPromised) {
             return;
         }
         // A reservation also waits for room for its record.

@@ -3,11 +3,13 @@ package io.limiter.kit;
 import io.limiter.Charge;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -54,11 +56,13 @@ final class HeldTraffic {
     }
 
     private final SplittableRandom random;
-    private final List<Policy> policies;
+    /** For each policy what it is and becomes; the first of each list is the current one. */
+    private final List<List<Policy>> policies;
+
     private final int charges;
     private long now = Traffic.START;
 
-    private HeldTraffic(long seed, List<Policy> policies, int charges) {
+    private HeldTraffic(long seed, List<List<Policy>> policies, int charges) {
         this.random = new SplittableRandom(seed);
         this.policies = policies;
         this.charges = charges;
@@ -71,9 +75,24 @@ final class HeldTraffic {
 
     /** Traffic on policies of one limit. */
     static HeldTraffic of(Algorithm algorithm, long seed) {
-        List<Policy> policies = new ArrayList<>();
+        List<List<Policy>> policies = new ArrayList<>();
         for (Limit limit : Traffic.limits(algorithm)) {
-            policies.add(policy("h" + policies.size(), List.of(limit), policies.size()));
+            policies.add(List.of(policy("h" + policies.size(), List.of(limit), policies.size())));
+        }
+        return new HeldTraffic(seed, policies, 1);
+    }
+
+    /** The same, whose numbers change now and then while permits are held. */
+    static HeldTraffic changing(Algorithm algorithm, long seed) {
+        List<Limit> limits = Traffic.limits(algorithm);
+        List<List<Policy>> policies = new ArrayList<>();
+        for (int i = 0; i < limits.size(); i++) {
+            List<Policy> variants = new ArrayList<>();
+            for (Limit limit : limits) {
+                // Named, so that a change of the period keeps the state.
+                variants.add(policy("c" + i, List.of(limit.withName("l")), i));
+            }
+            policies.add(variants);
         }
         return new HeldTraffic(seed, policies, 1);
     }
@@ -81,7 +100,7 @@ final class HeldTraffic {
     /** Traffic on policies of several limits, some with a penalty, with up to three charges a call. */
     static HeldTraffic mixed(long seed) {
         SplittableRandom random = new SplittableRandom(~seed);
-        List<Policy> policies = new ArrayList<>();
+        List<List<Policy>> policies = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             List<Limit> limits = new ArrayList<>();
             for (int j = 0; j <= i % 3; j++) {
@@ -95,7 +114,7 @@ final class HeldTraffic {
             if (i == 1) {
                 limits.add(Traffic.block(6, 50, 20, 1440));
             }
-            policies.add(policy("m" + i, limits, i));
+            policies.add(List.of(policy("m" + i, limits, i)));
         }
         return new HeldTraffic(seed, policies, 3);
     }
@@ -108,6 +127,10 @@ final class HeldTraffic {
     Step next() {
         if (random.nextInt(6) == 0) {
             now += Traffic.GRID * (random.nextInt(6) == 0 ? JUMPS[random.nextInt(JUMPS.length)] : random.nextInt(3));
+        }
+        List<Policy> variants = policies.get(random.nextInt(policies.size()));
+        if (variants.size() > 1 && random.nextInt(30) == 0) {
+            Collections.swap(variants, 0, random.nextInt(variants.size()));
         }
         int dice = random.nextInt(100);
         Kind kind = dice < 30
@@ -123,12 +146,24 @@ final class HeldTraffic {
         int count = kind == Kind.RESET ? 1 : 1 + random.nextInt(charges);
         int first = random.nextInt(policies.size());
         for (int i = 0; i < count; i++) {
-            asked.add(charge(policies.get((first + i) % policies.size()), kind));
+            asked.add(charge(policies.get((first + i) % policies.size()).get(0), kind));
         }
         long ttl = random.nextInt(8) == 0 ? 1_000 : TTLS[random.nextInt(TTLS.length)] * Traffic.GRID;
         String id = String.format("%016x", random.nextLong());
         HoldTerms terms = new HoldTerms(id, ttl, Traffic.GRID * (random.nextBoolean() ? 1 : 30));
         return new Step(now, kind, asked, random.nextInt(REMEMBERED), terms, actual());
+    }
+
+    /** The part of a reservation under the limit that is in force now, if that grants anything. */
+    LimitOutcome inForce(LimitOutcome then) {
+        Policy now = policies.stream()
+                .map(variants -> variants.get(0))
+                .filter(policy -> policy.name().equals(then.policy().name()))
+                .findFirst()
+                .orElseThrow();
+        Limit limit = now.limits().get(then.policy().limits().indexOf(then.limit()));
+        Charge charge = new Charge(now, then.charge().key(), then.charge().permits());
+        return limit.permits() == 0 ? then : new LimitOutcome(charge, limit, true, 0, 0, 0, 0, then.stampMicros());
     }
 
     private long actual() {

@@ -148,7 +148,9 @@ final class NaiveBucket {
 
     private BigInteger convert(Limit limit, BigInteger credit) {
         BigInteger[] whole = credit.multiply(parts(limit)).divideAndRemainder(parts);
-        return whole[1].signum() < 0 ? whole[0].subtract(BigInteger.ONE) : whole[0];
+        BigInteger down = whole[1].signum() < 0 ? whole[0].subtract(BigInteger.ONE) : whole[0];
+        // A debt is no larger than the bucket, also where that has become smaller.
+        return down.max(full(limit).negate());
     }
 
     /** What a bucket that was kept lacked, if nothing had come since. */

@@ -24,11 +24,27 @@ public final class NaiveReservations {
     static void runOut(NaiveLimiter.Kept kept, Limit limit, long now) {
         for (NaiveHolds.Hold hold : kept.holds.runOut(now)) {
             hold.isOver = true;
-            if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET && hold.end < hold.until) {
-                NaiveLimiter.refund(kept, hold.charge, limit, hold.charge.permits(), hold.stamp, now);
+            if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
+                runOut(kept, hold, limit, now);
             }
         }
-        kept.holds.count(kept.bucket.fullAt(), now);
+        kept.holds.count(limit, kept.bucket.fullAt(), now);
+    }
+
+    /** The window stays as it is: whoever only looks does not make it shorter. */
+    private static void runOut(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long now) {
+        if (limit.spec().algorithm() != Algorithm.FIXED_WINDOW) {
+            refund(kept, hold, limit, hold.charge.permits(), now);
+        } else if (kept.end > now && kept.end == hold.stamp) {
+            kept.count = Math.max(0, kept.count - hold.charge.permits());
+        }
+    }
+
+    private static void refund(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long permits, long now) {
+        boolean counts = limit.spec().algorithm() == Algorithm.FIXED_WINDOW || kept.holds.isInLog(hold, now);
+        if (permits > 0 && counts) {
+            NaiveLimiter.refund(kept, hold.charge, limit, permits, hold.stamp, now);
+        }
     }
 
     /** Decides as a backend does for a reservation. */
@@ -96,9 +112,7 @@ public final class NaiveReservations {
             NaiveLimiter.take(kept, charge, limit, now, now);
         }
         boolean isWindow = limit.spec().algorithm() == Algorithm.FIXED_WINDOW;
-        long until = isWindow ? kept.end : now + limit.spec().periodMicros();
-        kept.holds.add(
-                new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, until, kept.holds.idle()));
+        kept.holds.add(new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, kept.holds.idle(now)));
         LimitOutcome after = limiter.look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         return new LimitOutcome(
                 charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), end);
@@ -129,6 +143,7 @@ public final class NaiveReservations {
         long most = limit.spec().capacity();
         long owed = Math.min(Math.min(more, most), Math.max(0, 2 * most - used(kept, limit, now)));
         if (owed > 0) {
+            NaiveLimiter.settle(kept, limit, now);
             NaiveLimiter.take(kept, new Charge(charge.policy(), charge.key(), owed), limit, now, now);
         }
         return new Backend.Settled(Settlement.SETTLED, more - owed);
@@ -137,14 +152,11 @@ public final class NaiveReservations {
     private static void end(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long cost, long now) {
         long n = hold.charge.permits();
         if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
-            NaiveLimiter.refund(kept, hold.charge, limit, n - cost, hold.stamp, now);
+            refund(kept, hold, limit, n - cost, now);
             return;
         }
         long counts = Math.min(cost, Math.max(0, 2 * limit.spec().burst() - used(kept, limit, now)));
-        boolean isSameRate = hold.limit.permits() == limit.permits()
-                && hold.limit.spec().periodMicros() == limit.spec().periodMicros();
-        long idle = isSameRate ? Math.max(0, kept.holds.idle() - hold.idle) : 0;
-        kept.holds.useIdle(kept.bucket.settle(limit, counts, idle, now));
+        kept.holds.useIdle(kept.bucket.settle(limit, counts, kept.holds.idleSince(hold), now));
     }
 
     static long used(NaiveLimiter.Kept kept, Limit limit, long now) {
@@ -162,6 +174,12 @@ public final class NaiveReservations {
     public boolean areHeld(Charge charge, long now) {
         return charge.policy().limits().stream()
                 .anyMatch(limit -> limiter.kept(charge, limit).holds.areOpen(now));
+    }
+
+    /** Whether the limits of the charge's key are those of its records: told times promise for unchanged limits only. */
+    public boolean areUnchanged(Charge charge, long now) {
+        return charge.policy().limits().stream()
+                .allMatch(limit -> limiter.kept(charge, limit).holds.areAllOf(limit, now));
     }
 
     /** The permits of one limit that count now, with those that are held. */

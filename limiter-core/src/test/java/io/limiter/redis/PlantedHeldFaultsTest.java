@@ -21,7 +21,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** Faults planted into the script of reservations, each of which the traffic must find. */
 @Tag("soak")
 class PlantedHeldFaultsTest {
-    private static final int STEPS = 2_000;
+    private static final int STEPS = 4_000;
     private static final long SEED = 42;
     private static final AtomicInteger RUNS = new AtomicInteger();
 
@@ -34,41 +34,54 @@ class PlantedHeldFaultsTest {
 
     static Stream<Fault> faults() {
         return Stream.of(
-                new Fault("settled twice", "if status == 1 then return t end", ""),
+                new Fault("settled twice", "status == 1 and 3 or is_open", "is_open"),
                 new Fault(
                         "any id",
-                        "string.find(h.page, h.id, from, true)",
-                        "string.find(h.page, struct.pack('<d', ends), 1, true) + 51"),
-                new Fault("kept for ever", "or kept <= now then", "then"),
-                new Fault("no bound of a debt", "math.min(n, capacity, math.max(0, 2 * capacity - used))", "n"),
-                new Fault("each debt up to the capacity", "capacity, math.max(0, 2 * capacity - used))", "capacity)"),
-                new Fault("an excess for nothing", "more = math.max(0, h.actual - taken)", "more = 0"),
+                        "string.find(page, request, 1, true)",
+                        "string.find(page, struct.pack('<d', stamp), 1, true) + 35"),
+                new Fault("kept for ever", "used = kept <= time and 0 or", "used ="),
                 new Fault(
-                        "a late one pays nothing", "is_written, more = false, h.actual", "is_written, more = false, 0"),
-                new Fault("open at its end", "ends > now and resets == h.resets", "ends >= now and resets == h.resets"),
-                new Fault("open after a reset", "ends > now and resets == h.resets", "ends > now"),
-                new Fault("all comes back", "local less = math.max(0, taken - h.actual)", "local less = taken"),
-                new Fault("no end of a table", "h.is_full = h.ttl and h.count >= h.most", "h.is_full = false"),
+                        "no bound of a debt", "math.min(more, capacity, math.max(0, 2 * capacity - counted))", "more"),
+                new Fault(
+                        "each debt up to the capacity", "capacity, math.max(0, 2 * capacity - counted))", "capacity)"),
+                new Fault(
+                        "an excess for nothing",
+                        "is_open and math.max(0, actual - permits) or actual",
+                        "is_open and 0 or actual"),
+                new Fault(
+                        "a late one pays nothing",
+                        "is_open and math.max(0, actual - permits) or actual",
+                        "is_open and math.max(0, actual - permits) or 0"),
+                new Fault("open at its end", "stamp > time and before == resets", "stamp >= time and before == resets"),
+                new Fault("open after a reset", "stamp > time and before == resets", "stamp > time"),
+                new Fault("all comes back", "math.max(0, permits - actual)", "permits"),
+                new Fault("no end of a table", "allowed = g ~= nil and wait <= 0", "allowed = g ~= nil"),
                 new Fault(
                         "a table of one less",
-                        "h.count >= h.most and h.purge > now",
-                        "h.count >= h.most - 1 and h.purge > now"),
-                new Fault("nothing is purged", "h.purge > 0 and h.purge <= now and 4 or 0", "0"),
-                new Fault("idle time is lost", "idled <= 0 and 0 or", "true and 0 or"),
-                new Fault("idle while it refills", "now - math.max(h.at, h.zero))", "now - h.at)"),
-                new Fault("told too early", "return last - now + math.ceil(", "return math.ceil("),
-                new Fault("nothing is held", "h.x = h.x + n", "h.x = h.x"),
-                new Fault("two with one end", "or end_of(page, i) ~= free then", "or true then"),
-                new Fault("a reset that gives back", "h.resets, h.x, h.changed = (h.resets + 1) % 65536, 0, true", ""),
-                new Fault("a window of another hold", "t[2] == extra and t[1] > 0 then", "t[1] > 0 then"),
+                        "wait = ends and count >= tonumber(most)",
+                        "wait = ends and h and count >= tonumber(most) - 1"),
+                new Fault("nothing is purged", "          h.purge()\n", ""),
+                new Fault("idle time is lost", "local spare = math.max(0, idle - extra)", "local spare = 0"),
+                new Fault("idle while it refills", "now - math.max(at - ahead, e))", "now - at + ahead)"),
+                new Fault("told too early", "return left + math.ceil(", "return math.ceil("),
+                new Fault("nothing is held", "x + n, held_now + n, idle", "x, held_now, idle"),
+                new Fault(
+                        "two with one end",
+                        "local is_free = i == 0 or double(node, WIDTH * i - WIDTH + 1) ~= free",
+                        "local is_free = true"),
+                new Fault(
+                        "a reset that gives back",
+                        "resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0,",
+                        "resets, first, x, a, b, c, d, is_put = resets, first,"),
+                new Fault("a window of another hold", "less > 0 and extra == x then", "less > 0 then"),
                 new Fault(
                         "records that die young",
-                        "redis.call('PEXPIRE', h.name, math.max(1, math",
-                        "redis.call('PEXPIRE', h.name, math.min(1, math"),
+                        "math.max(1, math.ceil((until_us - time)",
+                        "math.min(1, math.ceil((until_us - time)"),
                 new Fault(
                         "run out a moment late",
-                        "return h.first > 0 and h.first <= now end",
-                        "return h.first > 0 and h.first < now end"));
+                        "first > 0 and first <= time, ttl",
+                        "first > 0 and first < time, ttl"));
     }
 
     @Test

@@ -32,16 +32,16 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "allotment", "e6defc28e40d897b279cb60ddcdd56a75bab5ae4",
-                "batch", "0880fd1bdc827859995e84aaab783ff71664f0fc",
-                "block", "68689d2d5c6a7c4990a336f108b914e0b44764c5",
-                "distinct", "5e322c9dd8b0a07d77ec9271556474b9b07f6c87",
-                "fixed_window", "4d383eb1745bee123bb71752d0ce84d8ec93d490",
+                "allotment", "b35790aed0958059e3d80e2163b496bb753d1568",
+                "batch", "7cd822a810cd59e038446c6bc53868fb5ea5feeb",
+                "block", "ca66fd9eb997ee22b87b1d5d9b27c3694c4bf7c9",
+                "distinct", "4e8c86581f95d03072e29ca5852c945b25e7b907",
+                "fixed_window", "3e5bce96c196422f9c3fe53c8e0baab4481ac9b7",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "ddd1af6c45d56b361bb3d998f7f4f1ce6345c5cf",
-                "sliding_zset", "5a991e9e0d1ec0f310e828e379b6bc712af0d37d",
-                "token_bucket", "18217c33da3af91779ad60dfd920d9377498e458");
+                "sliding_list", "1e2bf778c31e8d197e5ac7a37bed945797b6a60e",
+                "sliding_zset", "86d3d04a130cca92f69cf66a8d1d8935ea48f85b",
+                "token_bucket", "0894948ae8f22a64026fa652cf914d19f0b6f530");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");

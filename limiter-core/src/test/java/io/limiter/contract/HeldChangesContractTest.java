@@ -1,0 +1,231 @@
+package io.limiter.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.FailureMode;
+import io.limiter.Hold;
+import io.limiter.Limit;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.Settlement;
+import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Backends;
+import io.limiter.kit.TestedBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Limits and clocks that change while permits are held, and many reservations of one moment: nothing is minted, nothing locked. */
+class HeldChangesContractTest {
+    private static final PartitionKey KEY = PartitionKey.of("k");
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    static Stream<TestedBackend> backends() {
+        return Backends.all().stream();
+    }
+
+    static Stream<Arguments> logs() {
+        return backends()
+                .flatMap(tested -> Stream.of("list", "zset").map(kind -> Arguments.of(tested, kind.equals("list"))));
+    }
+
+    /** A limiter whose policy is announced anew, as by a reload. */
+    private static final class Stage {
+        final ManualTime time;
+        final RateLimiter limiter;
+        Policy policy;
+
+        @SuppressWarnings("NullAway.Init") // the policy, which becomes what the limit says
+        Stage(Backend backend, ManualTime time, Limit limit) {
+            this.time = time;
+            limiter = RateLimiters.on(backend);
+            becomes(limit);
+        }
+
+        private static Policy of(Limit limit) {
+            return Policy.of("p", limit.withName("l")).withHolds(300).withFailureMode(FailureMode.DENY);
+        }
+
+        void becomes(Limit limit) {
+            policy = of(limit);
+            limiter.announce(policy);
+        }
+
+        void pass(long seconds) {
+            time.advance(Duration.ofSeconds(seconds));
+        }
+
+        Hold reserve(long permits, Duration ttl) {
+            Hold hold = limiter.reserve(policy, KEY, permits, ttl);
+            assertTrue(hold.allowed());
+            return hold;
+        }
+
+        /** Under the present limit. */
+        void settle(Hold hold, long cost) {
+            assertEquals(Settlement.SETTLED, limiter.settle(hold, cost));
+        }
+
+        boolean takes(long permits) {
+            return limiter.tryAcquire(policy, KEY, permits).allowed();
+        }
+
+        long left() {
+            return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                    .remaining();
+        }
+    }
+
+    private static void on(TestedBackend tested, Limit limit, Consumer<Stage> test) {
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time)) {
+            test.accept(new Stage(backend, time, limit));
+        }
+    }
+
+    /** What would have refilled at one rate did not at another: of the time at both, nothing is taken off the cost. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void aRateThatChangesAndComesBackMintsNothing(TestedBackend tested) {
+        Limit quick = Limit.tokenBucket(1_000, Duration.ofMinutes(1));
+        Limit slow = Limit.tokenBucket(1_000, Duration.ofHours(100));
+        for (long taken : new long[] {1, 401}) {
+            on(tested, quick, stage -> {
+                Hold hold = stage.reserve(600, HOUR);
+                stage.pass(1);
+                stage.becomes(slow);
+                assertEquals(taken == 1, stage.takes(taken), "granted or denied: the bucket has seen the other rate");
+                stage.pass(1_000);
+                stage.becomes(quick);
+                stage.settle(hold, 600);
+                assertTrue(stage.left() <= 402, "1 s of the quick rate has refilled at most 16, not 600");
+                stage.pass(60);
+                // Nothing is held now: idle time counts again.
+                Hold next = stage.reserve(600, HOUR);
+                stage.pass(36);
+                stage.settle(next, 600);
+                assertEquals(1_000, stage.left());
+            });
+        }
+    }
+
+    /** Two limits of one rate have one idle time, however they are written. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void theSameRateInOtherNumbersLosesNothing(TestedBackend tested) {
+        on(tested, Limit.tokenBucket(1_000, Duration.ofMinutes(1)), stage -> {
+            Hold hold = stage.reserve(600, HOUR);
+            stage.pass(18);
+            stage.becomes(Limit.tokenBucket(500, Duration.ofSeconds(30), 1_000));
+            assertFalse(stage.takes(401));
+            stage.pass(18);
+            stage.settle(hold, 600);
+            assertEquals(1_000, stage.left());
+        });
+    }
+
+    /** Timestamps that left the log while its period was short are gone, also for the hold that took them. */
+    @ParameterizedTest(name = "{0}, list: {1}")
+    @MethodSource("logs")
+    void whatHasLeftAShortenedLogDoesNotComeBack(TestedBackend tested, boolean isList) {
+        Duration minute = Duration.ofMinutes(1);
+        Limit whole = isList ? Limit.slidingList(10, minute) : Limit.slidingZset(10, minute);
+        Limit brief =
+                isList ? Limit.slidingList(10, Duration.ofSeconds(10)) : Limit.slidingZset(10, Duration.ofSeconds(10));
+        for (boolean isCancelled : new boolean[] {true, false}) {
+            on(tested, whole, stage -> {
+                Hold hold = stage.reserve(6, Duration.ofSeconds(40));
+                stage.becomes(brief);
+                stage.pass(11);
+                assertTrue(stage.takes(5));
+                stage.becomes(whole);
+                if (isCancelled) {
+                    stage.settle(hold, 0);
+                }
+                stage.pass(30);
+                assertEquals(5, stage.left(), "5 of 10 were used");
+                assertFalse(stage.takes(6));
+                assertTrue(stage.takes(5));
+                stage.pass(80);
+                // Its record is over: what is reserved now comes back as ever.
+                Hold next = stage.reserve(6, Duration.ofSeconds(40));
+                stage.pass(20);
+                stage.settle(next, 2);
+                assertEquals(8, stage.left());
+            });
+        }
+    }
+
+    /** Each hold has an end that no other has, and lasts no longer for it than some microseconds. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void manyReservationsOfOneMomentEndTogether(TestedBackend tested) {
+        on(tested, Limit.fixedWindow(1_000, Duration.ofDays(2)), stage -> {
+            stage.reserve(1, Duration.ofDays(1));
+            List<Hold> holds = new ArrayList<>();
+            for (int i = 0; i < 256; i++) {
+                holds.add(stage.reserve(1, Duration.ofSeconds(1)));
+            }
+            assertEquals(
+                    256,
+                    holds.stream()
+                            .map(hold -> hold.decision().outcomes().get(0).stampMicros())
+                            .distinct()
+                            .count());
+            stage.time.advanceMicros(1_000_256);
+            assertEquals(999, stage.left());
+        });
+    }
+
+    /** Where nothing is held any more, or nothing was, a clock that stepped back costs one period, as without holds. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void aClockThatStepsBackCostsAPeriodAtMost(TestedBackend tested) {
+        on(tested, Limit.tokenBucket(10, Duration.ofMinutes(1)), stage -> {
+            Hold hold = stage.reserve(6, HOUR);
+            assertTrue(stage.takes(4));
+            stage.time.advance(Duration.ofHours(-10));
+            assertFalse(stage.takes(1));
+            stage.pass(60 + 24);
+            assertEquals(4, stage.left(), "what is not held has refilled");
+            assertFalse(stage.takes(5), "the rest is held");
+            assertTrue(stage.takes(4));
+            stage.settle(hold, 6);
+            assertTrue(stage.left() <= 4);
+            stage.pass(120);
+            assertEquals(10, stage.left());
+        });
+    }
+
+    /** A clock of Redis steps back; that of a JVM does not. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void aHoldLastsOneTimeMoreAfterAStepBack(TestedBackend tested) {
+        for (Limit limit : List.of(
+                Limit.fixedWindow(10, Duration.ofMinutes(3)),
+                Limit.slidingList(10, Duration.ofMinutes(3)),
+                Limit.slidingZset(10, Duration.ofMinutes(3)),
+                Limit.tokenBucket(10, Duration.ofMinutes(3)))) {
+            on(tested, limit, stage -> {
+                Hold hold = stage.reserve(6, Duration.ofMinutes(1));
+                stage.time.advance(tested.name().equals("in-process") ? Duration.ZERO : Duration.ofHours(-10));
+                assertFalse(stage.takes(5));
+                stage.pass(110);
+                assertEquals(10, stage.left(), "it came back by itself");
+                stage.limiter.cancel(hold);
+                assertEquals(10, stage.left(), "once");
+            });
+        }
+    }
+}
