@@ -70,7 +70,7 @@ public final class RedisBackend implements Backend {
 
     /**
      * Waits for the first connection, for applications that should start connected; decisions never wait. Returns whether
-     * there is one. The first time in a JVM, up to a second of the remaining time is used for calls that take nothing: a
+     * there is one. The first time in a JVM, up to 0.3 seconds of the remaining time is used for calls that take nothing: a
      * JVM that has not loaded and compiled the classes yet is slower than the default deadline.
      */
     public boolean awaitConnected(Duration longest) {

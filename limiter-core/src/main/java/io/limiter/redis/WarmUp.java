@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class WarmUp {
     static final int CALLS = 10_000;
-    static final Duration LONGEST = Duration.ofSeconds(1);
+    static final Duration LONGEST = Duration.ofMillis(300);
     /** Enough for full commands. */
     private static final int THREADS = 16;
     /** These load the classes, which takes longer with more threads. */
