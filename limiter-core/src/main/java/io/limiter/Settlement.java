@@ -9,13 +9,13 @@ public enum Settlement {
     SETTLED,
     /** It was settled or cancelled before: this one changes nothing. */
     ALREADY_ENDED,
-    /** The actual cost is none, outside 0 to 2<sup>31</sup>-1: the estimate stays charged. */
+    /** The actual cost is not in 0 to 2<sup>31</sup>-1: the estimate stays charged. */
     IGNORED,
-    /** The backend has not answered: it is tried again in the background until the record of the hold ends. */
+    /** The backend has not answered: the settlement is tried again in the background until the record of the hold ends. */
     PENDING,
     /** The hold lies in the memory of another instance: nothing is charged. */
     HELD_ELSEWHERE,
-    /** There is no record of the hold, or not any more, or Redis refused the settlement with an error: nothing is charged. */
+    /** The record of the hold is not there, or Redis refused the settlement with an error: nothing is charged. */
     UNKNOWN;
 
     /** The worse of two. */

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
-/** What is counted of reservations, and those that this JVM has made and that last. Thread-safe. */
+/** Counts what becomes of reservations, and keeps the open ones that this JVM made. Thread-safe. */
 final class HoldCounts {
     /** Further ones are not shown. */
     static final int MOST_OPEN = 100_000;
@@ -104,7 +104,7 @@ final class HoldCounts {
         }
     }
 
-    /** Of one charge of a hold, also of its token, which may have the charges in another order. */
+    /** Names one charge of a hold. A hold that was read from a token may have its charges in another order. */
     private static String name(String id, Charge charge) {
         return id + Objects.hash(charge.policy().name(), charge.key());
     }

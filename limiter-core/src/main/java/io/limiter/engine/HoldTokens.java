@@ -33,14 +33,14 @@ import org.jspecify.annotations.Nullable;
 record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nullable Policy> policies) {
     private static final String VERSION = "1.";
     private static final String IN_REDIS = "redis";
-    /** After what identifies the JVM: in its local share. */
+    /** Follows the name of the JVM if the hold lies in its local share. */
     private static final String IN_SHARE = "/share";
-    /** Nowhere. */
+    /** The place of a reservation that was denied: nothing is held. */
     private static final String DENIED = "denied";
 
     private static final int PART = 6;
     private static final int OWN = 5;
-    /** Where its policy had such a limit itself. */
+    /** The limit was one of the policy itself, not of an override or a tenant. */
     private static final String IS_OWN = "own";
 
     private static final int FIRST_PART = 4;
@@ -77,7 +77,7 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         };
     }
 
-    /** What decided it; of another JVM that is not said. */
+    /** What decided the reservation, as far as its place tells. */
     private Decision.Source source(String place) {
         return switch (place) {
             case IN_REDIS -> Decision.Source.REDIS;
@@ -130,7 +130,7 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
             }
         }
         Decision decision = Decision.of(source, charges, outcomes);
-        // It is settled instead, and once.
+        // A hold is settled, not refunded.
         decision.claimRefund(Access.LIBRARY);
         return new Hold(Access.LIBRARY, decision, terms(fields), worst, announced, again -> token);
     }
@@ -142,7 +142,7 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         return new HoldTerms(written.id(), Math.min(written.ttlMicros(), longest), longest);
     }
 
-    /** Nothing is held where it was denied. */
+    /** The parts that are held: none of a reservation that was denied. */
     private static List<List<String>> parts(List<String> fields) {
         List<List<String>> parts = new ArrayList<>();
         for (int i = FIRST_PART; i < fields.size() && !fields.get(0).equals(DENIED); i += PART) {
@@ -151,7 +151,7 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         return parts;
     }
 
-    /** The policy of a part: the one in force, or one of the limits that others than its own were for the key. */
+    /** The policy of a part: the one in force, or, where an override or a tenant decided, one with the limits of the token. */
     private @Nullable Policy policy(List<String> part, List<List<String>> parts) {
         Policy base = policies.apply(part.get(0));
         if (base == null || part.get(OWN).equals(IS_OWN)) {

@@ -125,7 +125,7 @@ final class Unsettled {
         }
     }
 
-    /** One that is answered shows that others may be too. */
+    /** Sends one settlement; if that is answered, the backend is back, and many more are sent. */
     private void work() {
         send(1).whenComplete((answered, failed) -> {
             if (failed == null && answered) {
@@ -184,7 +184,7 @@ final class Unsettled {
         return pending.size();
     }
 
-    /** What waits is lost. */
+    /** Settlements that still wait are reported as lost. */
     synchronized void close() {
         isClosed = true;
         pending.forEach(this::lost);

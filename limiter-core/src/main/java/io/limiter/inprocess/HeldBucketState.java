@@ -16,7 +16,7 @@ final class HeldBucketState extends HeldState<TokenBucketState> {
 
     private static final long LEAST_IDLE = -8_000_000_000_000_000L;
 
-    /** The time that has passed with nothing missing but what is held, less what settlements have used of it. */
+    /** How long the bucket was full but for what is held, so that it did not refill. Settlements take from it what they use. */
     private long idle;
 
     private long idleUntil;

@@ -42,7 +42,7 @@ abstract class HeldState<S extends State> extends State {
     /** The permits that count now, with those that are held. */
     abstract long counted(Limit limit, long now);
 
-    /** The time for which a bucket did not refill because nothing was missing. */
+    /** How long a bucket did not refill because it was full but for what is held. */
     long idleMicros(long now) {
         return 0;
     }

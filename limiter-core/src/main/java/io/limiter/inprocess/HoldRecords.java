@@ -24,7 +24,7 @@ final class HoldRecords {
         final long idle;
         final long id;
         private long keptUntil;
-        /** Until it is settled or reset, or found to have run out. */
+        /** False once it is settled, reset, or found to have run out. */
         private boolean isOpen = true;
 
         boolean isSettled;
@@ -42,9 +42,10 @@ final class HoldRecords {
     private final List<Hold> all = new ArrayList<>(1);
     /** The permits of those that are open. */
     private long held;
-    /** The time until which none is open any more. */
+    /** All that end by this time have been ended. */
     private long ended;
 
+    /** When the last record may be forgotten. */
     private long lastKept;
 
     int size() {

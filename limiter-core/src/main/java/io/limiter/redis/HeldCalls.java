@@ -48,7 +48,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         }
         return answer.thenApply(decision -> {
             boolean isFull = decision.violated().stream().anyMatch(one -> one.reason() == DenialReason.HOLDS_FULL);
-            // Other calls may be allowed then.
+            // A full table denies reservations only: a plain call of the key may still be allowed.
             return isFull ? decision : denials.decided(asked, decision);
         });
     }
@@ -99,7 +99,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
                 .thenApply(none -> outcomes.stream().map(settled::get).toList());
     }
 
-    /** The parts that settle what other ones took. */
+    /** The parts of a call that settles, made from those of one that would give back. */
     static List<Call.Part> settling(List<Call.Part> ends, String id, ToLongFunction<? super Charge> actual) {
         return ends.stream()
                 .map(part -> !part.limit().spec().algorithm().takesHolds()

@@ -30,8 +30,16 @@ final class HeldJvm {
     /** Those of its own, of which a JVM settles nothing. */
     static final long OWN_LIMIT = 100;
 
-    private static final long ROUND_NANOS = 100_000_000;
+    private static final long ROUND_NANOS = 1_000_000_000;
     private static final Duration PERIOD = Duration.ofDays(1);
+
+    private static final List<Policy> POLICIES = HeldRun.algorithms().stream()
+            .map(algorithm -> Policy.of(
+                            "p-" + algorithm.text(),
+                            Limit.of(null, new LimitSpec(algorithm, LIMIT, PERIOD.toMillis() * 1_000, LIMIT)))
+                    .withFailureMode(FailureMode.DENY)
+                    .withHolds(Policy.MAX_HOLDS))
+            .toList();
 
     private HeldJvm() {}
 
@@ -40,16 +48,6 @@ final class HeldJvm {
         return Policy.of("own", Limit.slidingList(OWN_LIMIT, PERIOD))
                 .withFailureMode(FailureMode.DENY)
                 .withHolds(Policy.MAX_HOLDS);
-    }
-
-    private static List<Policy> policies() {
-        return HeldRun.algorithms().stream()
-                .map(algorithm -> Policy.of(
-                                "p-" + algorithm.text(),
-                                Limit.of(null, new LimitSpec(algorithm, LIMIT, PERIOD.toMillis() * 1_000, LIMIT)))
-                        .withFailureMode(FailureMode.DENY)
-                        .withHolds(Policy.MAX_HOLDS))
-                .toList();
     }
 
     /** Arguments: address, prefix, name, number of threads, folder. */
@@ -101,8 +99,7 @@ final class HeldJvm {
 
     /** A reservation and, most often, its settlement; how many steps that was. */
     private static int call(Backend backend, OutputStream out, Random random) throws IOException {
-        List<Policy> policies = policies();
-        Policy policy = policies.get(random.nextInt(policies.size()));
+        Policy policy = POLICIES.get(random.nextInt(POLICIES.size()));
         String key = "k" + random.nextInt(2) + "-" + System.nanoTime() / ROUND_NANOS;
         Charge charge = new Charge(policy, PartitionKey.of(key), 1 + random.nextInt(100));
         HoldTerms terms = HoldTerms.of(TTL, HoldTerms.DEFAULT_KEEP);
