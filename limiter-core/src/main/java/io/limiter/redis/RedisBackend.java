@@ -70,8 +70,7 @@ public final class RedisBackend implements Backend {
 
     /**
      * Waits for the first connection, for applications that should start connected; decisions never wait. Returns whether
-     * there is one. The first time in a JVM, up to 0.3 seconds of the remaining time is used for calls that take nothing: a
-     * JVM that has not loaded and compiled the classes yet is slower than the default deadline.
+     * there is one. The first time in a JVM, up to 0.3 seconds of the rest are for calls that take nothing, which load classes.
      */
     public boolean awaitConnected(Duration longest) {
         try {
@@ -251,10 +250,7 @@ public final class RedisBackend implements Backend {
             return this;
         }
 
-        /**
-         * Makes a client of its own from a configuration of Redisson, unchanged. Scripts are never sent a second time,
-         * whatever its settings of retries.
-         */
+        /** Makes a client of its own from a configuration of Redisson. Scripts are never sent twice, whatever its retries. */
         public Builder config(Config redisson) {
             this.clients = RedisClients.of(redisson);
             return this;
@@ -323,8 +319,7 @@ public final class RedisBackend implements Backend {
 
         private static Duration checked(String what, Duration time, Duration least) {
             if (time.compareTo(least) < 0 || time.compareTo(LONGEST_DEADLINE) > 0) {
-                throw new IllegalArgumentException(
-                        what + " of " + time + " is outside " + least + " to " + LONGEST_DEADLINE);
+                throw new IllegalArgumentException(what + " of " + time + " is outside " + least + " to 1 minute");
             }
             return time;
         }
