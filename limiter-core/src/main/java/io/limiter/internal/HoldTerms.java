@@ -21,7 +21,7 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
     public static final Duration LONGEST = Duration.ofDays(1);
 
     private static final Duration SHORTEST = Duration.ofMillis(1);
-    /** Who has some ids must not be able to compute others. */
+    /** A secure one: from known ids nobody can compute the next. */
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private static final Pattern ID = Pattern.compile("[0-9a-f]{16}");
