@@ -57,8 +57,9 @@ record Script(String name, String text, String sha) {
                     .append(MADE)
                     .append("end\n");
             if (algorithm.takesHolds()) {
-                batch.append("if name == '%1$s+holds' then return held('%1$s', given, algorithm('%1$s')) end\n"
-                        .formatted(algorithm.text()));
+                batch.append(
+                        "if name == '%1$s+holds' or name == '%1$s+holds1' then return held('%1$s', given, algorithm('%1$s')) end\n"
+                                .formatted(algorithm.text()));
             }
         }
         BATCH = of("batch", batch + "end\n" + resource("batch"));

@@ -4,7 +4,7 @@
 -- KEYS     the state, and in its slot <state's key>:holds1: the records are in one of them, and many in the second (hold_records.lua)
 -- ARGV     9 after the options of the algorithm 'holds=<most records>', and for a reservation ',ttl=<us>,life=<us>' (how long the
 --          record is kept after its end); 8 is its id then, of 16 characters. For a settlement ARGV[7] is 'back:<end>', 8 the id,
---          and 9 ends with ',settle=<actual>,end=<end>'
+--          and 9 ends with ',settle=<actual>'
 -- RETURNS  the six numbers of the algorithm; of a reservation stamp_us is its end; -6 where it is denied because there are too
 --          many. Of a settlement allowed is 1, and stamp_us is 8 * the permits that were forgotten + what became of it:
 --          0 no record, 1 settled, 2 settled after its end or a reset, 3 settled before; the others are 0
@@ -32,12 +32,21 @@ local function held(kind, given, look, charge, write, settle, back, answer)
   -- What a state has less credit because of what is held.
   local function all_of(permits, parts) return math.min(permits, math.floor(4503599627370496 / parts)) * parts end
 
-  local function call(step, key, now, n, limit, period, burst, id, stamp, request, options)
-    local base, most, word, one, other = string.match(options, '^(.-),?holds=(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$')
-    local ttl, life, actual = word == 'ttl' and tonumber(one), tonumber(other), word == 'settle' and tonumber(one)
-    if not most or word ~= '' and not ttl and not actual or ttl and (#request ~= 16 or not life) then
-      error('LIMITEROPTIONS ARGV[9] has no such holds, or ARGV[8] no id of 16 characters: ' .. options)
+  -- The options that were read last.
+  local known, base, most, ttl, life
+
+  -- actual: of a settlement; it may be in the options.
+  local function call(step, key, now, n, limit, period, burst, id, stamp, request, options, actual)
+    if options ~= known then
+      local word, one, other
+      base, most, word, one, other = string.match(options, '^(.-),?holds=(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$')
+      most, ttl, life = tonumber(most), word == 'ttl' and tonumber(one), tonumber(other)
+      actual, known = actual or word == 'settle' and tonumber(one), options
+      if not most or word == 'ttl' and not life or word == 'settle' and not actual then
+        error('LIMITEROPTIONS ARGV[9] has no such holds: ' .. options)
+      end
     end
+    if ttl and step == 'take' and #request ~= 16 then error('LIMITEROPTIONS ARGV[8] is no id of 16 characters: ' .. request) end
 
     -- The records. Their time is that of the clock, but never steps back.
     local raw
@@ -67,7 +76,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     -- What has been given back until a time later than this does not come back again.
     local is_due, ends = first > 0 and first <= time, ttl and math.max(time + ttl, swept + 1)
     if pages == 1 or is_due or has_stepped
-        or ends and (count >= tonumber(most) or #page >= 1632 or page ~= '' and struct.unpack('<d', page, #page - 50) >= ends) then
+        or ends and (count >= most or #page >= 1632 or page ~= '' and struct.unpack('<d', page, #page - 50) >= ends) then
       h = hold_records({hash = key .. ':holds1', is_fixed = is_fixed, is_log = is_log, is_list = kind == 'sliding-list',
         has_stepped = has_stepped, dir = pages == 1 and page, page = pages == 1 and '' or page, turned = 0, count = count, resets = resets,
         first = first, swept = swept, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
@@ -201,7 +210,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     elseif n > 0 then
       local g, m, o, p, q, r = charge(now, n + held_now, room, period, burst, a, b, c, d, e, f, base)
       -- There is room once a record may be forgotten.
-      wait = ends and count >= tonumber(most) and h.first_kept() - time or 0
+      wait = ends and count >= most and h.first_kept() - time or 0
       allowed = g ~= nil and wait <= 0
       if not allowed and g then used = -6 end
       if allowed and (step == 'take' or step == 'look') then
@@ -214,7 +223,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       if is_log then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base) end
       is_put = changed or not is_log
       if ends then
-        if count >= tonumber(most) then
+        if count >= most then
           h.purge()
           count = h.count
         end

@@ -58,8 +58,8 @@ class PlantedHeldFaultsTest {
                 new Fault("no end of a table", "allowed = g ~= nil and wait <= 0", "allowed = g ~= nil"),
                 new Fault(
                         "a table of one less",
-                        "wait = ends and count >= tonumber(most)",
-                        "wait = ends and h and count >= tonumber(most) - 1"),
+                        "wait = ends and count >= most",
+                        "wait = ends and h and count >= most - 1"),
                 new Fault("nothing is purged", "          h.purge()\n", ""),
                 new Fault("idle time is lost", "local spare = math.max(0, idle - extra)", "local spare = 0"),
                 new Fault("idle while it refills", "now - math.max(at - ahead, e))", "now - at + ahead)"),

@@ -33,15 +33,15 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
                 "allotment", "b35790aed0958059e3d80e2163b496bb753d1568",
-                "batch", "7cd822a810cd59e038446c6bc53868fb5ea5feeb",
+                "batch", "585e582ae12ed2fe68538645410c76f9521cc30a",
                 "block", "ca66fd9eb997ee22b87b1d5d9b27c3694c4bf7c9",
                 "distinct", "4e8c86581f95d03072e29ca5852c945b25e7b907",
-                "fixed_window", "3e5bce96c196422f9c3fe53c8e0baab4481ac9b7",
+                "fixed_window", "79a915055c97397d7264883433cc84aa8e93e2f4",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "1e2bf778c31e8d197e5ac7a37bed945797b6a60e",
-                "sliding_zset", "86d3d04a130cca92f69cf66a8d1d8935ea48f85b",
-                "token_bucket", "0894948ae8f22a64026fa652cf914d19f0b6f530");
+                "sliding_list", "6046813c74f5bbfc651882df7bd06ab990db7585",
+                "sliding_zset", "ae9fc2a360185bbae11a619f92245755f3fcb324",
+                "token_bucket", "441b25ff0e2d3ff2f3df6698fab1de0e1af86bb2");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
