@@ -15,7 +15,8 @@
 -- time. Returns nil and the state where there are no records: then the other functions decide. step: 'take', 'look' as ARGV[7];
 -- 'see' tells whether it is allowed, with the numbers of a call that takes nothing; 'settle' is a take that others deny; 'back'.
 local function held(kind, given, look, charge, write, settle, back, answer)
-  local is_fixed, is_bucket, is_log = kind == 'fixed', kind == 'token-bucket', kind ~= 'fixed' and kind ~= 'token-bucket'
+  local is_fixed, is_bucket, is_list = kind == 'fixed', kind == 'token-bucket', kind == 'sliding-list'
+  local is_log = not is_fixed and not is_bucket
   local size = is_fixed and 17 or is_bucket and 41 or 0
 
   -- How long until a bucket has so many permits, with those that are held. left: until the last hold ends.
@@ -29,14 +30,11 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     return left + math.ceil(math.max(0, wanted * parts - level) / rate)
   end
 
-  -- What a state has less credit because of what is held.
-  local function all_of(permits, parts) return math.min(permits, math.floor(4503599627370496 / parts)) * parts end
-
   -- The options that were read last.
   local known, base, most, ttl, life
 
-  -- actual: of a settlement; it may be in the options.
-  local function call(step, key, now, n, limit, period, burst, id, stamp, request, options, actual)
+  -- actual: of a settlement; it may be in the options. raw: what is stored, if it was read already.
+  local function call(step, key, now, n, limit, period, burst, id, stamp, request, options, actual, raw)
     if options ~= known then
       local word, one, other
       base, most, word, one, other = string.match(options, '^(.-),?holds=(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$')
@@ -48,26 +46,27 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     end
     if ttl and step == 'take' and #request ~= 16 then error('LIMITEROPTIONS ARGV[8] is no id of 16 characters: ' .. request) end
 
-    -- The records. Their time is that of the clock, but never steps back.
-    local raw
-    if is_log then raw = redis.call('HGET', key .. ':holds1', '') else raw = redis.call('GET', key) end
-    local has, page, time, has_stepped, h = false, '', now, false, nil
+    -- The records: bytes of a text, from one on. Their time is that of the clock, but never steps back.
+    local hash = key .. ':holds1'
+    if raw ~= nil then
+    elseif is_log then raw = redis.call('HGET', hash, '') else raw = redis.call('GET', key) end
+    local has, page, from, time, has_stepped, h = false, '', 1, now, false, nil
     local pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace = 0, 0, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
     if raw and #raw > size and (is_log or string.byte(raw) == (is_fixed and 1 or 2)) then
       if is_bucket then
         pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace =
           struct.unpack('<BHHddddddddd', raw, 42)
-        page = string.sub(raw, 119)
+        page, from = raw, 119
       else
         pages, count, resets, first, swept, last, expires, at, ahead, x = struct.unpack('<BHHddddddd', raw, size + 1)
-        page = string.sub(raw, size + 62)
+        page, from = raw, size + 62
       end
       time = now + ahead
       if time < at then time, ahead, has_stepped = at, at - now, true end
       has = last > time or first > 0
       if not has then
         -- The last is over.
-        pages, count, resets, first, swept, expires, at, ahead, x, page, time = 0, 0, 0, 0, 0, 0, now, 0, 0, '', now
+        pages, count, resets, first, swept, expires, at, ahead, x, page, from, time = 0, 0, 0, 0, 0, 0, now, 0, 0, '', 1, now
         raw = not is_log and string.sub(raw, 1, size)
       end
     end
@@ -76,8 +75,9 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     -- What has been given back until a time later than this does not come back again.
     local is_due, ends = first > 0 and first <= time, ttl and math.max(time + ttl, swept + 1)
     if pages == 1 or is_due or has_stepped
-        or ends and (count >= most or #page >= 1632 or page ~= '' and struct.unpack('<d', page, #page - 50) >= ends) then
-      h = hold_records({hash = key .. ':holds1', is_fixed = is_fixed, is_log = is_log, is_list = kind == 'sliding-list',
+        or ends and (count >= most or #page >= from + 1631 or #page > from and struct.unpack('<d', page, #page - 50) >= ends) then
+      page, from = string.sub(page, from), 1
+      h = hold_records({hash = hash, is_fixed = is_fixed, is_log = is_log, is_list = is_list,
         has_stepped = has_stepped, dir = pages == 1 and page, page = pages == 1 and '' or page, turned = 0, count = count, resets = resets,
         first = first, swept = swept, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
     end
@@ -87,12 +87,15 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     if actual then
       used = 0
       if h then page = h.turn_to(stamp) end
-      i = #request == 16 and string.find(page, request, 1, true)
-      while i and ((i - 36) % 51 > 0 or struct.unpack('<d', page, i - 35) ~= stamp) do i = string.find(page, request, i + 1, true) end
+      local found, status, before
+      i = #request == 16 and string.find(page, request, from, true)
+      while i do
+        if (i - from - 35) % 51 == 0 then found, status, before, permits, extra, kept = struct.unpack('<dBHddd', page, i - 35) end
+        if found == stamp then break end
+        i = string.find(page, request, i + 1, true)
+      end
       if i then
-        local status, before
         i = i - 35
-        status, before, permits, extra, kept = struct.unpack('<BHddd', page, i + 8)
         is_open = stamp > time and before == resets
         used = kept <= time and 0 or status == 1 and 3 or is_open and 1 or 2
       end
@@ -134,12 +137,14 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     end
 
     -- A plan that has become smaller: no more is held of it than all.
-    local held_now, touched = is_bucket and math.min(x, burst) or 0, false
+    local held_now, touched, before_i, added, after_i = is_bucket and math.min(x, burst) or 0, false, #page, '', ''
     local allowed, is_put, wait, latest, room = n == 0, false, 0, is_fixed and d or now + period, is_log and limit + gone or limit
     if actual then
       -- Where its record is then.
-      if h then page = h.turn_to(stamp) end
-      extra = struct.unpack('<d', page, i + 19)
+      if h then
+        page = h.turn_to(stamp)
+        extra = struct.unpack('<d', page, i + 19)
+      end
       allowed, is_put = true, true
       local more, less = is_open and math.max(0, actual - permits) or actual, is_open and math.max(0, permits - actual) or 0
       if is_log and more > 0 and not is_due and not has_stepped then a, b, c, d, e, f = look(key, now, 0, limit, period, burst, '') end
@@ -153,17 +158,19 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         a, b, idle = a - cost + spare, math.min(b, latest), idle - math.ceil(spare / d)
       elseif is_fixed and less > 0 and extra == x then
         a, b = math.max(0, a - less), math.min(b, latest)
+      elseif is_log and less > 0 and extra > now - math.min(period, x) and is_list then
+        redis.call('LREM', key, less, extra)
       elseif is_log and less > 0 and extra > now - math.min(period, x) then
         back(key, now, less, limit, period, burst, '', extra, a, b, c, d, e, f)
       end
       -- One that is settled late is kept anew.
-      local rest = string.sub(page, i + 9)
+      before_i, added, after_i = i + 7, '\1', i + 9
       if time > stamp then
         kept = time + kept - stamp
-        last, rest = math.max(last, kept), string.sub(page, i + 9, i + 26) .. struct.pack('<d', kept) .. string.sub(page, i + 35)
+        last, added, after_i = math.max(last, kept), '\1' .. string.sub(page, i + 9, i + 26) .. struct.pack('<d', kept), i + 35
       end
-      page = string.sub(page, 1, i + 7) .. '\1' .. rest
-      if h then h.page, h.dirty = page, true end
+      after_i = string.sub(page, after_i)
+      if h then h.page, h.dirty = string.sub(page, 1, before_i) .. added .. after_i, true end
       if stamp == first then
         first = h and h.dir and h.turned < #h.dir / 32 and struct.unpack('<d', h.dir, 32 * h.turned + 1) or 0
         for j = i + 51, #page, 51 do
@@ -242,7 +249,7 @@ local function held(kind, given, look, charge, write, settle, back, answer)
         if h then
           ends = h.add(ends, life, struct.pack('<BHdd', 0, resets, n, extra), request)
         else
-          page = page .. struct.pack('<dBHddd', ends, 0, resets, n, extra, ends + life) .. request
+          added, after_i = struct.pack('<dBHddd', ends, 0, resets, n, extra, ends + life), request
         end
         if first == 0 or ends < first then first = ends end
         count, last, used, is_put = count + 1, math.max(last, ends + life), ends, true
@@ -258,21 +265,23 @@ local function held(kind, given, look, charge, write, settle, back, answer)
     end
 
     if is_put then
-      local until_us, rest, credit, from, parts, rate, full_at, _ = last, page, 0, 0, 0, 0, 0, 0
+      local until_us, rest, credit, since, parts, rate, full_at, _ = last, '', 0, 0, 0, 0, 0, 0
       if is_fixed then
         if b ~= window and not has_stepped then x, first = 0, 0 end
         until_us = math.max(until_us, b + ahead)
       elseif is_bucket then
-        credit, from, parts, rate = a, b, c, d
+        credit, since, parts, rate = a, b, c, d
         if step == 'back' and not actual and allowed and e then
           full_at = e
         elseif touched or not raw then
           full_at = b + math.ceil((burst * c - a) / d)
         else
           -- Another limit is not in force before a call has written under it.
-          _, credit, from, parts, rate, full_at = struct.unpack('<Bddddd', raw)
-          credit = credit + all_of(before_x, parts)
+          _, credit, since, parts, rate, full_at = struct.unpack('<Bddddd', raw)
+          credit = credit + math.min(before_x, math.floor(4503599627370496 / parts)) * parts
         end
+        -- A state that is stored has less credit because of what is held.
+        credit = credit - math.min(x, math.floor(4503599627370496 / parts)) * parts
         until_us = math.max(until_us, full_at + ahead)
       elseif first > 0 then
         -- What has run out may be in the log as long as that.
@@ -280,23 +289,25 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       end
       if h then
         rest, expires = h.close()
-        pages = h.dir and 1 or 0
+        pages, added, after_i = h.dir and 1 or 0, '', ''
+      else
+        rest = string.sub(page, from, before_i)
       end
       -- The time to live is renewed seldom. A given clock may stand still, while that of Redis goes on: a minute more.
       local left = (given or until_us > expires) and math.max(1, math.ceil((until_us - time) * 9 / 8 / 1000)) + (given and 60000 or 0)
       if left then expires = until_us + math.floor((until_us - time) / 8) end
       local state = nil
       if is_fixed then
-        state = struct.pack('<BddBHHddddddd', 1, a, b, pages, count, resets, first, swept, last, expires, time, ahead, x) .. rest
+        state = struct.pack('<BddBHHddddddd', 1, a, b, pages, count, resets, first, swept, last, expires, time, ahead, x) .. rest .. added .. after_i
       elseif is_bucket then
-        state = struct.pack('<BdddddBHHddddddddd', 2, credit - all_of(x, parts), from, parts, rate, full_at, pages, count,
-          resets, first, swept, last, expires, time, ahead, x, idle, pace) .. rest
+        state = struct.pack('<BdddddBHHddddddddd', 2, credit, since, parts, rate, full_at, pages, count,
+          resets, first, swept, last, expires, time, ahead, x, idle, pace) .. rest .. added .. after_i
       else
-        redis.call('HSET', key .. ':holds1', '', struct.pack('<BHHddddddd', pages, count, resets, first, swept, last, expires, time, ahead,
-          x) .. rest)
+        redis.call('HSET', hash, '', struct.pack('<BHHddddddd', pages, count, resets, first, swept, last, expires, time, ahead, x)
+          .. rest .. added .. after_i)
       end
       if state and left then redis.call('SET', key, state, 'PX', left) elseif state then redis.call('SET', key, state, 'KEEPTTL') end
-      if left and (pages == 1 or is_log) then redis.call('PEXPIRE', key .. ':holds1', left) end
+      if left and (pages == 1 or is_log) then redis.call('PEXPIRE', hash, left) end
     end
     if actual or step == 'reset' then return allowed, 0, 0, 0, 0, used end
 
@@ -305,8 +316,10 @@ local function held(kind, given, look, charge, write, settle, back, answer)
       local open
       if x > 0 and h then
         open = h.last_open()
+      elseif x > 0 and added ~= '' then
+        open = ends
       elseif x > 0 then
-        for i = #page - 50, 1, -51 do
+        for i = #page - 50, from, -51 do
           local later, settled, earlier = struct.unpack('<dBH', page, i)
           if settled == 0 and earlier == resets then
             open = later
