@@ -67,14 +67,14 @@ local function decide(at, last, width, mode, key, reply, base, denied, is_only, 
   local retry, remaining, next_us, reset, used, raw = -1, 0, 0, 0, now, nil
   if mode == 'reset' then
     -- An error: a user who may not, as documented for earlier versions.
-    local stays = call and call('reset', name, now, n, limit, period, burst, id, 0, request, options)
+    local stays = call and call(functions, 'reset', name, now, n, limit, period, burst, id, 0, request, options)
     if not stays and type(redis.pcall('UNLINK', name)) ~= 'number' then redis.call('DEL', name) end
   elseif limit > 0 then
     if call then
       local step = n == 0 and 'see' or stamp and 'back' or is_only and mode == '' and 'take' or 'see'
       changed = changed or step ~= 'see'
       allows, remaining, retry, next_us, reset, used =
-        call(step, name, now, n, limit, period, burst, id, stamp, request, options, actual)
+        call(functions, step, name, now, n, limit, period, burst, id, stamp, request, options, actual)
       if allows == nil then call, allows, raw, options = nil, n == 0, remaining, retry end
     end
     if not call then
@@ -96,7 +96,7 @@ local function decide(at, last, width, mode, key, reply, base, denied, is_only, 
     local step = all and (mode == '' and 'take' or mode == 'look' and mode) or not all and (mode == '' or mode == 'ask') and 'settle'
     if step then
       changed = changed or step ~= 'look'
-      allows, remaining, retry, next_us, reset, used = call(step, name, now, n, limit, period, burst, id, stamp, request, options)
+      allows, remaining, retry, next_us, reset, used = call(functions, step, name, now, n, limit, period, burst, id, stamp, request, options)
     end
   elseif a and n > 0 then
     changed = changed or mode ~= 'look' and mode ~= 'see'
@@ -171,7 +171,7 @@ local function take(form, name, times, reply, size)
   local call, charge, answer, granted, raw = functions[7], functions[2], functions[6], 0, nil
   while call and granted < times do
     changed = true
-    local allows, remaining, retry, next_us, reset, used = call('take', name, now, n, limit, period, burst, '', nil, '', options)
+    local allows, remaining, retry, next_us, reset, used = call(functions, 'take', name, now, n, limit, period, burst, '', nil, '', options)
     if allows == nil then
       call, raw, options = nil, remaining, retry
     else
@@ -212,7 +212,7 @@ local function hold(form, name, value, reply, size)
   if form[9] > 1 then stamp, actual = number(ARGV[value + 1]), number(ARGV[value + 2]) end
   changed = true
   local allows, remaining, retry, next_us, reset, used = form[3][7](
-    stamp and 'back' or 'take', name, now, form[4], form[5], form[6], form[7], '', stamp, ARGV[value], form[8], actual)
+    form[3], stamp and 'back' or 'take', name, now, form[4], form[5], form[6], form[7], '', stamp, ARGV[value], form[8], actual)
   reply[size + 1], reply[size + 2], reply[size + 3] = allows and 1 or 0, remaining, (allows or stamp) and 0 or retry
   reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, used
   return size + 6

@@ -37,9 +37,9 @@ if options ~= '' and string.find(options, 'holds=', 1, true) then
     options = base
   else
     local step = n > 0 and (take and 'take' or stamp and 'back') or 'look'
-    local _, _, _, _, _, _, decide = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer)
+    local functions = {look, charge, write, settle, back, answer, held, kind, (ARGV[5] or '') ~= ''}
     local is_allowed, remaining, retry, next_us, reset, used =
-      decide(step, key, now, n, limit, period, burst, id, stamp, request, options, nil, raw)
+      held(functions, step, key, now, n, limit, period, burst, id, stamp, request, options, nil, raw)
     if is_allowed ~= nil then
       return {is_allowed and not (stamp and n == 0) and 1 or 0, remaining, (is_allowed or stamp) and 0 or retry, next_us, reset, used}
     end
