@@ -34,8 +34,7 @@ final class HoldCost implements AutoCloseable {
     private HoldCost() throws IOException {}
 
     /** Rows of each algorithm, with the median over the rounds of the CPU time of redis-server, and of its ratio to a take. */
-    static void run(List<String> algorithms, int rounds, int calls, Table table)
-            throws IOException {
+    static void run(List<String> algorithms, int rounds, int calls, Table table) throws IOException {
         try (HoldCost cost = new HoldCost()) {
             for (String algorithm : algorithms) {
                 for (boolean inBatches : new boolean[] {false, true}) {
@@ -45,8 +44,7 @@ final class HoldCost implements AutoCloseable {
         }
     }
 
-    private void measure(String algorithm, boolean inBatches, int rounds, int calls, Table table)
-            throws IOException {
+    private void measure(String algorithm, boolean inBatches, int rounds, int calls, Table table) throws IOException {
         String sha = connection.sync().scriptLoad(Ours.script(inBatches ? "batch" : algorithm));
         double[][] micros = new double[WAYS.size()][rounds];
         for (int round = -1; round < rounds; round++) {
