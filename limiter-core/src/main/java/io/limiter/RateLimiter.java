@@ -123,10 +123,10 @@ public abstract class RateLimiter implements AutoCloseable {
      * Reserves permits for a call whose cost is known later, for example the tokens of a language model: decides as {@link
      * #tryAcquire}, all or nothing, with an estimate. Without a settlement the permits come back by themselves.
      *
-     * @param charges as of a {@link PermitRequest}, to policies {@linkplain Policy#withHolds with holds}; at least one permit
-     *     each, without request ids
+     * @param charges as of a {@link PermitRequest}; at least one to a policy {@linkplain Policy#withHolds with holds}, those without
+     *     request ids. Those to other policies are taken as usual; a settlement with 0 gives them back, any other leaves them
      * @param ttl after which time the permits come back, from 1 ms to 1 day
-     * @throws IllegalArgumentException if a policy has no holds, an argument is out of its range, there is no charge, or two are to
+     * @throws IllegalArgumentException if no policy has holds, an argument is out of its range, there is no charge, or two are to
      *     the same policy and key
      */
     public abstract Hold reserve(List<Charge> charges, Duration ttl);

@@ -70,7 +70,7 @@ final class BackendRateLimiter extends RateLimiter {
         this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting);
-        this.holds = new Reservations(backend, fallback, failures, waiting, timer, counts, holdKeep, holdHash);
+        this.holds = new Reservations(backend, fallback, failures, refunds, waiting, timer, counts, holdKeep, holdHash);
     }
 
     @Override

@@ -55,7 +55,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
 
     static List<Call.Part> with(Call.Held held, List<Call.Part> parts) {
         return parts.stream()
-                .map(part -> part.limit().spec().algorithm().takesHolds() ? part.with(held) : part)
+                .map(part -> part.isHeld() ? part.with(held) : part)
                 .toList();
     }
 
@@ -75,7 +75,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         Map<LimitOutcome, Settled> settled = Collections.synchronizedMap(new IdentityHashMap<>());
         List<LimitOutcome> held = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
-            boolean isHeld = outcome.limit().spec().algorithm().takesHolds();
+            boolean isHeld = outcome.limit().spec().algorithm().isQuota();
             settled.put(outcome, isHeld ? UNKNOWN : NOT_HELD);
             // A limit that grants nothing has no state.
             if (isHeld && outcome.limit().permits() > 0) {
@@ -102,8 +102,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
     /** The parts of a call that settles, made from those of one that would give back. */
     static List<Call.Part> settling(List<Call.Part> ends, String id, ToLongFunction<? super Charge> actual) {
         return ends.stream()
-                .map(part -> !part.limit().spec().algorithm().takesHolds()
-                        ? part
+                .map(part -> !part.isHeld()
+                        ? part // refunded
                         : part.with(new Call.Held(
                                 id,
                                 ",settle=" + actual.applyAsLong(part.charge()) + ",end="

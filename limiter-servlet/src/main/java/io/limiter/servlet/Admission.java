@@ -63,7 +63,6 @@ final class Admission implements HeldRequests.Waiting {
                     return false;
                 }
                 rejections.writeQuota(decision, request, response);
-                ledger.note(decision);
             }
             ledger.allow();
             if (!shadows.isEmpty()) {
@@ -97,6 +96,7 @@ final class Admission implements HeldRequests.Waiting {
             return;
         }
         ServletLedger ledger = ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter());
+        ledger.note(held.decision());
         rules.apply(held.decision(), ledger, held.shadowed, request, response);
         // It may be held once more, and is then recognized by its dispatch.
         FirstDispatch current = new FirstDispatch(request);
@@ -117,7 +117,7 @@ final class Admission implements HeldRequests.Waiting {
         }
         Admission admission =
                 rules.http.isIdle() || isIncluded(request) ? null : new Admission(rules, all, request, response);
-        if (admission != null && !admission.decide()) {
+        if (admission != null && !admission.isAdmitted()) {
             return;
         }
         if (rules.http.mayRefund()) {
@@ -144,6 +144,18 @@ final class Admission implements HeldRequests.Waiting {
             current = outer.getRequest();
         }
         return current.getDispatcherType() == DispatcherType.INCLUDE;
+    }
+
+    private boolean isAdmitted() throws IOException {
+        try {
+            return decide();
+        } catch (Throwable failed) {
+            if (ledger != null) {
+                // The application does not run, so this is the end.
+                ledger.end(false, request, response);
+            }
+            throw failed;
+        }
     }
 
     /** Decides whether it may go on now. Otherwise it was answered or is held. */
@@ -231,7 +243,7 @@ final class Admission implements HeldRequests.Waiting {
         }
         http.warnOfTwoDoors(ledger.chargedByAnother(due));
         if (!charges.mayWait(due)) {
-            return rules.apply(taken(due), ledger, counted, request, response);
+            return rules.apply(taken(due, charges, ledger), ledger, counted, request, response);
         }
         boolean canHold = held.tryEnter(request, asked.network());
         boolean isHeld = false;
@@ -248,17 +260,24 @@ final class Admission implements HeldRequests.Waiting {
             }
         }
         if (!isHeld) {
+            ledger.note(answer.join());
             return rules.apply(answer.join(), ledger, counted, request, response);
         }
         hold(answer, counted);
         return false;
     }
 
-    private Decision taken(List<Charge> due) {
+    private Decision taken(List<Charge> due, DispatchCharges charges, ServletLedger ledger) {
+        Duration reserved = charges.reservedFor(due);
+        if (reserved != null) {
+            return ledger.note(http.limiter().reserve(due, reserved));
+        }
         Charge first = due.get(0);
-        return due.size() == 1 && first.isPlain()
+        Decision decision = due.size() == 1 && first.isPlain()
                 ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
                 : http.limiter().tryAcquire(PermitRequest.of(due));
+        ledger.note(decision);
+        return decision;
     }
 
     private void hold(CompletableFuture<@Nullable Decision> answer, List<Charge> counted) {
@@ -277,7 +296,7 @@ final class Admission implements HeldRequests.Waiting {
     @Override
     public void giveBack(@Nullable Decision unused) {
         if (unused != null && unused.allowed()) {
-            http.limiter().refundAsync(List.of(unused), charge -> true);
+            ledger().giveBack(unused);
         }
     }
 
@@ -298,8 +317,10 @@ final class Admission implements HeldRequests.Waiting {
                 answer.complete(null);
                 return;
             }
-            CompletableFuture<Decision> asking =
-                    http.limiter().acquireAsync(PermitRequest.of(due).withMaxWait(charges::maxWait));
+            Duration reserved = charges.reservedFor(due);
+            CompletableFuture<Decision> asking = reserved == null
+                    ? http.limiter().acquireAsync(PermitRequest.of(due).withMaxWait(charges::maxWait))
+                    : http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
             // A client that has gone leaves the queue.
             answer.whenComplete((decision, gone) -> asking.cancel(false));
             asking.whenComplete((decision, failure) -> {

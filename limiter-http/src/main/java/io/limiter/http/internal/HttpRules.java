@@ -90,8 +90,9 @@ public final class HttpRules {
         this.deniedNetworks = settings.callers().denied();
         // Also those of other doors of the limiter: one of them may run inside this one, which sees the end of the
         // request.
-        this.mayRefund =
-                settings.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
+        this.mayRefund = settings.rules().stream()
+                .anyMatch(rule ->
+                        rule.charging().outcomes() != null || rule.charging().actual() != null);
         this.mayWait = configured.stream().anyMatch(HttpRules::waits);
         this.shadowCounter = new ShadowCounter(limiter);
         Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured);
@@ -131,7 +132,7 @@ public final class HttpRules {
         return limiter;
     }
 
-    /** Whether a rule may give back what it has charged, so that the ledger of a request needs its end. */
+    /** Whether a rule may give back or settle what it has charged, so that the ledger of a request needs its end. */
     public boolean mayRefund() {
         return mayRefund;
     }
@@ -234,7 +235,8 @@ public final class HttpRules {
         return charge == null
                 ? null
                 : new RuleCharge(
-                        new RuleCharge.Terms(List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null),
+                        new RuleCharge.Terms(
+                                List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null, null),
                         charge,
                         null);
     }
