@@ -135,6 +135,15 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
+     * Ends a call in flight: gives back what this outcome holds. Called at most once for an outcome. Returns at once.
+     *
+     * @return whether anything was held; it may fail, and what is held comes back by itself then
+     */
+    default CompletionStage<Boolean> end(LimitOutcome held) {
+        return refund(Decision.of(Decision.Source.IN_PROCESS, held));
+    }
+
+    /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.
      *
      * @return whether all of that is confirmed, now or before; false where a hold has run out, or was given back

@@ -291,6 +291,14 @@ final class WaitQueues {
                 queue.place.policy().equals(policy.name()) && queue.place.key().equals(key));
     }
 
+    /** Calls that wait for this limit ask at once, because a call has ended. */
+    void wake(LimitOutcome ended) {
+        if (!queues.isEmpty()) {
+            Place place = Place.of(ended);
+            hurryIf(queue -> queue.place.equals(place));
+        }
+    }
+
     private void hurryIf(Predicate<WaitQueue> isDue) {
         if (queues.isEmpty()) {
             return;

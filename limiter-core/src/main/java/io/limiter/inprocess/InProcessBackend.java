@@ -107,6 +107,11 @@ public final class InProcessBackend implements Backend {
     }
 
     @Override
+    public CompletionStage<Boolean> end(LimitOutcome held) {
+        return CompletableFuture.completedFuture(end(held, false));
+    }
+
+    @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
         return answer(() -> !ends(decision, true).contains(false));
     }

@@ -80,12 +80,13 @@ public final class TrafficRun {
     private void run(RateLimiter limiter, Traffic.Step step, int number) {
         switch (step.kind()) {
             case TAKE -> {
-                Decision decision = limiter.tryAcquire(PermitRequest.of(step.charges()));
+                Decision decision = limiter.tryAcquire(PermitRequest.of(step.charges()).withEnd());
                 compare(step, number, decision);
                 keepsItsWord(limiter, step, number, decision);
                 takes++;
                 denials += decision.allowed() ? 0 : 1;
                 decisions.add(decision);
+                endOld(limiter, step.now());
                 if (decisions.size() > LargeStock.REMEMBERED) {
                     decisions.remove(0);
                 }
@@ -114,6 +115,18 @@ public final class TrafficRun {
                 limiter.reset(
                         step.charges().get(0).policy(), step.charges().get(0).key());
                 model.reset(step.charges().get(0));
+            }
+        }
+    }
+
+    /** Ends the last call that no refund can be about, which has ended already if it was given back. */
+    private void endOld(RateLimiter limiter, long now) {
+        int last = decisions.size() - 1 - Traffic.EARLIER;
+        if (last >= 0) {
+            Decision old = decisions.get(last);
+            limiter.end(old);
+            if (old.allowed() && !refunded.contains(old)) {
+                old.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> model.refund(held, now));
             }
         }
     }

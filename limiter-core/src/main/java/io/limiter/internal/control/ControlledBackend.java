@@ -246,6 +246,11 @@ public final class ControlledBackend implements Backend {
     }
 
     @Override
+    public CompletionStage<Boolean> end(LimitOutcome held) {
+        return inner.end(held);
+    }
+
+    @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
         return inner.confirm(decision);
     }
