@@ -143,6 +143,14 @@ public interface Backend extends AutoCloseable {
         return refund(Decision.of(Decision.Source.IN_PROCESS, held));
     }
 
+    /** Holds here too what another backend has granted to calls in flight, because this one gave no decision. */
+    default void adopt(Decision decision) {}
+
+    /** How many of these calls in flight the policy has had here. */
+    default long inFlight(String policy, LimiterMonitor.FlightCount what) {
+        return 0;
+    }
+
     /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.
      *

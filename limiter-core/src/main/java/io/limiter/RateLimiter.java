@@ -175,10 +175,10 @@ public abstract class RateLimiter implements AutoCloseable {
      * Reserves permits for a call whose cost is known later, for example the tokens of a language model: decides as {@link
      * #tryAcquire}, all or nothing, with an estimate. Without a settlement the permits come back by themselves.
      *
-     * @param charges as of a {@link PermitRequest}, to policies {@linkplain Policy#withHolds with holds}; at least one permit
-     *     each, without request ids
+     * @param charges as of a {@link PermitRequest}; those to policies {@linkplain Policy#withHolds with holds} are reserved, of
+     *     at least one permit and without request ids; what others take is not settled, and calls in flight {@linkplain #end end}
      * @param ttl after which time the permits come back, from 1 ms to 1 day
-     * @throws IllegalArgumentException if a policy has no holds, an argument is out of its range, there is no charge, or two are to
+     * @throws IllegalArgumentException if no policy has holds, an argument is out of its range, there is no charge, or two are to
      *     the same policy and key
      */
     public abstract Hold reserve(List<Charge> charges, Duration ttl);

@@ -269,6 +269,7 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private Hold counted(Hold hold) {
+        flights.begin(hold.decision());
         counted(hold.decision(), false, executor);
         return hold;
     }

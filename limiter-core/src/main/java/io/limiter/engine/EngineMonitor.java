@@ -97,6 +97,11 @@ final class EngineMonitor extends LimiterMonitor {
     }
 
     @Override
+    public long inFlight(String policy, FlightCount what) {
+        return flights.sum(policy, what);
+    }
+
+    @Override
     public long held(String policy) {
         return holds.held(policy);
     }

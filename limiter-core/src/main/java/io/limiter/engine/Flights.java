@@ -4,6 +4,7 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor;
 import io.limiter.PermitRequest;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
@@ -52,6 +53,11 @@ final class Flights {
         return sum == null ? 0 : sum.sum();
     }
 
+    /** How many of these the policy has had. */
+    long sum(String policy, LimiterMonitor.FlightCount what) {
+        return backend.inFlight(policy, what);
+    }
+
     /** Counts what a decision, and what shadows beside it, holds. */
     void begin(Decision decision) {
         Decision aside = decision.shadow(Access.LIBRARY);
@@ -61,6 +67,9 @@ final class Flights {
         if (decision.allowed()) {
             for (LimitOutcome outcome : decision.outcomes()) {
                 count(outcome, outcome.charge().permits());
+            }
+            if (decision.source() == Decision.Source.LOCAL_FALLBACK) {
+                backend.adopt(decision);
             }
         }
     }
@@ -100,10 +109,13 @@ final class Flights {
     }
 
     private void end(LimitOutcome outcome, Decision.Source source) {
-        Backend holder = source == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
-        if (holder == null) {
-            return;
+        if (source == Decision.Source.LOCAL_FALLBACK && fallback != null) {
+            end(outcome, fallback);
         }
+        end(outcome, backend);
+    }
+
+    private void end(LimitOutcome outcome, Backend holder) {
         try {
             holder.end(outcome).whenComplete((held, failure) -> {
                 if (failure != null) {

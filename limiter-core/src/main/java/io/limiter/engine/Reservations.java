@@ -75,10 +75,10 @@ final class Reservations {
     /** Takes all of it, or nothing. */
     CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
         List<Charge> charges = PermitRequest.of(given).charges();
-        charges.forEach(Reservations::check);
+        check(charges);
         HoldTerms terms = HoldTerms.of(ttl, keep);
         for (Charge charge : charges) {
-            if (policies.size() < MOST_POLICIES) {
+            if (policies.size() < MOST_POLICIES && charge.policy().holds() > 0) {
                 policies.putIfAbsent(charge.policy().name(), charge.policy());
             }
         }
@@ -96,16 +96,21 @@ final class Reservations {
                 .thenApply(decision -> made(decision, terms, announced));
     }
 
-    private static void check(Charge charge) {
-        String name = charge.policy().name();
-        if (charge.policy().holds() == 0) {
+    /** A charge to a policy without holds is taken beside those that are reserved. */
+    private static void check(List<Charge> charges) {
+        List<Charge> held =
+                charges.stream().filter(charge -> charge.policy().holds() > 0).toList();
+        if (held.isEmpty()) {
+            String name = charges.get(0).policy().name();
             throw new IllegalArgumentException("policy '" + name + "' can't be reserved; write limiter.policies." + name
                     + ".holds = 1000, or withHolds(1000), for as many reservations of one key");
         }
-        if (charge.permits() < 1 || !charge.isPlain()) {
-            throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '" + name
-                    + "'" + (charge.isPlain() ? "" : " with a request id or a member")
-                    + "; write at least 1 permit, without them");
+        for (Charge charge : held) {
+            if (charge.permits() < 1 || !charge.isPlain()) {
+                throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '"
+                        + charge.policy().name() + "'" + (charge.isPlain() ? "" : " with a request id or a member")
+                        + "; write at least 1 permit, without them");
+            }
         }
     }
 
@@ -114,7 +119,9 @@ final class Reservations {
         decision.claimRefund(Access.LIBRARY);
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
             long end = timer.nowMicros() + terms.ttlMicros();
-            decision.charges().forEach(charge -> counts.begin(terms.id(), charge, end));
+            decision.charges().stream()
+                    .filter(charge -> charge.policy().holds() > 0)
+                    .forEach(charge -> counts.begin(terms.id(), charge, end));
         }
         for (LimitOutcome denied : decision.violated()) {
             if (denied.reason() == DenialReason.HOLDS_FULL) {
@@ -135,7 +142,8 @@ final class Reservations {
         return !decision.allowed()
                 ? List.of()
                 : decision.outcomes().stream()
-                        .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
+                        .filter(outcome -> outcome.policy().holds() > 0
+                                && outcome.limit().spec().algorithm().takesHolds())
                         .toList();
     }
 

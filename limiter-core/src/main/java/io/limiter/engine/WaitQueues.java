@@ -234,11 +234,11 @@ final class WaitQueues {
         Place place = Place.of(binding);
         if (own != null && own.place.equals(place)) {
             waiter.untilMicros = untilMicros;
-            return own.dueMicros <= untilMicros;
+            return own.mayWaitUntil(untilMicros, nowMicros);
         }
         WaitQueue there = queues.get(place);
         WaitQueue target = there == null ? new WaitQueue(place, decision, binding, nowMicros) : there;
-        if (nowMicros + binding.retryAfterMicros() > untilMicros) {
+        if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
             return false;
         }
         if (own != null) {

@@ -6,7 +6,7 @@
 --          TIME)  6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing, 'back:<stamp_us>' = end
 --          8 unused: ''  9 options: 'by=<instance>,mine=<n>,ops=<n>': who asks, how many permits it knows that it holds, and the
 --          latest number of changes that it knows. Where the state knows of fewer changes, it was lost: mine is held again, without
---          asking. ',renew' makes an end a renewal: the instance lives on, and holds mine if there were that many changes
+--          asking. ',renew=<0|1>' makes an end a renewal: the instance lives on, and with 1 it holds mine if there were so many changes
 -- RETURNS  {allowed 0|1, remaining (below 0 where more is held than the limit), retry_after_us (0 allowed, -1 never, -8 unknown),
 --          permits of this instance, how many of them were held again, its number of changes}; of an end allowed = something was held,
 --          of a renewal the state has mine
@@ -37,7 +37,9 @@ local function look(key, now, _, _, _, _, _, _, options)
       end
     end
   end
-  if own < mine and ops < known then again, own, ops = mine - own, mine, now end
+  if ops < known and (ops > 0 or mine > 0) then
+    again, own, ops = math.max(0, mine - own), math.max(mine, own), math.max(now, known)
+  end
   return others, own, ops, table.concat(rest), latest, again
 end
 
@@ -59,15 +61,16 @@ local function settle(key, now, n, limit, period, burst, id, others, own, ops, r
 end
 
 local function back(key, now, n, limit, period, burst, id, _, others, own, ops, rest, latest, again, request, options)
-  local mine, known, renews = string.match(options or '', ',mine=(%d+),ops=(%d+)(.*)')
+  local mine, known, sets = string.match(options or '', ',mine=(%d+),ops=(%d+),renew=([01])')
   local ended = own > 0
-  if renews == ',renew' then
-    ended = ops == tonumber(known) or again > 0
+  if mine then
+    ended = sets == '1' and (ops == tonumber(known) or ops == 0 or again > 0)
     if ended then own = tonumber(mine) end
+    if ops == 0 then return ended, others, own, ops, rest, latest, again end
   elseif again == 0 then
-    own, ops = math.max(0, own - n), ops + (own > 0 and 1 or 0)
+    -- Also where it was dead: it would hold them again if the clock stepped back.
+    own, ops = math.max(0, own - n), (ops > 0 and ops or now) + 1
   end
-  if ops == 0 then return false, others, own, ops, rest, latest, again end
   return ended, write(key, now, n, limit, period, burst, id, others, own, ops, rest, latest, again, request, options)
 end
 

@@ -296,10 +296,10 @@ public final class Traffic {
             case CONCURRENT ->
                 new long[][] {
                     {1, GRID / 60},
-                    {2, GRID},
-                    {3, 7 * GRID - 11},
-                    {8, 60 * GRID},
-                    {20, GRID / 2},
+                    {1, GRID},
+                    {1, 7 * GRID - 11},
+                    {3, 60 * GRID},
+                    {2, GRID / 2},
                     {0, GRID}
                 };
             case ALLOTMENT ->
