@@ -135,6 +135,23 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
+     * Ends a call in flight: gives back what this outcome holds. Called at most once for an outcome. Returns at once.
+     *
+     * @return whether anything was held; it may fail, and what is held comes back by itself then
+     */
+    default CompletionStage<Boolean> end(LimitOutcome held) {
+        return refund(Decision.of(Decision.Source.IN_PROCESS, held));
+    }
+
+    /** Holds here too what another backend has granted to calls in flight, because this one gave no decision. */
+    default void adopt(Decision decision) {}
+
+    /** How many of these calls in flight the policy has had here. */
+    default long inFlight(String policy, LimiterMonitor.FlightCount what) {
+        return 0;
+    }
+
+    /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.
      *
      * @return whether all of that is confirmed, now or before; false where a hold has run out, or was given back

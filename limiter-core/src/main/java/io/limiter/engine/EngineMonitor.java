@@ -38,13 +38,20 @@ final class EngineMonitor extends LimiterMonitor {
     private final IntSupplier waiting;
 
     private final HoldCounts holds;
+    private final Flights flights;
 
-    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, HoldCounts holds) {
+    EngineMonitor(
+            DenialRecord denials,
+            Supplier<BackendHealth> health,
+            IntSupplier waiting,
+            HoldCounts holds,
+            Flights flights) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
         this.waiting = waiting;
         this.holds = holds;
+        this.flights = flights;
     }
 
     @Override
@@ -82,6 +89,16 @@ final class EngineMonitor extends LimiterMonitor {
     @Override
     public long holds(String policy, HoldCount what) {
         return holds.sum(policy, what);
+    }
+
+    @Override
+    public long inFlight(String policy) {
+        return flights.sum(policy);
+    }
+
+    @Override
+    public long inFlight(String policy, FlightCount what) {
+        return flights.sum(policy, what);
     }
 
     @Override

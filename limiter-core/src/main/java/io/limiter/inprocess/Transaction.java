@@ -286,12 +286,14 @@ final class Transaction {
                 .toArray(State[]::new);
     }
 
-    /** What the i-th limit, a block, counts: whether one of the limits before it denies the charge, other than for want of memory. */
+    /** What the i-th limit, a block, counts: whether one of the limits before it denies the charge, other than for want of memory or because of calls in flight. */
     private int denials(int i) {
         Charge charge = checks.get(i).charge;
         return counts
                         && checks.subList(0, i).stream()
-                                .anyMatch(one -> one.charge == charge && one.verdict == State.Verdict.DENIES)
+                                .anyMatch(one -> one.charge == charge
+                                        && one.verdict == State.Verdict.DENIES
+                                        && !one.limit.spec().algorithm().isInFlight())
                 ? 1
                 : 0;
     }
