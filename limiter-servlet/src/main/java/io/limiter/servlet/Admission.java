@@ -66,7 +66,10 @@ final class Admission implements HeldRequests.Waiting {
             }
             ledger.allow();
             if (!shadows.isEmpty()) {
-                http.countShadows(shadows);
+                List<CompletableFuture<Decision>> counted = http.countShadows(shadows);
+                if (shadows.stream().anyMatch(charge -> charge.policy().isInFlight())) {
+                    ledger.note(counted);
+                }
             }
             return true;
         }
@@ -96,8 +99,9 @@ final class Admission implements HeldRequests.Waiting {
             return;
         }
         ServletLedger ledger = ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter());
-        ledger.note(held.decision());
-        rules.apply(held.decision(), ledger, held.shadowed, request, response);
+        Decision waited = held.decision();
+        ledger.note(waited, waited == null ? List.of() : waited.charges());
+        rules.apply(waited, ledger, held.shadowed, request, response);
         // It may be held once more, and is then recognized by its dispatch.
         FirstDispatch current = new FirstDispatch(request);
         try {
@@ -120,7 +124,8 @@ final class Admission implements HeldRequests.Waiting {
         if (admission != null && !admission.isAdmitted()) {
             return;
         }
-        if (rules.http.mayRefund()) {
+        boolean hasEnd = admission != null && admission.ledger != null && admission.ledger.hasEnd();
+        if (hasEnd || rules.http.hasEnd()) {
             ServletLedger ledger = admission == null
                     ? ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
                     : admission.ledger();
@@ -252,7 +257,8 @@ final class Admission implements HeldRequests.Waiting {
             answer = http.limiter()
                     .acquireAsync(PermitRequest.of(due)
                             .withMaxWait(charge -> canHold ? charges.maxWait(charge) : Duration.ZERO)
-                            .withBlocking());
+                            .withBlocking()
+                            .withEnd());
             isHeld = !answer.isDone();
         } finally {
             if (canHold && !isHeld) {
@@ -260,7 +266,7 @@ final class Admission implements HeldRequests.Waiting {
             }
         }
         if (!isHeld) {
-            ledger.note(answer.join());
+            ledger.note(answer.join(), due);
             return rules.apply(answer.join(), ledger, counted, request, response);
         }
         hold(answer, counted);
@@ -273,10 +279,11 @@ final class Admission implements HeldRequests.Waiting {
             return ledger.note(http.limiter().reserve(due, reserved));
         }
         Charge first = due.get(0);
-        Decision decision = due.size() == 1 && first.isPlain()
-                ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
-                : http.limiter().tryAcquire(PermitRequest.of(due));
-        ledger.note(decision);
+        Decision decision =
+                due.size() == 1 && first.isPlain() && !first.policy().isInFlight()
+                        ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
+                        : http.limiter().tryAcquire(PermitRequest.of(due).withEnd());
+        ledger.note(decision, due);
         return decision;
     }
 
@@ -291,6 +298,11 @@ final class Admission implements HeldRequests.Waiting {
         } else {
             rules.apply(denial, ledger(), List.of(), request, response);
         }
+    }
+
+    @Override
+    public void end(@Nullable Decision decision) {
+        ledger().giveUp(decision);
     }
 
     @Override
@@ -319,7 +331,10 @@ final class Admission implements HeldRequests.Waiting {
             }
             Duration reserved = charges.reservedFor(due);
             CompletableFuture<Decision> asking = reserved == null
-                    ? http.limiter().acquireAsync(PermitRequest.of(due).withMaxWait(charges::maxWait))
+                    ? http.limiter()
+                            .acquireAsync(PermitRequest.of(due)
+                                    .withMaxWait(charges::maxWait)
+                                    .withEnd())
                     : http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
             // A client that has gone leaves the queue.
             answer.whenComplete((decision, gone) -> asking.cancel(false));

@@ -148,7 +148,8 @@ public final class DispatchCharges {
         List<LimitOutcome> violated = denial.violated();
         return !violated.isEmpty()
                 && violated.stream()
-                        .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
+                        .allMatch(one -> !maxWait(one.charge()).isZero()
+                                && one.retryAfterMicros() != LimitOutcome.NEVER
                                 && one.retryAfterMicros()
                                         <= maxWait(one.charge()).toNanos() / 1_000);
     }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -59,9 +60,13 @@ public class RequestLedger {
      * What a decision took.
      *
      * @param hold of its estimates; null if it has none
+     * @param isInFlight whether it holds permits until the end
      * @param isKept whether it keeps its charges, whatever the response
      */
-    private record Taken(Decision decision, @Nullable Hold hold, boolean isKept) {}
+    private record Taken(Decision decision, @Nullable Hold hold, boolean isInFlight, boolean isKept) {}
+
+    /** What shadow rules took, which is ended with the request. */
+    private List<CompletableFuture<Decision>> counted = List.of();
 
     /**
      * An empty ledger.
@@ -200,34 +205,50 @@ public class RequestLedger {
         return permits;
     }
 
-    /** Records what a decision took, if anything. */
-    public final void note(@Nullable Decision decision) {
-        if (refunds && decision != null) {
-            note(decision, null);
+    /** Records what a decision took, if anything, of these charges. */
+    public final void note(@Nullable Decision decision, List<Charge> asked) {
+        if (decision != null) {
+            boolean isInFlight = false;
+            for (Charge charge : asked) {
+                isInFlight |= charge.policy().isInFlight();
+            }
+            if (isInFlight || refunds) {
+                note(decision, null, isInFlight);
+            }
         }
     }
 
     /** The same with estimates; returns its decision. */
     public final Decision note(Hold hold) {
-        note(hold.decision(), hold);
+        // The end of what is not in flight has no effect.
+        note(hold.decision(), hold, true);
         return hold.decision();
     }
 
-    private void note(Decision decision, @Nullable Hold hold) {
-        if (!decision.allowed()) {
-            return;
+    private void note(Decision decision, @Nullable Hold hold, boolean isInFlight) {
+        if (decision.allowed()) {
+            Taken one = new Taken(decision, hold, isInFlight, false);
+            taken = taken.isEmpty()
+                    ? List.of(one)
+                    : Stream.concat(taken.stream(), Stream.of(one)).toList();
         }
-        Taken one = new Taken(decision, hold, false);
-        taken = taken.isEmpty()
-                ? List.of(one)
-                : Stream.concat(taken.stream(), Stream.of(one)).toList();
+    }
+
+    /** The same of shadow rules. */
+    public final void note(List<CompletableFuture<Decision>> shadows) {
+        counted = Stream.concat(counted.stream(), shadows.stream()).toList();
+    }
+
+    /** Whether something is to be done at the end of the request. */
+    public final boolean hasEnd() {
+        return !taken.isEmpty() || !counted.isEmpty();
     }
 
     /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
     public final void keep() {
         taken = taken.stream()
-                .filter(one -> one.hold != null)
-                .map(one -> new Taken(one.decision, one.hold, true))
+                .filter(one -> one.isInFlight)
+                .map(one -> new Taken(one.decision, one.hold, true, true))
                 .toList();
     }
 
@@ -236,7 +257,17 @@ public class RequestLedger {
         List<Taken> its = taken.stream().filter(one -> one.decision == late).toList();
         its.stream().flatMap(one -> Stream.ofNullable(one.hold)).forEach(hold -> owner.settleAsync(hold, charge -> 0));
         owner.refundAsync(List.of(late), charge -> true);
+        owner.end(late);
         taken = taken.stream().filter(one -> one.decision != late).toList();
+    }
+
+    /** The request has ended without the application, or nobody knows how: all permits stay taken. */
+    public final void giveUp(@Nullable Decision late) {
+        keep();
+        settle(0, name -> List.of(), name -> null);
+        if (late != null) {
+            owner.end(late);
+        }
     }
 
     /** Removes a rule's charge that was refunded. */
@@ -259,7 +290,7 @@ public class RequestLedger {
     }
 
     /**
-     * At the end of the application: refunds what the response does not keep, and settles estimates.
+     * At the end of the application: refunds what the response does not keep, settles estimates, and frees permits in flight.
      *
      * @param headers returns the lines of a header of the response
      * @param attributes returns an attribute of the request
@@ -307,6 +338,9 @@ public class RequestLedger {
                     .toList();
             owner.refundAsync(plain, charge -> isIn(back, charge));
         }
+        ended.stream().filter(one -> one.isInFlight).forEach(one -> owner.end(one.decision));
+        counted.forEach(one -> one.thenAccept(owner::end));
+        counted = List.of();
     }
 
     private static boolean isIn(List<Charge> some, Charge charge) {
