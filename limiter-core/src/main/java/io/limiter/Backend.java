@@ -135,12 +135,11 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
-     * Ends a call in flight: gives back what this outcome holds. Called at most once for an outcome. Returns at once.
-     *
-     * @return whether anything was held; it may fail, and what is held comes back by itself then
+     * Ends a call in flight: gives back what this outcome holds, before what is asked after that. Called at most once for an
+     * outcome. Returns at once; if that fails later, what is held comes back by itself.
      */
-    default CompletionStage<Boolean> end(LimitOutcome held) {
-        return refund(Decision.of(Decision.Source.IN_PROCESS, held));
+    default void end(LimitOutcome held) {
+        refund(Decision.of(Decision.Source.IN_PROCESS, held));
     }
 
     /** Holds here too what another backend has granted to calls in flight, because this one gave no decision. */

@@ -1,6 +1,8 @@
 package io.limiter;
 
 import io.limiter.internal.Access;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,9 @@ public final class LimitOutcome {
 
     /** The {@code stampMicros} of a reservation that is denied because there are too many. For this library. */
     public static final long HOLDS_FULL = -DenialReason.HOLDS_FULL.number();
+
+    /** A field of its own costs no memory there. */
+    private static final VarHandle ENDED = endedHandle();
 
     /** What is stored of such a one: this less how long to wait. */
     private static final long FULL = -16;
@@ -43,7 +48,8 @@ public final class LimitOutcome {
     private final long next;
     private final long reset;
     /** Whether the call that it took permits for has ended. */
-    private boolean ended;
+    @SuppressWarnings("unused") // by ENDED
+    private volatile boolean ended;
 
     /**
      * An outcome.
@@ -168,11 +174,17 @@ public final class LimitOutcome {
     }
 
     /** Claims the one end of what it holds: true the first time. For this library. */
-    public synchronized boolean claimEnd(Access library) {
+    public boolean claimEnd(Access library) {
         Objects.requireNonNull(library, "library");
-        boolean first = isInFlight() && !ended;
-        ended = true;
-        return first;
+        return isInFlight() && ENDED.compareAndSet(this, false, true);
+    }
+
+    private static VarHandle endedHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(LimitOutcome.class, "ended", boolean.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
     }
 
     @Override

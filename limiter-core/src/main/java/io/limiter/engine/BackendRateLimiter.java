@@ -69,8 +69,8 @@ final class BackendRateLimiter extends RateLimiter {
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
         HoldCounts counts = new HoldCounts(timer::nowMicros);
-        this.flights = new Flights(backend, fallback, waiting);
-        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts, flights);
+        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts, backend::inFlight);
+        this.flights = new Flights(backend, fallback, waiting, this::countsOf);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting, flights);
         this.holds = new Reservations(backend, fallback, failures, refunds, waiting, timer, counts, holdKeep, holdHash);
@@ -101,11 +101,11 @@ final class BackendRateLimiter extends RateLimiter {
         int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
         Asked known = lastAsked[slot];
         boolean isKnown = known != null && known.policy == policy;
-        boolean isInFlight = policy.isInFlight();
+        boolean isInFlight = Objects.requireNonNull(policy, "policy").isInFlight();
         if (isInFlight && !hasEnd) {
             Flights.check(new Charge(policy, key, permits));
         }
-        Backend.Decider decider = isKnown ? known.decider : backend.decider(Objects.requireNonNull(policy, "policy"));
+        Backend.Decider decider = isKnown ? known.decider : backend.decider(policy);
         Decision decision;
         try {
             decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
@@ -121,7 +121,7 @@ final class BackendRateLimiter extends RateLimiter {
             return counted(decision, false, Runnable::run);
         }
         counts.count(decision);
-        if (isInFlight) {
+        if (isInFlight && decision.allowed()) {
             flights.begin(decision);
         }
         if (!decision.allowed()) {
@@ -131,6 +131,11 @@ final class BackendRateLimiter extends RateLimiter {
             denials.add(decision, false, Runnable::run);
         }
         return decision;
+    }
+
+    private CallCounts countsOf(Policy policy) {
+        Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
+        return known != null && known.policy == policy ? known.counts : monitor.counts(policy.name(), executor);
     }
 
     @Override

@@ -20,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToLongBiFunction;
 import org.slf4j.Logger;
 
 /** The counts by policy; and what else a limiter shows, with which it is made. */
@@ -38,14 +39,14 @@ final class EngineMonitor extends LimiterMonitor {
     private final IntSupplier waiting;
 
     private final HoldCounts holds;
-    private final Flights flights;
+    private final ToLongBiFunction<String, FlightCount> flights;
 
     EngineMonitor(
             DenialRecord denials,
             Supplier<BackendHealth> health,
             IntSupplier waiting,
             HoldCounts holds,
-            Flights flights) {
+            ToLongBiFunction<String, FlightCount> flights) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
@@ -93,12 +94,12 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long inFlight(String policy) {
-        return flights.sum(policy);
+        return sum(policy, CallCounts.IN_FLIGHT);
     }
 
     @Override
     public long inFlight(String policy, FlightCount what) {
-        return flights.sum(policy, what);
+        return flights.applyAsLong(policy, what);
     }
 
     @Override
@@ -191,7 +192,7 @@ final class EngineMonitor extends LimiterMonitor {
             return known;
         }
         String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
-        CallCounts fresh = new CallCounts(CallCounts.BLOCKED + 1);
+        CallCounts fresh = new CallCounts(CallCounts.OF_POLICY);
         CallCounts other = rows.putIfAbsent(name, fresh);
         if (other != null) {
             return other;

@@ -4,13 +4,11 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.LimiterMonitor;
 import io.limiter.PermitRequest;
+import io.limiter.Policy;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -21,10 +19,18 @@ final class Flights {
     private final Backend backend;
     private final @Nullable Backend fallback;
     private final WaitQueues waiting;
-    private final Map<String, LongAdder> permits = new ConcurrentHashMap<>();
+    private final Function<Policy, CallCounts> counts;
 
-    /** @param waiting the calls that may continue when one ends */
-    Flights(Backend backend, @Nullable Backend fallback, WaitQueues waiting) {
+    /**
+     * @param waiting the calls that may continue when one ends
+     * @param counts those of a policy
+     */
+    Flights(
+            Backend backend,
+            @Nullable Backend fallback,
+            WaitQueues waiting,
+            Function<Policy, CallCounts> counts) {
+        this.counts = counts;
         this.backend = backend;
         this.fallback = fallback;
         this.waiting = waiting;
@@ -47,17 +53,6 @@ final class Flights {
         }
     }
 
-    /** How many permits are in flight under a policy. */
-    long sum(String policy) {
-        LongAdder sum = permits.get(policy);
-        return sum == null ? 0 : sum.sum();
-    }
-
-    /** How many of these the policy has had. */
-    long sum(String policy, LimiterMonitor.FlightCount what) {
-        return backend.inFlight(policy, what);
-    }
-
     /** Counts what a decision, and what shadows beside it, holds. */
     void begin(Decision decision) {
         Decision aside = decision.shadow(Access.LIBRARY);
@@ -65,8 +60,8 @@ final class Flights {
             begin(aside);
         }
         if (decision.allowed()) {
-            for (LimitOutcome outcome : decision.outcomes()) {
-                count(outcome, outcome.charge().permits());
+            if (!decision.outcomes().isEmpty()) {
+                decision.charges().forEach(charge -> count(charge, charge.permits()));
             }
             if (decision.source() == Decision.Source.LOCAL_FALLBACK) {
                 backend.adopt(decision);
@@ -74,13 +69,9 @@ final class Flights {
         }
     }
 
-    private void count(LimitOutcome outcome, long number) {
-        if (outcome.isInFlight()) {
-            String policy = outcome.policy().name();
-            String name = permits.size() < EngineMonitor.MOST_POLICIES || permits.containsKey(policy)
-                    ? policy
-                    : EngineMonitor.OTHERS;
-            permits.computeIfAbsent(name, none -> new LongAdder()).add(number);
+    private void count(Charge charge, long permits) {
+        if (charge.policy().isInFlight()) {
+            counts.apply(charge.policy()).add(CallCounts.IN_FLIGHT, permits);
         }
     }
 
@@ -102,8 +93,9 @@ final class Flights {
     /** Claims the one end of what an outcome holds. */
     boolean claim(LimitOutcome outcome) {
         boolean first = outcome.isInFlight() && outcome.claimEnd(Access.LIBRARY);
-        if (first) {
-            count(outcome, -outcome.charge().permits());
+        // Once for each charge, however many such limits its policy has.
+        if (first && outcome.limit().equals(outcome.policy().limits().get(0))) {
+            count(outcome.charge(), -outcome.charge().permits());
         }
         return first;
     }
@@ -117,12 +109,9 @@ final class Flights {
 
     private void end(LimitOutcome outcome, Backend holder) {
         try {
-            holder.end(outcome).whenComplete((held, failure) -> {
-                if (failure != null) {
-                    LOG.debug("the end of a call is not known yet", failure);
-                }
-                waiting.wake(outcome);
-            });
+            holder.end(outcome);
+            // At once: who asks from now on is answered after that.
+            waiting.wake(outcome);
         } catch (RuntimeException failed) {
             LOG.debug("a call could not be ended", failed);
         }

@@ -38,6 +38,17 @@ final class ConcurrentState extends State {
         return held;
     }
 
+    /** The call has ended; false if this was dropped. It needs no time. */
+    boolean end(long permits) {
+        lock();
+        try {
+            count = Math.max(0, count - permits);
+            return !isDropped();
+        } finally {
+            unlock();
+        }
+    }
+
     /** Calls stay in flight, whatever is forgotten. */
     @Override
     void clear() {}

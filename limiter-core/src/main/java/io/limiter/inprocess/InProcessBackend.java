@@ -107,8 +107,11 @@ public final class InProcessBackend implements Backend {
     }
 
     @Override
-    public CompletionStage<Boolean> end(LimitOutcome held) {
-        return CompletableFuture.completedFuture(end(held, false));
+    public void end(LimitOutcome held) {
+        State own = table.find(LimitStates.Name.of(held.policy(), held.limit()), held.charge().key());
+        if (!(own instanceof ConcurrentState state && state.end(held.charge().permits()))) {
+            end(held, false);
+        }
     }
 
     @Override

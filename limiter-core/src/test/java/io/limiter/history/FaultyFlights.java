@@ -61,20 +61,18 @@ final class FaultyFlights implements Backend {
     }
 
     @Override
-    public CompletionStage<Boolean> end(LimitOutcome held) {
-        if (fault == Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE || !isNow()) {
-            return backend.end(held);
+    public void end(LimitOutcome held) {
+        boolean isNow = fault != Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE && isNow();
+        if (!isNow || fault != Fault.NEVER_ENDS) {
+            backend.end(held);
         }
-        return switch (fault) {
-            case NEVER_ENDS -> CompletableFuture.completedFuture(true);
-            case ENDS_TWICE -> backend.end(held).thenCompose(first -> backend.end(held));
-            default -> {
-                // As if a renewal of the ended call came after its end.
-                CompletionStage<Boolean> ended = backend.end(held);
-                backend.adopt(again(Decision.of(Decision.Source.LOCAL_FALLBACK, held)));
-                yield ended;
-            }
-        };
+        if (isNow && fault == Fault.ENDS_TWICE) {
+            backend.end(held);
+        }
+        if (isNow && fault == Fault.RENEWED_AFTER_THE_END) {
+            // As if a renewal of the ended call came after its end.
+            backend.adopt(again(Decision.of(Decision.Source.LOCAL_FALLBACK, held)));
+        }
     }
 
     @Override

@@ -33,9 +33,9 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "b35790aed0958059e3d80e2163b496bb753d1568"),
-                Map.entry("batch", "69b0cfaa5d5b853c506a63d8f1f54c063286657f"),
+                Map.entry("batch", "4c10938cc26a020cd4d561411ebbb055c5d7651f"),
                 Map.entry("block", "ca66fd9eb997ee22b87b1d5d9b27c3694c4bf7c9"),
-                Map.entry("concurrent", "33163cb6dd695927c828f874d463774e38ae5069"),
+                Map.entry("concurrent", "b5b3bf969927446e17e770f66e1b426092d36f7d"),
                 Map.entry("distinct", "4e8c86581f95d03072e29ca5852c945b25e7b907"),
                 Map.entry("fixed_window", "3e5bce96c196422f9c3fe53c8e0baab4481ac9b7"),
                 Map.entry("key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e"),

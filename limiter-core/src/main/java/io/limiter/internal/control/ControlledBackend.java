@@ -247,8 +247,8 @@ public final class ControlledBackend implements Backend {
     }
 
     @Override
-    public CompletionStage<Boolean> end(LimitOutcome held) {
-        return inner.end(held);
+    public void end(LimitOutcome held) {
+        inner.end(held);
     }
 
     @Override
