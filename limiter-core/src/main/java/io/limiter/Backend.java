@@ -135,6 +135,22 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
+     * Ends a call in flight: gives back what this outcome holds, before what is asked after that. Called at most once for an
+     * outcome. Returns at once; if that fails later, what is held comes back by itself.
+     */
+    default void end(LimitOutcome held) {
+        refund(Decision.of(Decision.Source.IN_PROCESS, held));
+    }
+
+    /** Holds here too what another backend has granted to calls in flight, because this one gave no decision. */
+    default void adopt(Decision decision) {}
+
+    /** How many of these calls in flight the policy has had here. */
+    default long inFlight(String policy, LimiterMonitor.FlightCount what) {
+        return 0;
+    }
+
+    /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.
      *
      * @return whether all of that is confirmed, now or before; false where a hold has run out, or was given back

@@ -166,7 +166,7 @@ public final class Decision {
     }
 
     /**
-     * The limit that matters most: of a denial the one with the longest retryAfter ({@code never} is the longest), of an
+     * The limit that matters most: of a denial the one with the longest retryAfter ({@code never} is the longest, unknown the shortest), of an
      * admission the one with the least remaining. The first of several equal ones. Empty if nothing was counted.
      */
     public Optional<LimitOutcome> binding() {
@@ -175,7 +175,7 @@ public final class Decision {
 
     /**
      * Microseconds until the call would be allowed if there are no other calls: 0 when allowed, {@link
-     * LimitOutcome#NEVER} when it asks for more than a limit can ever grant, also when the backend is unreachable. One
+     * LimitOutcome#UNKNOWN} when it waits only for calls in flight, {@link LimitOutcome#NEVER} when it asks for more than a limit can ever grant, also when the backend is unreachable. One
      * second when the time is unknown because the backend is unreachable.
      */
     public long retryAfterMicros() {
@@ -197,10 +197,15 @@ public final class Decision {
                         .anyMatch(limit -> charge.permits() > limit.spec().capacity()));
     }
 
-    /** Time until the call would be allowed if there are no other calls: zero when allowed, empty when it never can be. */
+    /** Whether it is denied only because of calls in flight, so that nobody knows when it would be allowed: {@link #retryAfter} is empty. */
+    public boolean isRetryUnknown() {
+        return retryAfterMicros() == LimitOutcome.UNKNOWN;
+    }
+
+    /** Time until the call would be allowed if there are no other calls: zero when allowed, empty when it never can be or {@linkplain #isRetryUnknown nobody knows}. */
     public Optional<Duration> retryAfter() {
         long micros = retryAfterMicros();
-        return micros == LimitOutcome.NEVER ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
+        return micros < 0 ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
     }
 
     /** Permits that the binding limit has left; 0 if nothing was counted. */
@@ -248,10 +253,9 @@ public final class Decision {
         if (one.allowed() != than.allowed()) {
             return !one.allowed();
         }
-        // As unsigned numbers NEVER, which is -1, is the longest.
         return one.allowed()
                 ? !(one.limit() instanceof Penalty) && one.remaining() < than.remaining()
-                : Long.compareUnsigned(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
+                : LimitOutcome.compareWaits(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
     }
 
     @Override

@@ -4,11 +4,12 @@ import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
  * A reservation: permits that were taken for a call whose cost is known later. It ends when it is {@linkplain
- * RateLimiter#settle settled} or {@linkplain RateLimiter#cancel cancelled}, or by itself. Immutable.
+ * RateLimiter#settle settled} or {@linkplain RateLimiter#cancel cancelled}, or by itself. Thread-safe.
  */
 public final class Hold {
     private final Decision decision;
@@ -16,6 +17,7 @@ public final class Hold {
     private final Settlement worst;
     private final List<Policy> announced;
     private final Function<Hold, String> tokens;
+    private final AtomicBoolean refunded = new AtomicBoolean();
 
     /**
      * For this library.
@@ -55,6 +57,12 @@ public final class Hold {
      */
     public String token() {
         return tokens.apply(this);
+    }
+
+    /** Claims the only refund of what was taken beside it. For this library. */
+    public boolean claimRefund(Access library) {
+        Objects.requireNonNull(library, "library");
+        return refunded.compareAndSet(false, true);
     }
 
     /** Its terms. For this library. */

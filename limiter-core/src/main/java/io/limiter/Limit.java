@@ -45,6 +45,7 @@ public abstract class Limit {
             case DISTINCT -> new DistinctMembers(name, spec);
             case BLOCK -> new Penalty(name, spec);
             case ALLOTMENT -> new Stock(name, spec);
+            case CONCURRENT -> new ConcurrentLimit(name, spec);
         };
     }
 
@@ -94,6 +95,24 @@ public abstract class Limit {
     }
 
     /**
+     * At most {@code permits} in flight at the same moment, from admission to the end of the call: {@link RateLimiter#enter}.
+     * The permits of an instance that died come back after 30 seconds.
+     */
+    public static Limit concurrent(long permits) {
+        return concurrent(permits, Duration.of(LimitSpec.USUAL_HOLD_MICROS, ChronoUnit.MICROS));
+    }
+
+    /**
+     * The same with another time.
+     *
+     * @param hold after which time the permits of an instance that died come back, from 1 second to 1 hour; a third of it is
+     *     how often an instance renews its own
+     */
+    public static Limit concurrent(long permits, Duration hold) {
+        return new ConcurrentLimit(null, LimitSpec.of(Algorithm.CONCURRENT, permits, hold));
+    }
+
+    /**
      * Blocks a key that the other limits of its policy deny repeatedly: that number of denials within a window that starts
      * with the first one.
      *
@@ -125,7 +144,7 @@ public abstract class Limit {
         return permits;
     }
 
-    /** The time after which what was taken counts no more, or by which as many have refilled; of a stock, a hold's. */
+    /** The time after which what was taken counts no more, or by which as many have refilled; of a stock and of calls in flight, a hold's. */
     public Duration period() {
         return Duration.of(spec.periodMicros(), ChronoUnit.MICROS);
     }
@@ -146,6 +165,11 @@ public abstract class Limit {
     /** What the backends count. For this library. */
     public LimitSpec spec() {
         return spec;
+    }
+
+    /** Whether it caps calls in flight. */
+    boolean isInFlight() {
+        return spec.algorithm().isInFlight();
     }
 
     /** The name that the policy gave. */

@@ -1,10 +1,13 @@
 package io.limiter;
 
+import io.limiter.internal.Access;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer of one limit to one charge. Immutable. Durations are in microseconds.
+ * The answer of one limit to one charge. Thread-safe; the answer never changes. Durations are in microseconds.
  *
  * <p>Example: 3 per 10 s as a sliding log, one call at 0 s, 4 s and 9 s, and a fourth at 9.5 s: {@code allowed} false,
  * {@code remaining} 0, {@code retryAfterMicros} and {@code nextMicros} 500 000 (the call of 0 s leaves the log at 10 s),
@@ -14,8 +17,14 @@ public final class LimitOutcome {
     /** The {@code retryAfterMicros} of a charge that can never be allowed. */
     public static final long NEVER = -1;
 
+    /** The {@code retryAfterMicros} of a charge that is allowed when calls in flight end, which nobody knows. */
+    public static final long UNKNOWN = -8;
+
     /** The {@code stampMicros} of a reservation that is denied because there are too many. For this library. */
     public static final long HOLDS_FULL = -DenialReason.HOLDS_FULL.number();
+
+    /** A field of its own costs no memory there. */
+    private static final VarHandle ENDED = endedHandle();
 
     /** What is stored of such a one: this less how long to wait. */
     private static final long FULL = -16;
@@ -38,6 +47,9 @@ public final class LimitOutcome {
 
     private final long next;
     private final long reset;
+    /** Whether the call that it took permits for has ended. */
+    @SuppressWarnings("unused") // by ENDED
+    private volatile boolean ended;
 
     /**
      * An outcome.
@@ -111,10 +123,19 @@ public final class LimitOutcome {
     /**
      * Time until this charge would be allowed if there are no other calls; 0 when allowed, {@link #NEVER} when it asks
      * for more than the
-     * limit can ever give.
+     * limit can ever give, {@link #UNKNOWN} where it waits for calls in flight.
      */
     public long retryAfterMicros() {
-        return allowed ? 0 : stampOrWait <= FULL ? FULL - stampOrWait : Math.max(NEVER, stampOrWait);
+        if (allowed || stampOrWait == UNKNOWN) {
+            return allowed ? 0 : UNKNOWN;
+        }
+        return stampOrWait <= FULL ? FULL - stampOrWait : Math.max(NEVER, stampOrWait);
+    }
+
+    /** Compares two {@link #retryAfterMicros}: the longest is {@link #NEVER}, the shortest {@link #UNKNOWN}. */
+    public static int compareWaits(long one, long other) {
+        // As unsigned numbers NEVER, which is -1, is the longest.
+        return Long.compareUnsigned(one == UNKNOWN ? 0 : one, other == UNKNOWN ? 0 : other);
     }
 
     /** Why the limit denies the charge; null where it allows it. */
@@ -145,6 +166,25 @@ public final class LimitOutcome {
      */
     public long stampMicros() {
         return allowed ? stampOrWait : 0;
+    }
+
+    /** Whether it holds permits until the end of the call. For this library. */
+    public boolean isInFlight() {
+        return limit.isInFlight() && allowed && permits > 0;
+    }
+
+    /** Claims the one end of what it holds: true the first time. For this library. */
+    public boolean claimEnd(Access library) {
+        Objects.requireNonNull(library, "library");
+        return isInFlight() && ENDED.compareAndSet(this, false, true);
+    }
+
+    private static VarHandle endedHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(LimitOutcome.class, "ended", boolean.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
     }
 
     @Override

@@ -68,7 +68,7 @@ public abstract class LimiterMonitor {
         /** The time since the last denial. */
         Duration sinceLast();
 
-        /** What is left of the wait that the last denial gave: zero when it is over, null for never. */
+        /** What is left of the wait that the last denial gave: zero when it is over or was unknown, null for never. */
         @Nullable
         Duration retryAfter();
     }
@@ -134,6 +134,20 @@ public abstract class LimiterMonitor {
 
     /** How many permits the reservations that this instance has made hold now, up to 100 000 reservations in all. */
     public abstract long held(String policy);
+
+    /** What is counted of calls in flight. */
+    public enum FlightCount {
+        /** Permits that Redis had lost, by an outage or because this instance could not renew them, and that are held again. */
+        LOST,
+        /** How many of these are above the limit (RL-416). */
+        OVERRUN
+    }
+
+    /** How many of these the policy has had in this instance. */
+    public abstract long inFlight(String policy, FlightCount what);
+
+    /** How many permits the calls in flight of this instance hold now under the policy. */
+    public abstract long inFlight(String policy);
 
     /** How often the backend gave no decision, for this reason. */
     public abstract long failures(BackendException.Kind kind);

@@ -24,6 +24,7 @@ public final class PermitRequest {
     private final Backend.Mode mode;
     private final boolean shadow;
     private final boolean blocking;
+    private final boolean end;
     /** By {@link Charge#quota}: those of a local share are other charges. Null if the call can't wait. */
     private final @Nullable Map<List<@Nullable Object>, Duration> maxWaits;
 
@@ -32,11 +33,13 @@ public final class PermitRequest {
             Backend.Mode mode,
             boolean shadow,
             boolean blocking,
+            boolean end,
             @Nullable Map<List<@Nullable Object>, Duration> maxWaits) {
         this.charges = charges;
         this.mode = mode;
         this.shadow = shadow;
         this.blocking = blocking;
+        this.end = end;
         this.maxWaits = maxWaits;
     }
 
@@ -58,7 +61,7 @@ public final class PermitRequest {
         if (checked.size() > 1) {
             checkDistinct(checked);
         }
-        return new PermitRequest(checked, Backend.Mode.TAKE, false, false, null);
+        return new PermitRequest(checked, Backend.Mode.TAKE, false, false, false, null);
     }
 
     private static void checkDistinct(List<Charge> charges) {
@@ -98,7 +101,7 @@ public final class PermitRequest {
         for (Charge charge : charges) {
             waits.put(charge.quota(), checked(charge.policy(), longest.apply(charge)));
         }
-        return new PermitRequest(charges, mode, shadow, blocking, waits);
+        return new PermitRequest(charges, mode, shadow, blocking, end, waits);
     }
 
     private static Duration checked(Policy policy, Duration wait) {
@@ -115,7 +118,7 @@ public final class PermitRequest {
 
     /** The same, but it takes and counts nothing, and never waits. */
     public PermitRequest withLook() {
-        return new PermitRequest(charges, Backend.Mode.LOOK, shadow, blocking, maxWaits);
+        return new PermitRequest(charges, Backend.Mode.LOOK, shadow, blocking, end, maxWaits);
     }
 
     /**
@@ -123,12 +126,12 @@ public final class PermitRequest {
      * denial counts. For a caller that needs something costly before it can ask with all its charges. It never waits.
      */
     public PermitRequest withCheck() {
-        return new PermitRequest(charges, Backend.Mode.ASK, shadow, blocking, maxWaits);
+        return new PermitRequest(charges, Backend.Mode.ASK, shadow, blocking, end, maxWaits);
     }
 
     /** The same, but a denial has no effect on the caller: {@link LimiterMonitor#busiest} lists it separately. It never waits. */
     public PermitRequest withShadow() {
-        return new PermitRequest(charges, mode, true, blocking, maxWaits);
+        return new PermitRequest(charges, mode, true, blocking, end, maxWaits);
     }
 
     /**
@@ -136,7 +139,12 @@ public final class PermitRequest {
      * its future is complete when it returns, unless the call waits.
      */
     public PermitRequest withBlocking() {
-        return new PermitRequest(charges, mode, shadow, true, maxWaits);
+        return new PermitRequest(charges, mode, shadow, true, end, maxWaits);
+    }
+
+    /** The same by a caller that {@linkplain RateLimiter#end ends} each decision that it gets, which policies {@linkplain Policy#isInFlight of calls in flight} need. */
+    public PermitRequest withEnd() {
+        return new PermitRequest(charges, mode, shadow, blocking, true, maxWaits);
     }
 
     /** What the call costs. */
@@ -152,6 +160,11 @@ public final class PermitRequest {
     /** Whether a denial has no effect on the caller. */
     public boolean isShadow() {
         return shadow;
+    }
+
+    /** Whether the caller ends what it is granted. */
+    public boolean hasEnd() {
+        return end;
     }
 
     /** Whether the calling thread may wait for the backend. */

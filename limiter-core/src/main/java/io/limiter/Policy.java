@@ -30,6 +30,7 @@ public final class Policy {
     private final FailureMode onFailure;
     private final @Nullable Duration deadline;
     private final int holds;
+    private final boolean inFlight;
 
     private Policy(String name, List<Limit> given, FailureMode onFailure, @Nullable Duration deadline, int holds) {
         LimitSpec.checkName("policy", name);
@@ -55,6 +56,7 @@ public final class Policy {
         this.onFailure = onFailure;
         this.deadline = deadline;
         this.holds = holds;
+        this.inFlight = limits.get(0).isInFlight();
     }
 
     /**
@@ -88,7 +90,7 @@ public final class Policy {
         return name;
     }
 
-    /** Its limits, and after them its {@link #penalty} if it has one. Each has a name. */
+    /** Its limits, those of calls in flight first, and after them its {@link #penalty} if it has one. Each has a name. */
     public List<Limit> limits() {
         return limits;
     }
@@ -96,6 +98,11 @@ public final class Policy {
     /** How many reservations of one key are kept at most; 0 if it can't be reserved. */
     public int holds() {
         return holds;
+    }
+
+    /** Whether one of its limits caps calls in flight: then who takes its permits must {@linkplain RateLimiter#enter end} the call. */
+    public boolean isInFlight() {
+        return inFlight;
     }
 
     /** What answers when the backend can't. */
@@ -161,8 +168,10 @@ public final class Policy {
         Objects.requireNonNull(library, "library");
         Policy other = new Policy(name, others, onFailure, deadline, holds);
         if (takesMembers() != other.takesMembers()
+                || !inFlight && other.inFlight
                 || Stream.concat(limits.stream(), others.stream()).anyMatch(Stock.class::isInstance)) {
-            throw new IllegalArgumentException("limits that count members can't replace others, and a stock none");
+            throw new IllegalArgumentException(
+                    "limits that count members, or calls in flight, can't replace others, and a stock none");
         }
         return other.penalty() == null ? other.withPenalty(penalty()) : other;
     }
@@ -207,15 +216,16 @@ public final class Policy {
                     && !limit.spec().algorithm().takesHolds()) {
                 throw new IllegalArgumentException("RL-181 policy '" + name + "' has holds, and its limit '" + limit
                         + "' can't be reserved; leave 'holds' out (a stock has a hold of its own), or make it fixed,"
-                        + " sliding-list, sliding-zset or token-bucket");
+                        + " sliding-list, sliding-zset or token-bucket; calls in flight need a policy of their own");
             }
         }
     }
 
-    /** A block is the last one, because it counts what the others deny. */
+    /** Calls in flight first, which a block does not count; a block last, because it counts what the others deny. */
     private static List<Limit> inOrder(String policy, List<Limit> limits) {
         List<Limit> ordered = new ArrayList<>(limits);
-        ordered.sort(Comparator.comparing(limit -> limit instanceof Penalty));
+        ordered.sort(Comparator.comparing((Limit limit) -> limit instanceof Penalty)
+                .thenComparing(limit -> !limit.isInFlight()));
         if (ordered.size() > 1 && ordered.get(ordered.size() - 2) instanceof Penalty) {
             throw new IllegalArgumentException("policy '" + policy + "' has two blocks; give it one");
         }
@@ -227,7 +237,7 @@ public final class Policy {
                 limits.stream().filter(limit -> !(limit instanceof Penalty)).count();
         Map<String, Long> periods = limits.stream()
                 .filter(limit -> limit.name() == null)
-                .collect(Collectors.groupingBy(limit -> limit.spec().periodText(), Collectors.counting()));
+                .collect(Collectors.groupingBy(limit -> limit.spec().label(), Collectors.counting()));
         Set<String> names = new HashSet<>();
         Set<String> identities = new HashSet<>();
         List<Limit> named = new ArrayList<>(limits.size());
@@ -237,8 +247,8 @@ public final class Policy {
                     : limit.called(
                             quotas == 1
                                     ? policy
-                                    : policy + "-" + limit.spec().periodText()
-                                            + (periods.getOrDefault(limit.spec().periodText(), 0L) > 1
+                                    : policy + "-" + limit.spec().label()
+                                            + (periods.getOrDefault(limit.spec().label(), 0L) > 1
                                                     ? "-" + limit.kind()
                                                     : ""));
             if (!names.add(one.givenName())) {
@@ -247,9 +257,7 @@ public final class Policy {
             }
             if (!identities.add(one.spec().identity() + " " + one.kind())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits with one state (" + one
-                        + "); give one of them a name of its own ('" + limit.permits() + "/"
-                        + limit.spec().periodText()
-                        + " name other')");
+                        + "); give one of them a name of its own ('" + limit.called("other") + "')");
             }
             named.add(one);
         }

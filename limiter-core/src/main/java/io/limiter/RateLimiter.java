@@ -89,7 +89,7 @@ public abstract class RateLimiter implements AutoCloseable {
 
     /**
      * Gives back what an allowed decision took, as far as it still counts: of a fixed window only while that window
-     * lasts, of a log the call's own entries, of a bucket what has not refilled since. A second refund of a decision
+     * lasts, of a log the call's own entries, of a bucket what has not refilled since; a call in flight has ended. A second refund of a decision
      * has no effect.
      *
      * @return whether anything was given back; false also when the backend can't do it now
@@ -120,13 +120,66 @@ public abstract class RateLimiter implements AutoCloseable {
     public abstract CompletableFuture<Boolean> confirmAsync(Decision decision);
 
     /**
+     * Begins a call that holds permits until it ends: as {@link #tryAcquire(PermitRequest)}. Needed for policies with a {@linkplain
+     * Limit#concurrent limit of calls in flight}. Close what is returned when the call has ended, whatever its decision is.
+     */
+    public InFlight enter(List<Charge> charges) {
+        return new InFlight(this, tryAcquire(PermitRequest.of(charges).withEnd()));
+    }
+
+    /** The same under one policy. */
+    public InFlight enter(Policy policy, PartitionKey key, long permits) {
+        return enter(List.of(new Charge(policy, key, permits)));
+    }
+
+    /**
+     * As {@link #enter(List)} for a request that may wait.
+     *
+     * @throws InterruptedException as {@link #acquire}
+     */
+    public InFlight enter(PermitRequest request) throws InterruptedException {
+        return new InFlight(this, acquire(request.withEnd()));
+    }
+
+    /** As {@link #acquireAsync}. What is granted after the future was cancelled is ended. */
+    public CompletableFuture<InFlight> enterAsync(PermitRequest request) {
+        CompletableFuture<Decision> asked = acquireAsync(request.withEnd());
+        CompletableFuture<InFlight> entered = new CompletableFuture<>();
+        entered.whenComplete((call, cancelled) -> {
+            if (call == null) {
+                asked.cancel(false);
+            }
+        });
+        asked.whenComplete((decision, failure) -> {
+            if (failure != null) {
+                entered.completeExceptionally(failure);
+            } else if (!entered.complete(new InFlight(this, decision))) {
+                end(decision);
+            }
+        });
+        return entered;
+    }
+
+    /** A call that is ended by this. For this library. */
+    protected final InFlight entered(Decision decision) {
+        return new InFlight(this, decision);
+    }
+
+    /**
+     * Ends a call in flight, once, without waiting for the backend: gives back what its decision holds, not what rates have counted.
+     * Does nothing where it holds nothing. Never throws.
+     */
+    public abstract void end(Decision decision);
+
+    /**
      * Reserves permits for a call whose cost is known later, for example the tokens of a language model: decides as {@link
      * #tryAcquire}, all or nothing, with an estimate. Without a settlement the permits come back by themselves.
      *
-     * @param charges as of a {@link PermitRequest}, to policies {@linkplain Policy#withHolds with holds}; at least one permit
-     *     each, without request ids
+     * @param charges as of a {@link PermitRequest}; at least one to a policy {@linkplain Policy#withHolds with holds}, those without
+     *     request ids. Those to other policies are taken as usual: a settlement with 0 gives them back, any other leaves them, and
+     *     calls in flight {@linkplain #end end}
      * @param ttl after which time the permits come back, from 1 ms to 1 day
-     * @throws IllegalArgumentException if a policy has no holds, an argument is out of its range, there is no charge, or two are to
+     * @throws IllegalArgumentException if no policy has holds, an argument is out of its range, there is no charge, or two are to
      *     the same policy and key
      */
     public abstract Hold reserve(List<Charge> charges, Duration ttl);

@@ -165,6 +165,7 @@ class HouseRulesTest {
                         "io.limiter.DenialReason",
                         "io.limiter.application.Derived",
                         "io.limiter.FailureMode",
+                        "io.limiter.InFlight",
                         "io.limiter.Limit",
                         "io.limiter.Hold",
                         "io.limiter.LimitOutcome",

@@ -3,6 +3,7 @@ package io.limiter.benchmark;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.InFlight;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
@@ -94,6 +95,21 @@ public final class Ours implements AutoCloseable {
     /** Takes one permit. */
     public Decision decide(PartitionKey key) {
         return asked.tryAcquire(policy, key, 1);
+    }
+
+    /** One call from its admission to its end. */
+    public Decision enterAndEnd(PartitionKey key) {
+        try (InFlight call = asked.enter(policy, key, 1)) {
+            return call.decision();
+        }
+    }
+
+    /** The same without blocking. */
+    public CompletionStage<Decision> enterAndEndAsync(PartitionKey key) {
+        return asked.enterAsync(PermitRequest.of(policy, key, 1)).thenApply(call -> {
+            call.close();
+            return call.decision();
+        });
     }
 
     /** Takes one permit for a member that has asked for none before. */

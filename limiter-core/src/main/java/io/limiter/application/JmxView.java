@@ -4,6 +4,7 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
+import io.limiter.Policy;
 import io.limiter.internal.DiagnosticLog;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
@@ -14,6 +15,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToLongBiFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -89,19 +91,34 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
 
     @Override
     public Map<String, Long> getHeld() {
-        return withHolds(monitor()::held);
+        return of(policy -> policy.holds() > 0, monitor()::held);
+    }
+
+    @Override
+    public Map<String, Long> getInFlight() {
+        return of(Policy::isInFlight, monitor()::inFlight);
+    }
+
+    @Override
+    public Map<String, Map<LimiterMonitor.FlightCount, Long>> getInFlightAgain() {
+        return of(
+                Policy::isInFlight,
+                policy -> by(
+                        LimiterMonitor.FlightCount.values(), what -> monitor().inFlight(policy, what)));
     }
 
     @Override
     public Map<String, Map<LimiterMonitor.HoldCount, Long>> getHolds() {
-        return withHolds(policy ->
-                by(LimiterMonitor.HoldCount.values(), what -> monitor().holds(policy, what)));
+        return of(
+                policy -> policy.holds() > 0,
+                policy ->
+                        by(LimiterMonitor.HoldCount.values(), what -> monitor().holds(policy, what)));
     }
 
-    private <T> Map<String, T> withHolds(Function<String, T> count) {
+    private <T> Map<String, T> of(Predicate<Policy> which, Function<String, T> count) {
         Map<String, T> all = new TreeMap<>();
         limiter.policies().forEach((name, policy) -> {
-            if (policy.holds() > 0) {
+            if (which.test(policy)) {
                 all.put(name, count.apply(name));
             }
         });

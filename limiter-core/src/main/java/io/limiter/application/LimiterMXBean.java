@@ -28,6 +28,12 @@ public interface LimiterMXBean {
     /** What became of reservations, by policy and event; only policies with holds. */
     Map<String, Map<LimiterMonitor.HoldCount, Long>> getHolds();
 
+    /** How many permits the calls in flight of this instance hold, by policy; only policies of calls in flight. */
+    Map<String, Long> getInFlight();
+
+    /** Those that Redis had lost, and how many of them were above the limit; only policies of calls in flight. */
+    Map<String, Map<LimiterMonitor.FlightCount, Long>> getInFlightAgain();
+
     /** How often the backend gave no decision, by reason. */
     Map<BackendException.Kind, Long> getFailures();
 

@@ -5,6 +5,7 @@ import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Hold;
+import io.limiter.InFlight;
 import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
@@ -45,6 +46,7 @@ final class BackendRateLimiter extends RateLimiter {
     private final FailureAnswers failures;
     private final Refunds refunds;
     private final Reservations holds;
+    private final Flights flights;
     private final WaitQueues waiting;
 
     /** What a call to a policy needs. */
@@ -67,10 +69,11 @@ final class BackendRateLimiter extends RateLimiter {
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
         HoldCounts counts = new HoldCounts(timer::nowMicros);
-        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts);
+        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts, backend::inFlight);
+        this.flights = new Flights(backend, fallback, waiting, this::countsOf);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
-        this.refunds = new Refunds(backend, fallback, waiting);
-        this.holds = new Reservations(backend, fallback, failures, waiting, timer, counts, holdKeep, holdHash);
+        this.refunds = new Refunds(backend, fallback, waiting, flights);
+        this.holds = new Reservations(backend, fallback, failures, refunds, waiting, timer, counts, holdKeep, holdHash);
     }
 
     @Override
@@ -79,17 +82,30 @@ final class BackendRateLimiter extends RateLimiter {
         Charge first = charges.get(0);
         boolean isSingle = charges.size() == 1 && request.mode() == Backend.Mode.TAKE && !request.isShadow();
         return isSingle && first.isPlain()
-                ? tryAcquire(first.policy(), first.key(), first.permits())
-                : finished(request, decideNow(charges(request), request.mode()), Runnable::run);
+                ? take(first.policy(), first.key(), first.permits(), request.hasEnd())
+                : finished(Flights.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
     }
 
     /** The same as for a request, on a shorter path. */
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
+        return take(policy, key, permits, false);
+    }
+
+    @Override
+    public InFlight enter(Policy policy, PartitionKey key, long permits) {
+        return entered(take(policy, key, permits, true));
+    }
+
+    private Decision take(Policy policy, PartitionKey key, long permits, boolean hasEnd) {
         int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
         Asked known = lastAsked[slot];
         boolean isKnown = known != null && known.policy == policy;
-        Backend.Decider decider = isKnown ? known.decider : backend.decider(Objects.requireNonNull(policy, "policy"));
+        boolean isInFlight = Objects.requireNonNull(policy, "policy").isInFlight();
+        if (isInFlight && !hasEnd) {
+            Flights.check(new Charge(policy, key, permits));
+        }
+        Backend.Decider decider = isKnown ? known.decider : backend.decider(policy);
         Decision decision;
         try {
             decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
@@ -105,6 +121,9 @@ final class BackendRateLimiter extends RateLimiter {
             return counted(decision, false, Runnable::run);
         }
         counts.count(decision);
+        if (isInFlight && decision.allowed()) {
+            flights.begin(decision);
+        }
         if (!decision.allowed()) {
             if (decision.blocked()) {
                 counts.increment(CallCounts.BLOCKED);
@@ -112,6 +131,11 @@ final class BackendRateLimiter extends RateLimiter {
             denials.add(decision, false, Runnable::run);
         }
         return decision;
+    }
+
+    private CallCounts countsOf(Policy policy) {
+        Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
+        return known != null && known.policy == policy ? known.counts : monitor.counts(policy.name(), executor);
     }
 
     @Override
@@ -133,6 +157,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public CompletableFuture<Decision> acquireAsync(PermitRequest request) {
+        Flights.checked(request);
         Function<List<Charge>, CompletableFuture<Decision>> ask = request.isBlocking()
                 ? asked -> CompletableFuture.completedFuture(decideNow(asked, request.mode()))
                 : asked -> ask(asked, request.mode());
@@ -141,6 +166,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public List<CompletableFuture<Decision>> acquireEachAsync(List<PermitRequest> requests) {
+        requests.forEach(Flights::checked);
         if (!requests.stream().allMatch(BackendRateLimiter::isSingle)) {
             return requests.stream().map(this::acquireAsync).toList();
         }
@@ -173,10 +199,14 @@ final class BackendRateLimiter extends RateLimiter {
         boolean counts =
                 request.mode() == Backend.Mode.TAKE || request.mode() == Backend.Mode.ASK && !decision.allowed();
         if (counts) {
+            if (request.hasEnd()) {
+                flights.begin(decision);
+            }
             return counted(decision, request.isShadow(), listening);
         }
         // It took nothing, so there is nothing to give back.
         decision.claimRefund(Access.LIBRARY);
+        decision.outcomes().forEach(outcome -> outcome.claimEnd(Access.LIBRARY));
         return decision;
     }
 
@@ -214,6 +244,11 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     @Override
+    public void end(Decision decision) {
+        flights.end(decision);
+    }
+
+    @Override
     public boolean confirm(Decision decision) {
         return BackendException.join(Access.LIBRARY, refunds.confirm(decision));
     }
@@ -239,6 +274,7 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private Hold counted(Hold hold) {
+        flights.begin(hold.decision());
         counted(hold.decision(), false, executor);
         return hold;
     }
@@ -308,6 +344,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     /** Counts and completes a call that could wait. What a cancelled one took is given back. */
     private void complete(CompletableFuture<Decision> promise, Decision decision) {
+        flights.begin(decision);
         if (!promise.isDone()) {
             counted(decision, false, executor);
         }

@@ -17,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 final class CallCounts {
     /** The number of the denials because of a block; before it those of each {@linkplain #number source}. */
     static final int BLOCKED = Decision.Source.values().length * 2;
+    /** The number of permits in flight. */
+    static final int IN_FLIGHT = BLOCKED + 1;
+    /** How many numbers a policy has. */
+    static final int OF_POLICY = IN_FLIGHT + 1;
 
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int THREADS = 64;
@@ -50,19 +54,23 @@ final class CallCounts {
     }
 
     void increment(int number) {
+        add(number, 1);
+    }
+
+    void add(int number, long more) {
         Thread thread = Thread.currentThread();
         int slot = (int) thread.getId() & THREADS - 1;
         Own mine = own.getAcquire(slot);
         if (mine != null && mine.refersTo(thread)) {
-            COUNT.setOpaque(mine.counts, number, mine.counts[number] + 1);
-        } else if (mine != null || !own.compareAndSet(slot, null, first(thread, number))) {
-            others[number].increment();
+            COUNT.setOpaque(mine.counts, number, mine.counts[number] + more);
+        } else if (mine != null || !own.compareAndSet(slot, null, first(thread, number, more))) {
+            others[number].add(more);
         }
     }
 
-    private Own first(Thread thread, int number) {
+    private Own first(Thread thread, int number, long more) {
         long[] counts = new long[others.length + PADDING];
-        counts[number] = 1;
+        counts[number] = more;
         return new Own(thread, counts);
     }
 

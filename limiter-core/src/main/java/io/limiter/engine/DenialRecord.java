@@ -244,8 +244,7 @@ final class DenialRecord {
     }
 
     private static LimitOutcome longer(LimitOutcome one, LimitOutcome other) {
-        // As unsigned numbers NEVER, which is -1, is the longest.
-        return Long.compareUnsigned(one.retryAfterMicros(), other.retryAfterMicros()) < 0 ? other : one;
+        return LimitOutcome.compareWaits(one.retryAfterMicros(), other.retryAfterMicros()) < 0 ? other : one;
     }
 
     /** The key, or where that is very long its hash. */
@@ -279,7 +278,7 @@ final class DenialRecord {
                 charge.policy().name(),
                 binding == null ? "unknown" : "'" + binding.limit() + "'",
                 bounded(charge.key()),
-                denial.retryAfter().map(Duration::toString).orElse("never"),
+                denial.retryAfter().map(Duration::toString).orElse(denial.isRetryUnknown() ? "unknown" : "never"),
                 denial.source().name().toLowerCase(Locale.ROOT).replace('_', '-'),
                 operator,
                 notLogged.sumThenReset());

@@ -20,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToLongBiFunction;
 import org.slf4j.Logger;
 
 /** The counts by policy; and what else a limiter shows, with which it is made. */
@@ -38,13 +39,20 @@ final class EngineMonitor extends LimiterMonitor {
     private final IntSupplier waiting;
 
     private final HoldCounts holds;
+    private final ToLongBiFunction<String, FlightCount> flights;
 
-    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, HoldCounts holds) {
+    EngineMonitor(
+            DenialRecord denials,
+            Supplier<BackendHealth> health,
+            IntSupplier waiting,
+            HoldCounts holds,
+            ToLongBiFunction<String, FlightCount> flights) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
         this.waiting = waiting;
         this.holds = holds;
+        this.flights = flights;
     }
 
     @Override
@@ -82,6 +90,16 @@ final class EngineMonitor extends LimiterMonitor {
     @Override
     public long holds(String policy, HoldCount what) {
         return holds.sum(policy, what);
+    }
+
+    @Override
+    public long inFlight(String policy) {
+        return sum(policy, CallCounts.IN_FLIGHT);
+    }
+
+    @Override
+    public long inFlight(String policy, FlightCount what) {
+        return flights.applyAsLong(policy, what);
     }
 
     @Override
@@ -174,7 +192,7 @@ final class EngineMonitor extends LimiterMonitor {
             return known;
         }
         String name = rows.size() < MOST_POLICIES ? policy : OTHERS;
-        CallCounts fresh = new CallCounts(CallCounts.BLOCKED + 1);
+        CallCounts fresh = new CallCounts(CallCounts.OF_POLICY);
         CallCounts other = rows.putIfAbsent(name, fresh);
         if (other != null) {
             return other;

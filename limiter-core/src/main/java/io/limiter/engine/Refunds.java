@@ -23,9 +23,11 @@ final class Refunds {
     private final Backend backend;
     private final @Nullable Backend fallback;
     private final WaitQueues waiting;
+    private final Flights flights;
 
     /** @param waiting the calls that may continue when a key has more quota */
-    Refunds(Backend backend, @Nullable Backend fallback, WaitQueues waiting) {
+    Refunds(Backend backend, @Nullable Backend fallback, WaitQueues waiting, Flights flights) {
+        this.flights = flights;
         this.backend = backend;
         this.fallback = fallback;
         this.waiting = waiting;
@@ -49,7 +51,7 @@ final class Refunds {
         for (Decision decision : decisions) {
             if (decision.allowed() && decision.claimRefund(Access.LIBRARY)) {
                 for (LimitOutcome outcome : decision.outcomes()) {
-                    if (which.test(outcome.charge())) {
+                    if (which.test(outcome.charge()) && (!outcome.isInFlight() || flights.claim(outcome))) {
                         taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
                                 .add(outcome);
                     }

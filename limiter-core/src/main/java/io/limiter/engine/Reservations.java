@@ -31,6 +31,7 @@ final class Reservations {
     private final Backend backend;
     private final @Nullable Backend fallback;
     private final FailureAnswers failures;
+    private final Refunds refunds;
     private final WaitQueues waiting;
     private final WaitTimer timer;
     private final Duration keep;
@@ -47,6 +48,7 @@ final class Reservations {
             Backend backend,
             @Nullable Backend fallback,
             FailureAnswers failures,
+            Refunds refunds,
             WaitQueues waiting,
             WaitTimer timer,
             HoldCounts counts,
@@ -55,6 +57,7 @@ final class Reservations {
         this.backend = backend;
         this.fallback = fallback;
         this.failures = failures;
+        this.refunds = refunds;
         this.waiting = waiting;
         this.timer = timer;
         this.counts = counts;
@@ -72,13 +75,14 @@ final class Reservations {
         }
     }
 
-    /** Takes all of it, or nothing. */
+    /** Takes all of it, or nothing. Charges of policies without holds are taken as usual. */
     CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
         List<Charge> charges = PermitRequest.of(given).charges();
-        charges.forEach(Reservations::check);
+        check(charges.get(0), charges.stream().noneMatch(Reservations::isHeld));
+        charges.stream().filter(Reservations::isHeld).forEach(one -> check(one, !one.isPlain()));
         HoldTerms terms = HoldTerms.of(ttl, keep);
         for (Charge charge : charges) {
-            if (policies.size() < MOST_POLICIES) {
+            if (isHeld(charge) && policies.size() < MOST_POLICIES) {
                 policies.putIfAbsent(charge.policy().name(), charge.policy());
             }
         }
@@ -96,17 +100,22 @@ final class Reservations {
                 .thenApply(decision -> made(decision, terms, announced));
     }
 
-    private static void check(Charge charge) {
+    private static boolean isHeld(Charge charge) {
+        return charge.policy().holds() > 0 && charge.permits() > 0;
+    }
+
+    private static void check(Charge charge, boolean isWrong) {
+        if (!isWrong) {
+            return;
+        }
         String name = charge.policy().name();
         if (charge.policy().holds() == 0) {
             throw new IllegalArgumentException("policy '" + name + "' can't be reserved; write limiter.policies." + name
                     + ".holds = 1000, or withHolds(1000), for as many reservations of one key");
         }
-        if (charge.permits() < 1 || !charge.isPlain()) {
-            throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '" + name
-                    + "'" + (charge.isPlain() ? "" : " with a request id or a member")
-                    + "; write at least 1 permit, without them");
-        }
+        throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '" + name + "'"
+                + (charge.isPlain() ? "" : " with a request id or a member")
+                + "; write at least 1 permit, without them");
     }
 
     private Hold made(Decision decision, HoldTerms terms, List<Policy> announced) {
@@ -114,7 +123,9 @@ final class Reservations {
         decision.claimRefund(Access.LIBRARY);
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
             long end = timer.nowMicros() + terms.ttlMicros();
-            decision.charges().forEach(charge -> counts.begin(terms.id(), charge, end));
+            decision.charges().stream()
+                    .filter(Reservations::isHeld)
+                    .forEach(charge -> counts.begin(terms.id(), charge, end));
         }
         for (LimitOutcome denied : decision.violated()) {
             if (denied.reason() == DenialReason.HOLDS_FULL) {
@@ -130,12 +141,13 @@ final class Reservations {
         return new Hold(Access.LIBRARY, decision, terms, Settlement.SETTLED, announced, tokens::write);
     }
 
-    /** The outcomes that are settled: not those of penalties, and none of what was denied. */
+    /** The outcomes that are settled: not those of penalties and of policies without holds, and none of what was denied. */
     static List<LimitOutcome> held(Decision decision) {
         return !decision.allowed()
                 ? List.of()
                 : decision.outcomes().stream()
-                        .filter(outcome -> outcome.limit().spec().algorithm().takesHolds())
+                        .filter(outcome -> isHeld(outcome.charge())
+                                && outcome.limit().spec().algorithm().takesHolds())
                         .toList();
     }
 
@@ -163,24 +175,42 @@ final class Reservations {
                     policy, HoldCount.UNKNOWN, "RL-412", "a hold names a policy or limit that is not here any more");
         }
         List<Cost> costs = new ArrayList<>();
+        List<Charge> back = new ArrayList<>(0);
         for (Charge charge : decision.charges()) {
             long cost = actual.applyAsLong(charge);
+            if (!isHeld(charge)) {
+                if (cost == 0) {
+                    back.add(charge);
+                }
+                continue;
+            }
             if (cost < 0 || cost > Integer.MAX_VALUE) {
                 counts.warn(
                         charge.policy().name(),
                         HoldCount.IGNORED,
                         "RL-414",
-                        "an actual cost of " + cost + " is outside 0.." + Integer.MAX_VALUE
-                                + ", so the estimate stays");
+                        cost + " is no actual cost from 0 to " + Integer.MAX_VALUE
+                                + " (-1: there was none), so the estimate stays");
                 cost = charge.permits();
                 worst = worst.worse(Settlement.IGNORED);
             }
             costs.add(new Cost(charge, cost));
         }
+        if (decision.allowed() && !back.isEmpty() && hold.claimRefund(Access.LIBRARY)) {
+            refund(decision, back);
+        }
         if (held.isEmpty()) {
             return CompletableFuture.completedFuture(worst);
         }
         return send(hold, held, costs, worst);
+    }
+
+    /** Gives back what was taken beside the estimates. */
+    private void refund(Decision decision, List<Charge> back) {
+        List<LimitOutcome> taken = decision.outcomes().stream()
+                .filter(outcome -> back.stream().anyMatch(outcome.charge()::isToSame))
+                .toList();
+        refunds.give(List.of(Decision.of(decision.source(), back, taken)), charge -> true);
     }
 
     private CompletableFuture<Settlement> send(Hold hold, List<LimitOutcome> held, List<Cost> costs, Settlement floor) {

@@ -25,6 +25,9 @@ final class WaitQueue {
     /** The longest pause before the next try under a policy with holds. */
     private static final long HELD_PAUSE_MICROS = 100_000;
 
+    /** The pause before the next try for calls in flight, which end at any time: at once here, elsewhere nobody is told. */
+    private static final long IN_FLIGHT_PAUSE_MICROS = 50_000;
+
     private static final Decision NOTHING_KNOWN = Decision.of(Decision.Source.FAILED_CLOSED, List.of(), List.of());
     /** Beyond all waits. */
     private static final double FAR_MICROS = 1L << 52;
@@ -143,9 +146,11 @@ final class WaitQueue {
                 last = outcome;
                 lastMicros = nowMicros;
                 source = decision.source();
-                dueMicros += outcome.allowed()
-                        ? outcome.nextMicros()
-                        : Math.max(outcome.retryAfterMicros(), SHORTEST_PAUSE_MICROS);
+                dueMicros += isInFlight()
+                        ? IN_FLIGHT_PAUSE_MICROS
+                        : outcome.allowed()
+                                ? outcome.nextMicros()
+                                : Math.max(outcome.retryAfterMicros(), SHORTEST_PAUSE_MICROS);
                 dueCost = outcome.allowed() ? outcome.remaining() + 1 : cost;
             }
         }
@@ -160,11 +165,24 @@ final class WaitQueue {
                 .orElseThrow();
     }
 
+    /** Whether it waits for calls in flight: nobody knows how long. */
+    boolean isInFlight() {
+        return last.limit().spec().algorithm().isInFlight();
+    }
+
+    /** Whether a head that was denied may wait until then. */
+    boolean mayWaitUntil(long untilMicros, long nowMicros) {
+        return isInFlight() ? nowMicros < untilMicros : dueMicros <= untilMicros;
+    }
+
     /**
      * The earliest turn of a call that joins the end, if all before it are admitted: a bucket refills steadily, and a
-     * window grants its permits once in a period, nothing more is known.
+     * window grants its permits once in a period, calls in flight may all end now, nothing more is known.
      */
     long earliestMicros(Waiter waiter, long nowMicros) {
+        if (isInFlight()) {
+            return nowMicros;
+        }
         long fromMicros = Math.max(dueMicros, nowMicros);
         if (waiters.isEmpty()) {
             return fromMicros;
@@ -183,14 +201,15 @@ final class WaitQueue {
      */
     Decision denial(Waiter waiter, long retryAtMicros, long nowMicros) {
         long waitMicros = Math.max(1, retryAtMicros - nowMicros);
+        boolean isKnown = !isInFlight();
         LimitOutcome outcome = new LimitOutcome(
                 charge(waiter),
                 last.limit(),
                 false,
                 last.remaining(),
-                waitMicros,
-                Math.max(1, dueMicros - nowMicros),
-                Math.max(waitMicros, last.resetMicros() - (nowMicros - lastMicros)),
+                isKnown ? waitMicros : LimitOutcome.UNKNOWN,
+                isKnown ? Math.max(1, dueMicros - nowMicros) : 0,
+                isKnown ? Math.max(waitMicros, last.resetMicros() - (nowMicros - lastMicros)) : 0,
                 0);
         boolean isLocal = source == Decision.Source.LOCAL_FALLBACK;
         return Decision.of(isLocal ? source : Decision.Source.CACHED_DENIAL, waiter.charges, List.of(outcome));

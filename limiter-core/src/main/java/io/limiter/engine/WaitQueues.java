@@ -234,11 +234,11 @@ final class WaitQueues {
         Place place = Place.of(binding);
         if (own != null && own.place.equals(place)) {
             waiter.untilMicros = untilMicros;
-            return own.dueMicros <= untilMicros;
+            return own.mayWaitUntil(untilMicros, nowMicros);
         }
         WaitQueue there = queues.get(place);
         WaitQueue target = there == null ? new WaitQueue(place, decision, binding, nowMicros) : there;
-        if (nowMicros + binding.retryAfterMicros() > untilMicros) {
+        if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
             return false;
         }
         if (own != null) {
@@ -289,6 +289,14 @@ final class WaitQueues {
     void wake(Policy policy, PartitionKey key) {
         hurryIf(queue ->
                 queue.place.policy().equals(policy.name()) && queue.place.key().equals(key));
+    }
+
+    /** Calls that wait for this limit ask at once, because a call has ended. */
+    void wake(LimitOutcome ended) {
+        if (!queues.isEmpty()) {
+            Place place = Place.of(ended);
+            hurryIf(queue -> queue.place.equals(place));
+        }
     }
 
     private void hurryIf(Predicate<WaitQueue> isDue) {

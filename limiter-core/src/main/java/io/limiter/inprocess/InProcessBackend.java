@@ -92,7 +92,7 @@ public final class InProcessBackend implements Backend {
     private Settled settle(LimitOutcome outcome, HoldTerms terms, long actual) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
-        if (!limit.spec().algorithm().takesHolds()) {
+        if (charge.policy().holds() == 0 || !limit.spec().algorithm().takesHolds()) {
             return new Settled(Settlement.SETTLED, 0);
         }
         State own = table.find(LimitStates.Name.of(outcome.policy(), limit), charge.key());
@@ -104,6 +104,15 @@ public final class InProcessBackend implements Backend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         return answer(() -> ends(decision, false).contains(true));
+    }
+
+    @Override
+    public void end(LimitOutcome held) {
+        State own = table.find(
+                LimitStates.Name.of(held.policy(), held.limit()), held.charge().key());
+        if (!(own instanceof ConcurrentState state && state.end(held.charge().permits()))) {
+            end(held, false);
+        }
     }
 
     @Override

@@ -38,6 +38,8 @@ final class Partition {
     /** Odd while the slots grow: then a search may miss a state. */
     private volatile int growth;
 
+    private static final long LOOK_AGAIN_MICROS = 1_000_000;
+
     private final PriorityQueue<State> queue = new PriorityQueue<>(Comparator.comparingLong(s -> s.dueMicros));
     private volatile long nextDue = Long.MAX_VALUE;
 
@@ -141,8 +143,9 @@ final class Partition {
     private boolean dropIfFull(State state, long now) {
         state.lock();
         try {
-            if (state.fullAtMicros() > now) {
-                state.dueMicros = state.fullAtMicros();
+            long fullAt = state.fullAtMicros();
+            if (fullAt > now) {
+                state.dueMicros = fullAt == State.NOT_BEFORE_END ? now + LOOK_AGAIN_MICROS : fullAt;
                 return false;
             }
             // Removed first: a call that finds it dropped must not find it again.

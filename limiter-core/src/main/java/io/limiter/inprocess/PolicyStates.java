@@ -9,6 +9,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,8 @@ final class PolicyStates implements Backend.Decider {
     private final LimitStates.@Nullable Name blockName;
 
     private final int blockAt;
+    /** The limits whose denials it does not count: the first ones. */
+    private final long uncounted;
 
     /**
      * Each limit in the table, except a block; null until they are found, and where one grants nothing. A limit that lost
@@ -57,6 +60,11 @@ final class PolicyStates implements Backend.Decider {
         Limit block = policy.penalty();
         this.blockName = block == null ? null : LimitStates.Name.of(policy, block);
         this.blockAt = block == null ? -1 : limits.length - 1;
+        this.uncounted = (1L
+                        << Stream.of(limits)
+                                .filter(limit -> limit.spec().algorithm().isInFlight())
+                                .count())
+                - 1;
         // Already known if the application makes an equal policy for each call.
         findStates();
     }
@@ -144,7 +152,7 @@ final class PolicyStates implements Backend.Decider {
             for (int i = 0; i < mine.length; i++) {
                 boolean isBlock = i == blockAt;
                 // What a block counts are the denials of the limits before it.
-                denials = isBlock && denied != 0 && mode != Backend.Mode.LOOK ? 1 : 0;
+                denials = isBlock && (denied & ~uncounted) != 0 && mode != Backend.Mode.LOOK ? 1 : 0;
                 State.Verdict verdict = mine[i].check(charge, limits[i], isBlock ? denials : permits, now, take);
                 denied |= verdict == State.Verdict.GRANTS ? 0 : 1L << i;
                 undecided |= mine[i].isDropped() || verdict == State.Verdict.LACKS_MEMORY;

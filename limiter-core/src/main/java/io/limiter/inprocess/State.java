@@ -30,6 +30,8 @@ abstract class State {
     private static final int YIELDS = 1_000;
     private static final long SLEEP_NANOS = 50_000;
     private static final long DROPPED = Long.MIN_VALUE;
+    /** When a state is full again that nobody knows. */
+    static final long NOT_BEFORE_END = Long.MAX_VALUE;
 
     /** The answer of a state to a charge. */
     enum Verdict {
@@ -134,7 +136,7 @@ abstract class State {
         dueMicros = DROPPED;
     }
 
-    /** When the state is back to full. */
+    /** When the state is back to full; {@link #NOT_BEFORE_END} if nobody knows. */
     abstract long fullAtMicros();
 
     /** Waits until no other thread has its guard. Must not be called by a thread that has it. Returns the low bits of the last time. */

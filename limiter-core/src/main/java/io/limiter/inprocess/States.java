@@ -24,6 +24,7 @@ final class States {
             case DISTINCT -> new DistinctState(key, stamps);
             case BLOCK -> new BlockState(key);
             case ALLOTMENT -> new AllotmentState(key, clock, stamps);
+            case CONCURRENT -> new ConcurrentState(key);
         };
     }
 
@@ -39,7 +40,7 @@ final class States {
     /** The number of timestamps for which a new state needs memory. */
     static long firstStamps(long permits, Limit limit) {
         return switch (limit.spec().algorithm()) {
-            case FIXED_WINDOW, TOKEN_BUCKET, BLOCK -> 0;
+            case FIXED_WINDOW, TOKEN_BUCKET, BLOCK, CONCURRENT -> 0;
             case SLIDING_LIST, SLIDING_ZSET -> SlidingLogState.firstStamps(permits, limit);
             case DISTINCT -> DistinctState.STAMPS_A_MEMBER;
             case ALLOTMENT -> AllotmentState.STAMPS_A_PURCHASE;

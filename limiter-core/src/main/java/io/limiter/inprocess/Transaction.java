@@ -217,7 +217,7 @@ final class Transaction {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
                     ? table.createOwn(check.name, key, 0, false)
-                    : terms != null
+                    : terms != null && check.isReservable()
                             ? table.createReservable(check.name, key, check.firstStamps(), time)
                             : table.create(check.name, key, check.firstStamps(), check.isReservable(), time);
             check.state = made == null ? check.ofNobody(table.clock) : made;
@@ -286,19 +286,21 @@ final class Transaction {
                 .toArray(State[]::new);
     }
 
-    /** What the i-th limit, a block, counts: whether one of the limits before it denies the charge, other than for want of memory. */
+    /** What the i-th limit, a block, counts: whether one of the limits before it denies the charge, other than for want of memory or because of calls in flight. */
     private int denials(int i) {
         Charge charge = checks.get(i).charge;
         return counts
                         && checks.subList(0, i).stream()
-                                .anyMatch(one -> one.charge == charge && one.verdict == State.Verdict.DENIES)
+                                .anyMatch(one -> one.charge == charge
+                                        && one.verdict == State.Verdict.DENIES
+                                        && !one.limit.spec().algorithm().isInFlight())
                 ? 1
                 : 0;
     }
 
     /** Denies what its limit allows where there is no room for one more hold. */
     private void lookForRoom(Check check) {
-        if (terms != null && check.state instanceof HeldState<?> held) {
+        if (terms != null && check.isReservable() && check.state instanceof HeldState<?> held) {
             check.waitForRoom = held.waitForRoom(check.charge.policy().holds(), now);
             if (check.isAllowed() && check.waitForRoom != 0) {
                 check.verdict = check.waitForRoom > 0 ? State.Verdict.DENIES : State.Verdict.LACKS_MEMORY;
@@ -310,7 +312,7 @@ final class Transaction {
         // Earlier charges have taken their permits by now.
         long permits = granted ? check.charge.permits() : check.permits;
         boolean isWritten = granted ? take : counts;
-        if (terms != null && check.state instanceof HeldState<?> held) {
+        if (terms != null && check.isReservable() && check.state instanceof HeldState<?> held) {
             boolean allowed = held.check(check.charge, check.limit, permits, now, take) == State.Verdict.GRANTS;
             return granted
                     ? held.reserve(check.charge, check.limit, terms, now)

@@ -138,6 +138,28 @@ public enum Algorithm {
         LimitSpec share(LimitSpec limit, long instances) {
             throw new IllegalStateException("instances can't sell parts of one stock: " + limit);
         }
+    },
+
+    /**
+     * A cap on calls in flight: permits are held from admission to the end of the call. The period is how long the permits of
+     * a JVM that died are kept.
+     */
+    CONCURRENT("concurrent", Trait.IN_FLIGHT) {
+        /** The same for each hold: other calls are not in flight because a hold lasts longer. */
+        @Override
+        String identity(long periodMicros) {
+            return "calls";
+        }
+
+        @Override
+        void check(long permits, long periodMicros, long burst) {
+            super.check(permits, periodMicros, burst);
+            if (periodMicros < LimitSpec.SHORTEST_HOLD_MICROS || periodMicros > LimitSpec.LONGEST_HOLD_MICROS) {
+                throw new IllegalArgumentException("a hold of " + LimitSpec.text(periodMicros)
+                        + " for calls in flight is outside 1s to 1h; write for how long the permits of an instance that"
+                        + " died are kept, such as 30s");
+            }
+        }
     };
 
     private static final long MAX_EXACT = 1L << 52;
@@ -161,7 +183,9 @@ public enum Algorithm {
         /** It denies what other limits have denied, and grants nothing. */
         PENALTY,
         /** Nothing refills. */
-        STOCK
+        STOCK,
+        /** What is taken is held until the call ends. */
+        IN_FLIGHT
     }
 
     /** The algorithm's name in configuration text and in keys, such as {@code sliding-list}. */
@@ -199,7 +223,12 @@ public enum Algorithm {
 
     /** Whether permits can be held: taken, and settled later. */
     public boolean takesHolds() {
-        return isCombinable() && isShareable();
+        return isCombinable() && isShareable() && !isInFlight();
+    }
+
+    /** Whether permits are held until the call ends, so that nobody knows when a denied one is allowed. */
+    public boolean isInFlight() {
+        return traits.contains(Trait.IN_FLIGHT);
     }
 
     /** Whether the state has one entry a permit, so that memory grows with the permits used. */
@@ -233,7 +262,7 @@ public enum Algorithm {
     public long windowSeconds(LimitSpec limit) {
         long micros = limit.periodMicros();
         // Rounded down it would promise too much (and 0 is no window), rounded up too little.
-        boolean refills = isQuota() && !traits.contains(Trait.STOCK);
+        boolean refills = isQuota() && !traits.contains(Trait.STOCK) && !isInFlight();
         return refills && micros % MICROS_PER_SECOND == 0 ? micros / MICROS_PER_SECOND : 0;
     }
 

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param algorithm how it is kept
  * @param permits how many per period; of a block denials
  * @param periodMicros the period in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}; of an aligned window that of an
- *     ordinary one; of a stock how long a hold lasts
+ *     ordinary one; of a stock how long a hold lasts, of calls in flight how long the permits of an instance that died
+ *     are kept
  * @param burst how many a full token bucket holds; the most that one member of a stock may have; equal to {@code permits}
  *     for every other algorithm
  * @param identity what identifies its state, together with policy, key and algorithm: the given name, else the period
@@ -35,6 +36,12 @@ public record LimitSpec(
 
     /** The largest permits of any limit: 2<sup>52</sup>. */
     public static final long MAX_PERMITS = 1L << 52;
+
+    /** How long the permits in flight of an instance that died are kept, unless configured. */
+    public static final long USUAL_HOLD_MICROS = 30_000_000;
+
+    static final long SHORTEST_HOLD_MICROS = 1_000_000;
+    static final long LONGEST_HOLD_MICROS = 3_600_000_000L;
 
     /** The longest period: 2<sup>51</sup> microseconds, 71 years. */
     public static final long MAX_PERIOD_MICROS = 1L << 51;
@@ -168,6 +175,11 @@ public record LimitSpec(
         return terms instanceof CalendarWindow calendar ? calendar.periodText() : text(periodMicros);
     }
 
+    /** What distinguishes it from other limits of its policy in its default name. */
+    public String label() {
+        return algorithm.isInFlight() ? algorithm.text() : periodText();
+    }
+
     static String text(long micros) {
         int unit = 0;
         while (micros % UNIT_MICROS[unit] != 0) {
@@ -180,9 +192,12 @@ public record LimitSpec(
     @Override
     public String toString() {
         boolean isStock = algorithm == Algorithm.ALLOTMENT;
-        return permits + (isStock ? "" : "/" + periodText()) + " " + algorithm.text()
+        boolean isInFlight = algorithm.isInFlight();
+        return permits + (isStock || isInFlight ? "" : "/" + periodText()) + " " + algorithm.text()
                 + (isStock ? " each " + burst : burst != permits ? " burst " + burst : "")
-                + (isStock && periodMicros < MAX_PERIOD_MICROS ? " hold " + periodText() : "")
+                + (isStock && periodMicros < MAX_PERIOD_MICROS || isInFlight && periodMicros != USUAL_HOLD_MICROS
+                        ? " hold " + periodText()
+                        : "")
                 + (terms == null ? "" : " " + terms);
     }
 

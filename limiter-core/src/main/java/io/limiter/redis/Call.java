@@ -38,6 +38,8 @@ final class Call {
     static final String ASK = "ask";
     /** Give back what was taken at the timestamp that follows. */
     static final String BACK = "back:";
+    /** Renew what this instance holds, which a script reads as an option of {@link #BACK}. */
+    static final String RENEW = "renew:0";
     /** Confirm it, which a script reads as an option of {@link #BACK}. */
     static final String KEEP = "keep:";
     /** As {@link #TAKE} and {@link #BACK}, with an id and what else distinguishes them after the form. Batch script only. */
@@ -78,6 +80,7 @@ final class Call {
      * @param isCombinable whether it takes for nobody in particular, so that equal ones can be counted
      * @param denied for a block, how many denials of this key Redis has not counted
      * @param hold what makes it a reservation or a settlement; null for neither
+     * @param flight what this instance holds of it; null where permits are not held
      */
     record Part(
             String key,
@@ -86,7 +89,8 @@ final class Call {
             String mode,
             boolean isCombinable,
             long denied,
-            @Nullable Held hold) {
+            @Nullable Held hold,
+            @Nullable FlightEntry flight) {
         /** Whether the script has to look at reservations. */
         boolean isHeld() {
             return limit.spec().algorithm().takesHolds()
@@ -106,9 +110,18 @@ final class Call {
             return hold == null ? mode : hold.isSettlement() ? SETTLE : isTake ? RESERVE : mode;
         }
 
+        /** Whether it takes permits if all limits allow it. */
+        boolean isTake() {
+            return mode.equals(TAKE) && charge.permits() > 0;
+        }
+
         /** The same as a reservation or settlement. */
         Part with(Held other) {
-            return new Part(key, charge, limit, mode, false, denied, other);
+            return new Part(key, charge, limit, mode, false, denied, other, null);
+        }
+
+        Part with(FlightEntry entry) {
+            return new Part(key, charge, limit, mode, isCombinable, denied, null, entry);
         }
     }
 
@@ -198,7 +211,7 @@ final class Call {
                 String key = keys.of(policy, charge.key(), limit);
                 boolean isCombinable = isPlain && limit.spec().algorithm().isCombinable();
                 long uncounted = counts && limit instanceof Penalty ? denied.applyAsLong(charge) : 0;
-                parts.add(new Part(key, charge, limit, mode, isCombinable, uncounted, null));
+                parts.add(new Part(key, charge, limit, mode, isCombinable, uncounted, null, null));
             }
         }
         return parts;
@@ -311,6 +324,8 @@ final class Call {
 
     /** Hands the answer to the caller: the reply, or the exception instead. */
     void deliver(Object replyOrFailure) {
+        boolean isReply = replyOrFailure instanceof List<?>;
+        FlightEntry.answered(parts, isReply ? (List<?>) replyOrFailure : null, state.get() == State.DONE);
         answer = replyOrFailure;
         if (thread == null) {
             try {
@@ -327,7 +342,8 @@ final class Call {
     /** The reply, or the exception, came after its caller stopped waiting. */
     void deliverLate(Object replyOrFailure) {
         if (ifLate != null && replyOrFailure instanceof List<?> reply) {
-            ifLate.accept(read(reply));
+            FlightEntry.grantedLate(parts, reply);
+            ifLate.accept(Reply.read(parts, reply));
         }
     }
 
@@ -345,37 +361,6 @@ final class Call {
         if (answer instanceof BackendException failure) {
             throw failure;
         }
-        return read((List<?>) Objects.requireNonNull(answer, "no answer yet"));
-    }
-
-    private List<LimitOutcome> read(List<?> numbers) {
-        if (parts.get(0).mode.equals(RESET)) {
-            return List.of();
-        }
-        if (numbers.size() != NUMBERS * parts.size()) {
-            throw RedisFailure.misread(
-                    "a script replied with " + numbers.size() + " values instead of " + NUMBERS * parts.size());
-        }
-        List<LimitOutcome> outcomes = new ArrayList<>(parts.size());
-        for (Part part : parts) {
-            int at = NUMBERS * outcomes.size();
-            outcomes.add(new LimitOutcome(
-                    part.charge,
-                    part.limit,
-                    number(numbers, at) == 1,
-                    number(numbers, at + 1),
-                    number(numbers, at + 2),
-                    number(numbers, at + 3),
-                    number(numbers, at + 4),
-                    number(numbers, at + 5)));
-        }
-        return outcomes;
-    }
-
-    private static long number(List<?> numbers, int i) {
-        if (numbers.get(i) instanceof Long number) {
-            return number;
-        }
-        throw RedisFailure.misread("a script's reply holds something else than whole numbers");
+        return Reply.read(parts, (List<?>) Objects.requireNonNull(answer, "no answer yet"));
     }
 }

@@ -97,6 +97,7 @@ record Command(
             micros += switch (part.limit().spec().algorithm()) {
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
+                case CONCURRENT -> 10;
                 case ALLOTMENT -> 20 + (isIn(before, part.key()) ? 0 : 350);
                 default -> 6;
             };
@@ -212,6 +213,7 @@ record Command(
                     && part.charge().permits() == otherPart.charge().permits()
                     && part.charge().policy().holds()
                             == otherPart.charge().policy().holds()
+                    && part.flight() == otherPart.flight()
                     && part.limit().equals(otherPart.limit());
         }
         return equal;
@@ -299,7 +301,7 @@ record Command(
 
     /** Whether its numbers are all that has to be sent. */
     private static boolean isPlain(Call.Part part) {
-        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld();
+        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && part.flight() == null;
     }
 
     private static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
@@ -319,7 +321,9 @@ record Command(
                 ? ""
                 : PartitionKey.of(charge.requestId()).canonical();
         arguments.add(takesMembers ? charge.memberText() : request);
-        arguments.add((inForm ? part.modeOfForm() : part.mode()).replace(Call.KEEP, Call.BACK));
+        arguments.add((inForm ? part.modeOfForm() : part.mode())
+                .replace(Call.KEEP, Call.BACK)
+                .replace(Call.RENEW, Call.BACK + 0));
         arguments.add(
                 takesMembers
                         ? request
@@ -332,8 +336,16 @@ record Command(
         Terms terms = spec.terms();
         String options = terms == null ? "" : terms.options(unixMicros(time));
         if (spec.algorithm() == Algorithm.BLOCK) {
-            int others = part.charge().policy().limits().size() - 1;
+            // It does not count calls in flight, which stand first.
+            long others = part.charge().policy().limits().stream()
+                    .filter(limit -> limit.spec().algorithm().isQuota()
+                            && !limit.spec().algorithm().isInFlight())
+                    .count();
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
+        }
+        FlightEntry flight = part.flight();
+        if (flight != null) {
+            return flight.options(part.mode().equals(Call.RENEW));
         }
         if (part.isHeld()) {
             Call.Held hold = part.hold();

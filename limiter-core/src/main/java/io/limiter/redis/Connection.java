@@ -146,9 +146,14 @@ final class Connection implements AutoCloseable {
      * @throws BackendException if there is no answer within its deadline
      */
     List<LimitOutcome> sendAndWait(Call call) {
-        MasterLink link = link(call);
-        link.send(List.of(call));
-        return link.await(call);
+        try {
+            MasterLink link = link(call);
+            link.send(List.of(call));
+            return link.await(call);
+        } catch (BackendException e) {
+            call.tryFail(Call.State.WAITING, e);
+            throw e;
+        }
     }
 
     /**

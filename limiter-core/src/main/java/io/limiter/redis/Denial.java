@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param uncounted how many calls it has denied, if denials may block the key and did not find it blocked
  */
 record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong uncounted) {
+    /** The longest use of a denial because of calls in flight, which end at any time. */
+    private static final long IN_FLIGHT_MICROS = 20_000;
+
     /** A charge that Redis is asked, as it was before its call was sent. */
     record Asked(Charge charge, int hash, int epoch, long sentMicros) {}
 
@@ -54,6 +57,9 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
      * more quota.
      */
     private static long lastsMicros(LimitOutcome outcome) {
+        if (outcome.retryAfterMicros() == LimitOutcome.UNKNOWN) {
+            return IN_FLIGHT_MICROS;
+        }
         if (outcome.retryAfterMicros() != LimitOutcome.NEVER) {
             return outcome.retryAfterMicros();
         }
@@ -81,8 +87,12 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
                 answers[count++] = now;
             }
         }
-        // Denials of a blocked key do not count, those after the block do.
-        if (count > 0 && again.policy().penalty() != null && !answers[count - 1].blocked()) {
+        // Denials of a blocked key do not count, those after the block do. Those of calls in flight, which stand first,
+        // do not.
+        if (count > 0
+                && again.policy().penalty() != null
+                && !answers[count - 1].blocked()
+                && !answers[count - 1].limit().spec().algorithm().isInFlight()) {
             uncounted.incrementAndGet();
         }
         return count == denied.length ? answers : Arrays.copyOf(answers, count);
@@ -100,8 +110,11 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
                         && !again.policy().limits().contains(limit)) {
             return null;
         }
-        long retryAfter =
-                again.permits() > limit.spec().capacity() ? LimitOutcome.NEVER : then.retryAfterMicros() - elapsed;
+        long retryAfter = again.permits() > limit.spec().capacity()
+                ? LimitOutcome.NEVER
+                : then.retryAfterMicros() == LimitOutcome.UNKNOWN
+                        ? LimitOutcome.UNKNOWN
+                        : then.retryAfterMicros() - elapsed;
         // After that time there is more quota, but it is unknown how much: enough for the call at the end of its wait.
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);

@@ -252,6 +252,8 @@ final class DenialCache {
                 .mapToInt(part -> set(hash(part.charge())))
                 .distinct()
                 .toArray();
+        // Also those that are known now: what is asked from now on is answered after this call.
+        beginEpochs(sets);
         return sender.apply(call.ifLate(late -> beginEpochs(sets))).whenComplete((outcomes, failure) -> {
             beginEpochs(sets);
             if (call.parts.get(0).mode().equals(Call.RESET)) {

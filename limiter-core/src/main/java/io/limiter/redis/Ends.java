@@ -8,23 +8,23 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** The calls that end what a decision took: give it back, or confirm it. Thread-safe. */
-record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
+record Ends(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
     /**
      * Ends what the outcomes took: {@link Call#BACK} or {@link Call#KEEP}.
      *
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
-    static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
+    static List<List<Call.Part>> of(
+            RedisKeys keys, CallsInFlight flights, List<LimitOutcome> outcomes, String how, boolean inOne) {
         return calls(keys, outcomes, inOne).stream()
-                .map(call -> parts(keys, call, how))
+                .map(call -> call.stream()
+                        .map(one -> one.isInFlight() ? flights.end(one) : part(keys, one, how))
+                        .toList())
                 .toList();
     }
 
-    static List<Call.Part> parts(RedisKeys keys, List<LimitOutcome> outcomes, String how) {
-        return outcomes.stream()
-                .map(one -> new Call.Part(
-                        key(keys, one), one.charge(), one.limit(), how + one.stampMicros(), false, 0, null))
-                .toList();
+    static Call.Part part(RedisKeys keys, LimitOutcome one, String how) {
+        return new Call.Part(key(keys, one), one.charge(), one.limit(), how + one.stampMicros(), false, 0, null, null);
     }
 
     private static String key(RedisKeys keys, LimitOutcome one) {
@@ -53,7 +53,7 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
     CompletableFuture<List<LimitOutcome>> send(Decision decision, String how) {
         Duration longest = Call.deadline(decision.charges(), deadline);
         List<CompletableFuture<List<LimitOutcome>>> all =
-                of(keys, decision.outcomes(), how, !connection.isCluster()).stream()
+                of(keys, flights, decision.outcomes(), how, !connection.isCluster()).stream()
                         .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
                         .toList();
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))

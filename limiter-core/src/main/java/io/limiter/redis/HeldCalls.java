@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.ToLongFunction;
 
 /** The calls that reserve, and those that settle. Thread-safe. */
-record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
+record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
     /** What became of a settlement, as scripts reply it. */
     private static final Settlement[] REPLIED = {
         Settlement.UNKNOWN, Settlement.SETTLED, Settlement.SETTLED, Settlement.ALREADY_ENDED
@@ -29,7 +29,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
     private static final Settled NOT_HELD = new Settled(Settlement.SETTLED, 0);
 
     CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        Decision known = denials.find(charges);
+        Decision remembered = denials.find(charges);
+        Decision known = remembered == null ? flights.denial(charges) : remembered;
         if (known != null) {
             return CompletableFuture.completedFuture(known);
         }
@@ -38,9 +39,10 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         Call.Held held = Call.Held.of(terms);
         CompletableFuture<Decision> answer;
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            answer = new SlotsDecision(connection, keys, denials, charges, longest, held).decide(Mode.TAKE);
+            answer = new SlotsDecision(connection, keys, denials, flights, charges, longest, held).decide(Mode.TAKE);
         } else {
-            List<Call.Part> parts = with(held, Call.parts(keys, charges, Call.TAKE, denials::takeUncounted));
+            List<Call.Part> parts =
+                    flights.begin(with(held, Call.parts(keys, charges, Call.TAKE, denials::takeUncounted)));
             // Nobody would settle what is reserved after the caller stopped waiting.
             Call call = Call.now(parts, longest, false).ifLate(late -> cancel(late, terms.id(), longest));
             connection.send(call);
@@ -55,13 +57,17 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
 
     static List<Call.Part> with(Call.Held held, List<Call.Part> parts) {
         return parts.stream()
-                .map(part -> part.limit().spec().algorithm().takesHolds() ? part.with(held) : part)
+                .map(part -> part.isHeld() ? part.with(held) : part)
                 .toList();
     }
 
     private void cancel(List<LimitOutcome> taken, String id, Duration longest) {
         if (taken.stream().allMatch(LimitOutcome::allowed)) {
             settle(taken, id, charge -> 0, longest);
+            List<LimitOutcome> others =
+                    taken.stream().filter(one -> one.policy().holds() == 0).toList();
+            Ends.of(keys, flights, others, Call.BACK, !connection.isCluster())
+                    .forEach(parts -> connection.send(Call.now(parts, longest, false)));
         }
     }
 
@@ -75,7 +81,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         Map<LimitOutcome, Settled> settled = Collections.synchronizedMap(new IdentityHashMap<>());
         List<LimitOutcome> held = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
-            boolean isHeld = outcome.limit().spec().algorithm().takesHolds();
+            boolean isHeld = outcome.policy().holds() > 0
+                    && outcome.limit().spec().algorithm().takesHolds();
             settled.put(outcome, isHeld ? UNKNOWN : NOT_HELD);
             // A limit that grants nothing has no state.
             if (isHeld && outcome.limit().permits() > 0) {
@@ -84,7 +91,9 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         }
         List<CompletableFuture<?>> all = new ArrayList<>();
         for (List<LimitOutcome> ends : Ends.calls(keys, held, !connection.isCluster())) {
-            Call call = Call.now(settling(Ends.parts(keys, ends, Call.BACK), id, actual), longest, false);
+            List<Call.Part> parts =
+                    ends.stream().map(one -> Ends.part(keys, one, Call.BACK)).toList();
+            Call call = Call.now(settling(parts, id, actual), longest, false);
             all.add(denials.clearing(call, connection::send).handle((replies, failure) -> {
                 for (int i = 0; i < ends.size(); i++) {
                     Settled one = failure == null
@@ -102,9 +111,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
     /** The parts of a call that settles, made from those of one that would give back. */
     static List<Call.Part> settling(List<Call.Part> ends, String id, ToLongFunction<? super Charge> actual) {
         return ends.stream()
-                .map(part -> !part.limit().spec().algorithm().takesHolds()
-                        ? part
-                        : part.with(new Call.Held(id, "", actual.applyAsLong(part.charge()))))
+                .map(part ->
+                        !part.isHeld() ? part : part.with(new Call.Held(id, "", actual.applyAsLong(part.charge()))))
                 .toList();
     }
 

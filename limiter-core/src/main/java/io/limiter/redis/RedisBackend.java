@@ -6,6 +6,7 @@ import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
@@ -13,13 +14,11 @@ import io.limiter.internal.HoldTerms;
 import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +45,8 @@ public final class RedisBackend implements Backend {
     final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
+    private final CallsInFlight flights;
+    private final Decisions decisions;
     private final HeldCalls held;
     private final Ends ends;
 
@@ -54,8 +55,11 @@ public final class RedisBackend implements Backend {
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.held = new HeldCalls(connection, keys, denials, deadline);
-        this.ends = new Ends(connection, keys, denials, deadline);
+        this.flights = new CallsInFlight(keys);
+        Renewals.of(connection, flights, deadline);
+        this.decisions = new Decisions(connection, keys, denials, flights, deadline);
+        this.held = new HeldCalls(connection, keys, denials, flights, deadline);
+        this.ends = new Ends(connection, keys, denials, flights, deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -94,67 +98,24 @@ public final class RedisBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        Decision known = mode == Mode.LOOK ? null : denials.find(charges);
-        return known == null ? decision(charges, mode, connection::send) : CompletableFuture.completedFuture(known);
+        return decisions.decide(charges, mode);
     }
 
     @Override
     public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
-        List<Call> calls = new ArrayList<>();
-        List<CompletableFuture<Decision>> decisions = charges.stream()
-                .map(charge -> decision(List.of(charge), Mode.TAKE, calls::add))
-                .toList();
-        connection.send(calls);
-        return decisions;
-    }
-
-    /** The decision by Redis. */
-    private CompletableFuture<Decision> decision(List<Charge> charges, Mode mode, Consumer<Call> sender) {
-        List<Denial.Asked> asked = denials.asking(charges, mode);
-        Duration longest = Call.deadline(charges, deadline);
-        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            return new SlotsDecision(connection, keys, denials, charges, longest, null)
-                    .decide(mode)
-                    .thenApply(decision -> denials.decided(asked, decision));
-        }
-        Call call = call(charges, mode, longest, false);
-        sender.accept(call);
-        return call.answer(outcomes -> denials.decided(asked, Call.decision(charges, outcomes)));
+        return decisions.each(charges);
     }
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            return Backend.super.decideNow(charges, mode);
-        }
-        Decision known = mode == Mode.LOOK ? null : denials.find(charges);
-        if (known == null) {
-            Duration longest = Call.deadline(charges, deadline);
-            connection.requireAsked(longest);
-            known = askNow(charges, mode, longest, denials.asking(charges, mode));
-        }
-        return known;
+        return SlotsDecision.isNeeded(charges, connection.isCluster())
+                ? Backend.super.decideNow(charges, mode)
+                : decisions.now(charges, mode);
     }
 
     @Override
     public Decider decider(Policy policy) {
-        Duration longest = Objects.requireNonNullElse(policy.deadline(), deadline);
-        int ofPolicy = DenialCache.hash(policy);
-        return (key, permits, mode) -> {
-            int hash = DenialCache.hash(ofPolicy, key);
-            Decision known = mode == Mode.LOOK ? null : denials.find(policy, key, permits, hash);
-            if (known == null) {
-                connection.requireAsked(longest);
-                Charge charge = new Charge(policy, key, permits);
-                known = askNow(List.of(charge), mode, longest, denials.asking(charge, hash, mode));
-            }
-            return known;
-        };
-    }
-
-    private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<Denial.Asked> asked) {
-        List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, longest, true));
-        return denials.decided(asked, Call.decision(charges, outcomes));
+        return decisions.decider(policy);
     }
 
     @Override
@@ -171,6 +132,16 @@ public final class RedisBackend implements Backend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         return ends.send(decision, Call.BACK).thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
+    }
+
+    @Override
+    public void adopt(Decision decision) {
+        flights.adopt(decision);
+    }
+
+    @Override
+    public long inFlight(String policy, LimiterMonitor.FlightCount what) {
+        return flights.sum(policy, what);
     }
 
     @Override
@@ -194,11 +165,6 @@ public final class RedisBackend implements Backend {
     @Override
     public void retract(Policy policy) {
         denials.clear();
-    }
-
-    private Call call(List<Charge> charges, Mode mode, Duration longest, boolean blocking) {
-        String how = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
-        return Call.now(Call.parts(keys, charges, how, denials::takeUncounted), longest, blocking);
     }
 
     /** Ends the backend, and its client if it made that. Calls in flight complete, at the latest at their deadline. */

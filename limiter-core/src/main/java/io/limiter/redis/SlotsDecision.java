@@ -22,6 +22,7 @@ record SlotsDecision(
         Connection connection,
         RedisKeys keys,
         DenialCache denials,
+        CallsInFlight flights,
         List<Charge> charges,
         Duration longest,
         long dueMicros,
@@ -37,10 +38,11 @@ record SlotsDecision(
             Connection connection,
             RedisKeys keys,
             DenialCache denials,
+            CallsInFlight flights,
             List<Charge> charges,
             Duration longest,
             Call.@Nullable Held held) {
-        this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000, held);
+        this(connection, keys, denials, flights, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000, held);
     }
 
     /**
@@ -163,7 +165,7 @@ record SlotsDecision(
                     return allowed(taken.get(i), repeated ? 0 : stamp);
                 })
                 .toList();
-        return all(Ends.of(keys, own, Call.BACK, false).stream()
+        return all(Ends.of(keys, flights, own, Call.BACK, false).stream()
                 .map(parts -> held == null ? parts : HeldCalls.settling(parts, held.id(), charge -> 0))
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
@@ -182,7 +184,7 @@ record SlotsDecision(
     private Call call(Charge charge, String mode) {
         List<Call.Part> parts = Call.parts(keys, List.of(charge), mode, denials::takeUncounted);
         List<Call.Part> asked = held == null ? parts : HeldCalls.with(held, parts);
-        return new Call(asked, longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
+        return new Call(flights.begin(asked), longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
     }
 
     private Decision decision(List<LimitOutcome> outcomes) {

@@ -28,9 +28,11 @@ public final class AnyAlgorithm {
                 : new Charge(policy, key, permits);
     }
 
-    /** Those of which one limit makes a policy. */
+    /** Those of which one limit makes a policy, and whose permits need no end. */
     public static List<Algorithm> limits() {
-        return Stream.of(Algorithm.values()).filter(Algorithm::isQuota).toList();
+        return Stream.of(Algorithm.values())
+                .filter(one -> one.isQuota() && !one.isInFlight())
+                .toList();
     }
 
     /** Those that count permits, not members. */

@@ -51,7 +51,7 @@ public final class NaiveLimiter {
                     kept.block.count(limit, now);
                 }
                 LimitOutcome outcome = decide(charge, limit, mode, allowed, now);
-                denied |= !outcome.allowed();
+                denied |= !outcome.allowed() && limit.spec().algorithm() != Algorithm.CONCURRENT;
                 outcomes.add(outcome);
             }
         }
@@ -90,6 +90,7 @@ public final class NaiveLimiter {
                 switch (limit.spec().algorithm()) {
                     case FIXED_WINDOW -> after.stampMicros();
                     case DISTINCT -> isKnown(copy, charge, now) ? 0 : now;
+                    case CONCURRENT -> 0;
                     default -> stamp;
                 });
     }
@@ -150,6 +151,11 @@ public final class NaiveLimiter {
             case TOKEN_BUCKET -> {
                 return kept.bucket.refund(limit, n, stamp, now);
             }
+            case CONCURRENT -> {
+                boolean held = kept.count > 0;
+                kept.count = Math.max(0, kept.count - n);
+                return held;
+            }
             case BLOCK, ALLOTMENT -> {
                 return false;
             }
@@ -166,7 +172,10 @@ public final class NaiveLimiter {
     public void reset(Charge charge) {
         for (Limit limit : charge.policy().limits()) {
             Kept forgotten = states.remove(name(charge, limit));
-            if (forgotten != null) {
+            if (forgotten != null && limit.spec().algorithm() == Algorithm.CONCURRENT) {
+                // Calls stay in flight.
+                states.put(name(charge, limit), forgotten);
+            } else if (forgotten != null) {
                 forgotten.holds.reset();
                 kept(charge, limit).holds = forgotten.holds;
             }
@@ -210,6 +219,16 @@ public final class NaiveLimiter {
             case TOKEN_BUCKET ->
                 kept.bucket.look(charge, limit, kept.holds.held(limit, now), kept.holds.lastEnd(now), now);
             case BLOCK -> kept.block.look(charge, limit, now);
+            case CONCURRENT ->
+                new LimitOutcome(
+                        charge,
+                        limit,
+                        n == 0 || kept.count + n <= limit.permits(),
+                        Math.max(0, limit.permits() - kept.count),
+                        n > limit.permits() ? LimitOutcome.NEVER : LimitOutcome.UNKNOWN,
+                        0,
+                        0,
+                        0);
             case ALLOTMENT -> kept.stock.look(charge, limit, now);
         };
     }
@@ -270,6 +289,9 @@ public final class NaiveLimiter {
             case TOKEN_BUCKET -> kept.bucket.settle(limit, now);
             case BLOCK -> kept.block.settle(limit, now);
             case ALLOTMENT -> kept.stock.settle(limit, now);
+            case CONCURRENT -> {
+                // Calls are in flight at any time.
+            }
         }
     }
 
@@ -321,6 +343,7 @@ public final class NaiveLimiter {
                 // What is allowed changes nothing.
             }
             case ALLOTMENT -> kept.stock.take(charge, limit, stamp, now);
+            case CONCURRENT -> kept.count += n;
         }
     }
 

@@ -33,6 +33,9 @@ public final class Traffic {
     private static final List<Algorithm> ALGORITHMS =
             Stream.of(Algorithm.values()).filter(Algorithm::isQuota).toList();
 
+    /** How many of the last decisions may be given back. */
+    static final int EARLIER = 8;
+
     private static final int IDS = 6;
     /** Some of them exactly a period. */
     private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
@@ -194,7 +197,7 @@ public final class Traffic {
         for (int i = 0; i < count; i++) {
             asked.add(charge(policies.get((first + i) % policies.size()).get(0)));
         }
-        return new Step(now, kind, asked, random.nextInt(8));
+        return new Step(now, kind, asked, random.nextInt(EARLIER));
     }
 
     static Limit block(long denials, long period, long first, long longest) {
@@ -290,6 +293,15 @@ public final class Traffic {
                     {0, GRID, 0}
                 };
             case BLOCK -> throw new IllegalArgumentException("no limit of its own");
+            case CONCURRENT ->
+                new long[][] {
+                    {1, GRID / 60},
+                    {1, GRID},
+                    {1, 7 * GRID - 11},
+                    {3, 60 * GRID},
+                    {2, GRID / 2},
+                    {0, GRID}
+                };
             case ALLOTMENT ->
                 new long[][] {
                     {1, LimitSpec.MAX_PERIOD_MICROS, 1},

@@ -20,19 +20,22 @@ import redis.clients.jedis.Jedis;
 final class EvalBackend implements Backend {
     private final Jedis redis;
     private final RedisKeys keys;
+    private final CallsInFlight flights;
     private final TimeSource time;
     private final UnaryOperator<String> change;
 
     EvalBackend(int port, String prefix, TimeSource time, UnaryOperator<String> change) {
         this.redis = new Jedis("127.0.0.1", port);
         this.keys = new RedisKeys(prefix, null);
+        this.flights = new CallsInFlight(keys);
         this.time = time;
         this.change = change;
     }
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        List<Call.Part> parts = Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK, none -> 0);
+        List<Call.Part> parts =
+                flights.begin(Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK, none -> 0));
         return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
     }
 
@@ -46,7 +49,7 @@ final class EvalBackend implements Backend {
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
-        List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
+        List<Settled> settled = Ends.of(keys, flights, held.outcomes(), Call.BACK, true).stream()
                 .flatMap(ends -> run(HeldCalls.settling(ends, terms.id(), actual)).stream())
                 .map(outcome -> HeldCalls.read(outcome.stampMicros()))
                 .toList();
@@ -66,7 +69,7 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> end(Decision decision, String how) {
-        return Ends.of(keys, decision.outcomes(), how, false).stream()
+        return Ends.of(keys, flights, decision.outcomes(), how, false).stream()
                 .flatMap(parts -> run(parts).stream())
                 .toList();
     }

@@ -87,12 +87,10 @@ public class DenialAnswer {
         return exposedFields;
     }
 
-    /** Whole seconds until the request would be allowed if there are no other calls, at least 1; empty if it never can be. */
+    /** Whole seconds until the request would be allowed if there are no other calls, at least 1; empty if it never can be, or nobody knows. */
     public final OptionalLong retryAfterSeconds() {
         long micros = decision.retryAfterMicros();
-        return micros == LimitOutcome.NEVER
-                ? OptionalLong.empty()
-                : OptionalLong.of(Math.max(1, QuotaFields.seconds(micros)));
+        return micros < 0 ? OptionalLong.empty() : OptionalLong.of(Math.max(1, QuotaFields.seconds(micros)));
     }
 
     /** The names of the denying limits, as in the response fields; of the policies if nothing could be counted. */
@@ -162,7 +160,9 @@ public class DenialAnswer {
     private String detail() {
         OptionalLong seconds = retryAfterSeconds();
         if (seconds.isEmpty()) {
-            return "This request is not allowed, now or later.";
+            return decision.isRetryUnknown()
+                    ? "Try again when another request has ended."
+                    : "This request is not allowed, now or later.";
         }
         return "Try again in " + seconds.getAsLong() + (seconds.getAsLong() == 1 ? " second." : " seconds.");
     }

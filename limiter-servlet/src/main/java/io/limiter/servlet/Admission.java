@@ -63,11 +63,13 @@ final class Admission implements HeldRequests.Waiting {
                     return false;
                 }
                 rejections.writeQuota(decision, request, response);
-                ledger.note(decision);
             }
             ledger.allow();
             if (!shadows.isEmpty()) {
-                http.countShadows(shadows);
+                List<CompletableFuture<Decision>> counted = http.countShadows(shadows);
+                if (shadows.stream().anyMatch(charge -> charge.policy().isInFlight())) {
+                    ledger.note(counted);
+                }
             }
             return true;
         }
@@ -97,7 +99,9 @@ final class Admission implements HeldRequests.Waiting {
             return;
         }
         ServletLedger ledger = ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter());
-        rules.apply(held.decision(), ledger, held.shadowed, request, response);
+        Decision waited = held.decision();
+        ledger.note(waited, waited == null ? List.of() : waited.charges());
+        rules.apply(waited, ledger, held.shadowed, request, response);
         // It may be held once more, and is then recognized by its dispatch.
         FirstDispatch current = new FirstDispatch(request);
         try {
@@ -117,10 +121,11 @@ final class Admission implements HeldRequests.Waiting {
         }
         Admission admission =
                 rules.http.isIdle() || isIncluded(request) ? null : new Admission(rules, all, request, response);
-        if (admission != null && !admission.decide()) {
+        if (admission != null && !admission.isAdmitted()) {
             return;
         }
-        if (rules.http.mayRefund()) {
+        boolean hasEnd = admission != null && admission.ledger != null && admission.ledger.hasEnd();
+        if (hasEnd || rules.http.hasEnd()) {
             ServletLedger ledger = admission == null
                     ? ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
                     : admission.ledger();
@@ -144,6 +149,18 @@ final class Admission implements HeldRequests.Waiting {
             current = outer.getRequest();
         }
         return current.getDispatcherType() == DispatcherType.INCLUDE;
+    }
+
+    private boolean isAdmitted() throws IOException {
+        try {
+            return decide();
+        } catch (Throwable failed) {
+            if (ledger != null) {
+                // The application does not run, so this is the end.
+                ledger.end(false, request, response);
+            }
+            throw failed;
+        }
     }
 
     /** Decides whether it may go on now. Otherwise it was answered or is held. */
@@ -231,7 +248,7 @@ final class Admission implements HeldRequests.Waiting {
         }
         http.warnOfTwoDoors(ledger.chargedByAnother(due));
         if (!charges.mayWait(due)) {
-            return rules.apply(taken(due), ledger, counted, request, response);
+            return rules.apply(taken(due, charges, ledger), ledger, counted, request, response);
         }
         boolean canHold = held.tryEnter(request, asked.network());
         boolean isHeld = false;
@@ -240,7 +257,8 @@ final class Admission implements HeldRequests.Waiting {
             answer = http.limiter()
                     .acquireAsync(PermitRequest.of(due)
                             .withMaxWait(charge -> canHold ? charges.maxWait(charge) : Duration.ZERO)
-                            .withBlocking());
+                            .withBlocking()
+                            .withEnd());
             isHeld = !answer.isDone();
         } finally {
             if (canHold && !isHeld) {
@@ -248,17 +266,25 @@ final class Admission implements HeldRequests.Waiting {
             }
         }
         if (!isHeld) {
+            ledger.note(answer.join(), due);
             return rules.apply(answer.join(), ledger, counted, request, response);
         }
         hold(answer, counted);
         return false;
     }
 
-    private Decision taken(List<Charge> due) {
+    private Decision taken(List<Charge> due, DispatchCharges charges, ServletLedger ledger) {
+        Duration reserved = charges.reservedFor(due);
+        if (reserved != null) {
+            return ledger.note(http.limiter().reserve(due, reserved));
+        }
         Charge first = due.get(0);
-        return due.size() == 1 && first.isPlain()
-                ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
-                : http.limiter().tryAcquire(PermitRequest.of(due));
+        Decision decision =
+                due.size() == 1 && first.isPlain() && !first.policy().isInFlight()
+                        ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
+                        : http.limiter().tryAcquire(PermitRequest.of(due).withEnd());
+        ledger.note(decision, due);
+        return decision;
     }
 
     private void hold(CompletableFuture<@Nullable Decision> answer, List<Charge> counted) {
@@ -275,9 +301,14 @@ final class Admission implements HeldRequests.Waiting {
     }
 
     @Override
+    public void end(@Nullable Decision decision) {
+        ledger().giveUp(decision);
+    }
+
+    @Override
     public void giveBack(@Nullable Decision unused) {
         if (unused != null && unused.allowed()) {
-            http.limiter().refundAsync(List.of(unused), charge -> true);
+            ledger().giveBack(unused);
         }
     }
 
@@ -298,8 +329,13 @@ final class Admission implements HeldRequests.Waiting {
                 answer.complete(null);
                 return;
             }
-            CompletableFuture<Decision> asking =
-                    http.limiter().acquireAsync(PermitRequest.of(due).withMaxWait(charges::maxWait));
+            Duration reserved = charges.reservedFor(due);
+            CompletableFuture<Decision> asking = reserved == null
+                    ? http.limiter()
+                            .acquireAsync(PermitRequest.of(due)
+                                    .withMaxWait(charges::maxWait)
+                                    .withEnd())
+                    : http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
             // A client that has gone leaves the queue.
             answer.whenComplete((decision, gone) -> asking.cancel(false));
             asking.whenComplete((decision, failure) -> {

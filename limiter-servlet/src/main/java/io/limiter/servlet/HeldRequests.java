@@ -147,6 +147,7 @@ final class HeldRequests {
         Held admitted = request.getAttribute(attribute) instanceof Held held ? held : null;
         if (admitted != null) {
             request.removeAttribute(attribute);
+            admitted.isDispatched = true;
         }
         return admitted;
     }
@@ -155,6 +156,9 @@ final class HeldRequests {
     interface Waiting {
         /** Writes the response to a denied request. The decision is null if there is none. */
         void deny(@Nullable Decision decision) throws Exception;
+
+        /** Gets the decision of a request that ended, and did not come back; null if nothing was due. */
+        void end(@Nullable Decision decision);
 
         /** Gets a decision that came too late, because the request has ended; null if nothing was due. */
         void giveBack(@Nullable Decision decision);
@@ -175,6 +179,8 @@ final class HeldRequests {
 
         /** Whether the server stops. */
         private volatile boolean isRefused;
+        /** Whether its dispatch has begun. */
+        private volatile boolean isDispatched;
 
         /**
          * A request.
@@ -272,7 +278,10 @@ final class HeldRequests {
 
         @Override
         public void onComplete(AsyncEvent event) {
-            answer.cancel(false);
+            if (!answer.cancel(false) && !isDispatched && !answer.isCompletedExceptionally()) {
+                // Its connection failed before the dispatch, or that did not reach the filter.
+                waiting.end(answer.join());
+            }
             remove();
         }
 

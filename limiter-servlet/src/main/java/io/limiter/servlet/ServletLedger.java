@@ -73,26 +73,35 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         boolean completed = false;
         // Before the application: a container may leave the type of its last FORWARD in the request.
         DispatcherType type = request.getDispatcherType();
+        boolean isOutermost = type == DispatcherType.REQUEST || type == DispatcherType.ASYNC;
         depth++;
         try {
             chain.doFilter(request, response);
             completed = true;
         } finally {
             depth--;
-            if (depth == 0) {
-                end(completed, type, request, response);
-            }
+            // After a FORWARD that began outside of the filter, the application continues, and nobody tells when it
+            // ends.
+            end(completed && (isOutermost || request.isAsyncStarted()), request, response);
         }
     }
 
-    private void end(boolean completed, DispatcherType type, HttpServletRequest request, HttpServletResponse response) {
-        if (!completed) {
+    /**
+     * The end of a dispatch, unless it is inside of another one.
+     *
+     * @param mayRefund whether it is the end of an application that has completed
+     */
+    void end(boolean mayRefund, HttpServletRequest request, HttpServletResponse response) {
+        if (depth > 0) {
+            return;
+        }
+        if (!mayRefund) {
             keep();
-        } else if (awaited == null && request.isAsyncStarted()) {
+        }
+        if (awaited == null && request.isAsyncStarted()) {
             awaited = () -> settle(request, response);
             request.getAsyncContext().addListener(this);
-        } else if (awaited == null && (type == DispatcherType.REQUEST || type == DispatcherType.ASYNC)) {
-            // After a FORWARD that began outside of the filter, the application continues.
+        } else if (awaited == null) {
             settle(request, response);
         }
     }

@@ -46,7 +46,10 @@ public final class RateLimitExceededException extends RuntimeException {
         }
         String when = decision.retryAfter()
                 .map(duration -> "allowed again in " + duration.toMillis() + " ms")
-                .orElse("can never be allowed");
+                .orElse(
+                        decision.isRetryUnknown()
+                                ? "allowed again when another call has ended"
+                                : "can never be allowed");
         if (decision.outcomes().isEmpty()) {
             return "denied because no backend could decide; " + when;
         }

@@ -29,7 +29,7 @@ import java.lang.annotation.Target;
  * Publisher} are decided without blocking the caller; Reactor's types at each subscription. All other methods wait for
  * the decision.
  *
- * <p>{@link #key}, {@link #member}, {@link #permits}, {@link #plan} and {@link #condition} are expressions of the Spring Expression Language. They see the
+ * <p>{@link #key}, {@link #member}, {@link #permits}, {@link #settle}, {@link #plan} and {@link #condition} are expressions of the Spring Expression Language. They see the
  * parameters by their names ({@code #phone}; without names in the class file {@code #p0}), beans ({@code @plans}, in a
  * Spring context), and these words: {@code ip}, {@code user} and {@code principal} of the current web request, and
  * {@code global}. They can't name types, create objects or change anything. They are parsed and checked when the bean
@@ -113,6 +113,18 @@ public @interface RateLimited {
      * their result.
      */
     Class<? extends Throwable>[] refundOn() default {};
+
+    /**
+     * What a call has cost, such as {@code #result.usage.totalTokens}: then {@link #permits} is an estimate, which is reserved
+     * and settled when the call has ended. An expression that also sees the {@code #result}: of an asynchronous method the
+     * value of its result, of a stream its last element. Where it fails, is null or is no whole number from 0, and where the call
+     * fails or is cancelled, the estimate stays; if {@link #refundOn} has the failure, all comes back. A named policy needs
+     * {@code holds}; own limits and plans keep up to 1 000 reservations of a key.
+     */
+    String settle() default "";
+
+    /** How long the estimate is held at most, from 1s to 1d: longer than any call takes. What ends after twice this time is not charged. */
+    String settleWithin() default "5m";
 
     /**
      * How long a denied call waits until its permits are due, without a thread, such as {@code 500ms}; at most {@code

@@ -45,11 +45,12 @@ public interface Contender extends AutoCloseable {
                 "limiter.in-process.max-entries = 2000000",
                 "limiter.in-process.max-timestamps = 1000000000",
                 String.join("\n", lines));
+        boolean isInFlight = limits.contains("concurrent");
         boolean isOfMembers = limits.equals(MEMBERS) || limits.equals(Ours.STOCK);
         return new ByName() {
             @Override
             public void decide(int key, Blackhole sink) {
-                sink.consume(limiter.decide(Names.OURS[key]));
+                sink.consume(isInFlight ? limiter.enterAndEnd(Names.OURS[key]) : limiter.decide(Names.OURS[key]));
             }
 
             @Override
@@ -99,6 +100,8 @@ public interface Contender extends AutoCloseable {
             case "stock" -> Ours.STOCK;
             case "block" -> "0/1d fixed";
             case "two" -> allowed ? "1000000000/1s fixed, 1000000000000/1h fixed" : "100/1h fixed, 100/1d fixed";
+            case "flight" -> allowed ? "20 concurrent, 1000000000/1s fixed" : "0 concurrent, 1000000000/1s fixed";
+            case "flight-list" -> "20 concurrent, 10000/100us sliding-list";
             case "three" ->
                 allowed
                         ? "1000000000/1s fixed, 1000000000000/1h fixed, 1000000000000000/1d fixed"

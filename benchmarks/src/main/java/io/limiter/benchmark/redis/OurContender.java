@@ -15,11 +15,15 @@ final class OurContender implements Contender {
     /** Whether each call is for a new member. */
     private final boolean isOfMembers;
 
+    /** Whether each call ends. */
+    private final boolean isInFlight;
+
     private final Runnable afterClose;
 
-    private OurContender(Ours limiter, boolean isOfMembers, Runnable afterClose) {
+    private OurContender(Ours limiter, String what, Runnable afterClose) {
         this.limiter = limiter;
-        this.isOfMembers = isOfMembers;
+        this.isOfMembers = isOfMembers(what);
+        this.isInFlight = what.equals("flight");
         this.afterClose = afterClose;
     }
 
@@ -27,14 +31,14 @@ final class OurContender implements Contender {
         String[] redis = Ours.onRedis(task.address(), task.deadline());
         return what.equals("block")
                 ? withLine(what, task, Ours.BLOCK)
-                : new OurContender(new Ours(limits(what, task), redis), isOfMembers(what), () -> {});
+                : new OurContender(new Ours(limits(what, task), redis), what, () -> {});
     }
 
     private static Contender withLine(String what, Task task, String line) {
         String[] redis = Ours.onRedis(task.address(), task.deadline());
         String[] lines = Arrays.copyOf(redis, redis.length + 1);
         lines[redis.length] = line;
-        return new OurContender(new Ours(limits(what, task), lines), isOfMembers(what), () -> {});
+        return new OurContender(new Ours(limits(what, task), lines), what, () -> {});
     }
 
     private static boolean isOfMembers(String what) {
@@ -56,7 +60,7 @@ final class OurContender implements Contender {
 
     private static Contender ofClient(Config config, String what, Task task) {
         RedissonClient client = Redisson.create(config);
-        return new OurContender(new Ours(limits(what, task), client, task.deadline()), false, client::shutdown);
+        return new OurContender(new Ours(limits(what, task), client, task.deadline()), what, client::shutdown);
     }
 
     private static String limits(String what, Task task) {
@@ -68,6 +72,7 @@ final class OurContender implements Contender {
             case "stock" -> Ours.STOCK;
             case "block" -> "0/1d fixed";
             case "list", "zset" -> limit(task) + "sliding-" + what;
+            case "flight" -> "20 concurrent, " + limit(task) + "fixed";
             case "two" -> limit(task) + "fixed, " + limit(task.second()) + "fixed";
             default -> throw new IllegalArgumentException("there is no contender limiter-" + what);
         };
@@ -80,13 +85,18 @@ final class OurContender implements Contender {
     @Override
     public int ask(int key) {
         PartitionKey client = PartitionKey.of("client-" + key);
-        return flags(isOfMembers ? limiter.decideForNewMember(client) : limiter.decide(client));
+        return flags(
+                isInFlight
+                        ? limiter.enterAndEnd(client)
+                        : isOfMembers ? limiter.decideForNewMember(client) : limiter.decide(client));
     }
 
     @Override
     public CompletionStage<Integer> askAsync(int key) {
         PartitionKey client = PartitionKey.of("client-" + key);
-        return (isOfMembers ? limiter.decideForNewMemberAsync(client) : limiter.decideAsync(client))
+        return (isInFlight
+                        ? limiter.enterAndEndAsync(client)
+                        : isOfMembers ? limiter.decideForNewMemberAsync(client) : limiter.decideAsync(client))
                 .thenApply(OurContender::flags);
     }
 

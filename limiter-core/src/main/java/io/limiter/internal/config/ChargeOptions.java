@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param cost how many permits a request costs
  * @param outcomes which responses keep it; null for all
  * @param member the parts of the member of a request, like those of a key, for policies that count members; empty for none
+ * @param actual where the application tells what a request has cost, if the cost is an estimate; null if it is final
  * @param maxWait how long a request that the rule denies is held until its permits are due; zero for not at all
  */
 public record ChargeOptions(
@@ -22,6 +23,7 @@ public record ChargeOptions(
         RequestCost cost,
         @Nullable CountedOutcomes outcomes,
         List<KeyPart> member,
+        @Nullable ActualCost actual,
         Duration maxWait) {
     /** The longest wait of a request. */
     public static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
@@ -39,6 +41,7 @@ public record ChargeOptions(
                 RequestCost.read(reader, here),
                 outcomes(reader, here),
                 reader.read(here + "member", List.of(), ChargeOptions::member),
+                ActualCost.read(reader, here),
                 reader.read(here + "wait", Duration.ZERO, ChargeOptions::wait));
     }
 

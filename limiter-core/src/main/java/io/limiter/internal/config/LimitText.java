@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * commas. The period is a number and {@code us ms s m h d} or a word ({@code 3/second}, {@code 100/5minutes}), with or
  * without the number; of an aligned limit also {@code 1w} and {@code 1month}. The algorithm is {@code sliding-list} unless
  * written. A stock has no period: {@code N allotment [each M] [hold DURATION] [opens TIME] closes TIME [name X]}, with times
- * such as {@code 2026-11-27T10:00+01:00}.
+ * such as {@code 2026-11-27T10:00+01:00}. Nor have calls in flight: {@code N concurrent [hold DURATION] [name X]}.
  */
 public final class LimitText {
     private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
@@ -183,9 +183,10 @@ public final class LimitText {
         int slash = words[0].indexOf('/');
         String second = words.length > 1 ? words[1] : "";
         boolean isStock = second.equalsIgnoreCase(Algorithm.ALLOTMENT.text());
+        boolean isInFlight = second.equalsIgnoreCase(Algorithm.CONCURRENT.text());
         Matcher phrase = PHRASE.matcher(String.join(" ", words));
         Problems.refuseIf(
-                slash < 0 && !isStock,
+                slash < 0 && !isStock && !isInFlight,
                 "'" + words[0] + "' is not a limit; write "
                         + (phrase.matches()
                                 ? "'" + limitOf(phrase) + "'"
@@ -200,10 +201,15 @@ public final class LimitText {
             times.forEach(options::putIfAbsent);
             return stock(permits, options);
         }
+        if (isInFlight) {
+            Problems.refuseIf(slash >= 0, "calls in flight have no period; write '" + permits + " concurrent'");
+            return inFlight(permits, options);
+        }
         for (String word : OF_STOCKS) {
             Problems.refuseIf(
                     options.containsKey(word),
-                    "'" + word + "' needs an allotment; write '" + permits + " allotment', or leave it out");
+                    "'" + word + "' needs an allotment; write '" + permits + " allotment'"
+                            + (word.equals(HOLD) ? " or '" + permits + " concurrent'" : "") + ", or leave it out");
         }
         String zone = options.get(ALIGNED);
         String periodText = words[0].substring(slash + 1);
@@ -281,6 +287,16 @@ public final class LimitText {
                 parseDuration(options.getOrDefault(HOLD, "0s")),
                 opens == null ? null : time(opens),
                 time(closes));
+        String name = options.get(NAME);
+        return name == null ? limit : limit.withName(name);
+    }
+
+    private static Limit inFlight(long permits, Map<String, String> options) {
+        for (String word : List.of(BURST, REPEAT, ALIGNED, EACH, OPENS, CLOSES)) {
+            Problems.refuseIf(options.containsKey(word), "calls in flight have no '" + word + "'; leave it out");
+        }
+        String hold = options.get(HOLD);
+        Limit limit = hold == null ? Limit.concurrent(permits) : Limit.concurrent(permits, parseDuration(hold));
         String name = options.get(NAME);
         return name == null ? limit : limit.withName(name);
     }

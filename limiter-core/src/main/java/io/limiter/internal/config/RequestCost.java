@@ -1,6 +1,9 @@
 package io.limiter.internal.config;
 
 import io.limiter.Limit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,10 +12,23 @@ import org.jspecify.annotations.Nullable;
  * @param permits the cost of each request, 0 to take nothing; with a header the maximum cost, at least 1
  * @param header the request header that has the cost; null for none
  * @param type the name of the class that returns the cost, an {@code io.limiter.rule.Cost}; null for none
+ * @param range what a header may say, if it is an estimate; null if it is what the request costs
  */
 public record RequestCost(
-        long permits, @Nullable String header, @Nullable String type) {
+        long permits,
+        @Nullable String header,
+        @Nullable String type,
+        @Nullable Range range) {
     private static final String HEADER = "header:";
+    private static final List<String> WORDS = List.of("min", "max", "default");
+
+    /**
+     * The range of an estimate in a header, up to the maximum cost.
+     *
+     * @param least at least 1; a smaller number in the header costs this
+     * @param usual the cost if the header is missing, unreadable or sent twice
+     */
+    public record Range(long least, long usual) {}
 
     /**
      * Checks the cost.
@@ -31,21 +47,25 @@ public record RequestCost(
                 type != null && !ConfigKey.isClassName(type),
                 "not a cost; write a number of permits, header:X-Batch-Size, or the name of a class such as"
                         + " com.example.MyCost");
+        Problems.refuseIf(
+                range != null && (range.least < 1 || range.usual < range.least || range.usual > permits),
+                "not a range; write 1 or more for min, and a default from min to max: header:X-Max-Tokens min 1 max 4000"
+                        + " default 500");
     }
 
     /** The same for each request. */
     public static RequestCost of(long permits) {
-        return new RequestCost(permits, null, null);
+        return new RequestCost(permits, null, null, null);
     }
 
     /** The cost in a header: 1 if it is missing, the maximum if it is out of range, unreadable or sent twice. */
     public static RequestCost ofHeader(String name, long most) {
-        return new RequestCost(most, name, null);
+        return new RequestCost(most, name, null, null);
     }
 
     /** The cost from an object of this class. */
     public static RequestCost ofClass(String name) {
-        return new RequestCost(1, null, name);
+        return new RequestCost(1, null, name, null);
     }
 
     /** Whether a request never costs anything. */
@@ -62,8 +82,26 @@ public record RequestCost(
 
     private static RequestCost parse(String text, long most) {
         return text.startsWith(HEADER)
-                ? ofHeader(text.substring(HEADER.length()), most)
+                ? header(text.substring(HEADER.length()).split("\\s+"), most)
                 : text.matches("[0-9-].*") ? of(number(text)) : ofClass(text);
+    }
+
+    /** A header, with words and numbers after its name. */
+    private static RequestCost header(String[] words, long most) {
+        Map<String, Long> numbers = new HashMap<>();
+        for (int i = 1; i < words.length; i += 2) {
+            Problems.refuseIf(
+                    i + 1 == words.length
+                            || !WORDS.contains(words[i])
+                            || numbers.put(words[i], number(words[i + 1])) != null,
+                    "'" + words[i] + "' is not understood here; write header:X-Max-Tokens min 1 max 4000 default 500");
+        }
+        if (numbers.isEmpty()) {
+            return ofHeader(words[0], most);
+        }
+        long max = numbers.getOrDefault("max", most);
+        Range range = new Range(numbers.getOrDefault("min", 1L), numbers.getOrDefault("default", max));
+        return new RequestCost(max, words[0], null, range);
     }
 
     /** Text that is not a number is out of range. */
@@ -79,6 +117,13 @@ public record RequestCost(
     /** As configuration text writes it. */
     @Override
     public String toString() {
-        return type != null ? type : header != null ? HEADER + header + " up to " + permits : Long.toString(permits);
+        return type != null
+                ? type
+                : header == null
+                        ? Long.toString(permits)
+                        : range == null
+                                ? HEADER + header + " up to " + permits
+                                : HEADER + header + " min " + range.least + " max " + permits + " default "
+                                        + range.usual;
     }
 }

@@ -60,7 +60,7 @@ final class RuleParser {
 
     /** Whether a policy with a mistake counts members is unknown. */
     private static ChargeOptions withoutPolicy(ChargeOptions read) {
-        return new ChargeOptions(read.policy(), null, read.cost(), read.outcomes(), List.of(), read.maxWait());
+        return new ChargeOptions(read.policy(), null, read.cost(), read.outcomes(), List.of(), null, read.maxWait());
     }
 
     private Mode mode() {
@@ -148,6 +148,7 @@ final class RuleParser {
                 rule.mode() != Mode.SHADOW || charging.outcomes() == null,
                 "RL-106 a rule that only counts gives nothing back, so count-on and refund-on would report too many"
                         + " denials; remove them until the rule is enforced");
+        reader.check(here + "settle", () -> rule.policies().forEach(one -> checkHolds(charging, one)));
         reader.must(
                 here + "wait",
                 charging.maxWait().isZero() || rule.policies().stream().allMatch(one -> one.penalty() == null),
@@ -176,6 +177,14 @@ final class RuleParser {
                             + "' grants at most " + limit.spec().capacity()
                             + " at once; write a smaller cost or a greater limit");
         }
+    }
+
+    private void checkHolds(ChargeOptions charging, Policy policy) {
+        Problems.refuseIf(
+                charging.actual() != null && policy.holds() == 0,
+                "RL-182 policy '" + policy.name() + "' can't be reserved; add "
+                        + (reader.has(here + "policy") ? NamedKeys.POLICIES.start + policy.name() + "." : here)
+                        + "holds = 1000, for as many reservations of one key");
     }
 
     private void checkMember(ChargeOptions charging, List<KeyPart> key) {

@@ -6,6 +6,7 @@ import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Access;
@@ -243,6 +244,21 @@ public final class ControlledBackend implements Backend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         return inner.refund(decision);
+    }
+
+    @Override
+    public void end(LimitOutcome held) {
+        inner.end(held);
+    }
+
+    @Override
+    public void adopt(Decision decision) {
+        inner.adopt(decision);
+    }
+
+    @Override
+    public long inFlight(String policy, LimiterMonitor.FlightCount what) {
+        return inner.inFlight(policy, what);
     }
 
     @Override

@@ -40,13 +40,13 @@ public final class ShadowCounter {
      * Counts each charge independently; the outcome does not affect the call.
      *
      * @param scope what is counted, for the log
-     * @return a stage for each charge, in their order
+     * @return a stage for each charge, in their order; its decision must be {@linkplain RateLimiter#end ended}
      */
     public List<CompletableFuture<Decision>> count(List<Charge> charges, Object scope) {
         List<CompletableFuture<Decision>> counted;
         try {
             counted = limiter.acquireEachAsync(PermitRequest.each(charges).stream()
-                    .map(PermitRequest::withShadow)
+                    .map(request -> request.withShadow().withEnd())
                     .toList());
         } catch (RuntimeException failure) {
             LOG.debug(NOT_COUNTED, failure);

@@ -59,6 +59,7 @@ final class ConfiguredRule {
                 List.of(source, rule.name()),
                 isShadow,
                 new RuleOutcomes(rule.name(), rule.charging().outcomes()),
+                rule.charging().actual(),
                 rule.charging().maxWait());
     }
 
@@ -133,12 +134,16 @@ final class ConfiguredRule {
         RulePolicy chosen = ofPlan == null ? null : ofPlan.apply(request);
         PartitionKey whose = key.of(request);
         long permits = cost.applyAsLong(request);
+        if (permits == 0 && terms.actual() != null) {
+            permits = 1; // Nothing can't be reserved.
+        }
+        long due = permits;
         PartitionKey member = hasMember ? key.member(request) : null;
         if (chosen == null || chosen.lookup() == null) {
             Policy known = chosen == null ? policy : chosen.policy().get();
-            return new RuleCharge(terms, charge(known, whose, permits, member), null);
+            return new RuleCharge(terms, charge(known, whose, due, member), null);
         }
-        Supplier<@Nullable Charge> made = () -> charge(chosen.policy().get(), whose, permits, member);
+        Supplier<@Nullable Charge> made = () -> charge(chosen.policy().get(), whose, due, member);
         Supplier<@Nullable Charge> later = isShadow ? () -> tried(made) : made;
         return new RuleCharge(terms, null, new RuleCharge.Pending(chosen.lookup(), later));
     }

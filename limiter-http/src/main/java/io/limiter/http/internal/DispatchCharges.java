@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the rules that count a dispatch charge it. A rule charges a request once, even if its key has changed because of a
@@ -23,6 +24,8 @@ public final class DispatchCharges {
     private List<RuleCharge> pending = List.of();
     /** Those that say how long the request may wait, if one does. */
     private List<RuleCharge> waits = List.of();
+    /** Those whose charges are estimates. */
+    private List<RuleCharge> settling = List.of();
 
     /**
      * Those of the rules.
@@ -92,6 +95,10 @@ public final class DispatchCharges {
             shadows = ledger.add(rule.rule().identity()) ? with(charge, shadows) : shadows;
         } else if (ledger.add(rule, mayRefund)) {
             enforced = with(charge, enforced);
+            if (rule.rule().actual() != null) {
+                settling = settling.isEmpty() ? new ArrayList<>(1) : settling;
+                settling.add(rule);
+            }
             if (mayWait && rule.rule().maxWait() != null) {
                 waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
                 waits.add(rule);
@@ -121,6 +128,15 @@ public final class DispatchCharges {
                 .orElse(Duration.ZERO);
     }
 
+    /** How long what is due is reserved, by the rules that settle one of its charges; null if none does. */
+    public @Nullable Duration reservedFor(List<Charge> due) {
+        return settling.stream()
+                .filter(rule -> due.stream().anyMatch(rule::isToSame))
+                .map(rule -> Objects.requireNonNull(rule.rule().actual()).within())
+                .max(Comparator.naturalOrder())
+                .orElse(null);
+    }
+
     /** Whether it may wait for one of these charges. */
     public boolean mayWait(List<Charge> due) {
         return !waits.isEmpty()
@@ -132,7 +148,8 @@ public final class DispatchCharges {
         List<LimitOutcome> violated = denial.violated();
         return !violated.isEmpty()
                 && violated.stream()
-                        .allMatch(one -> one.retryAfterMicros() != LimitOutcome.NEVER
+                        .allMatch(one -> !maxWait(one.charge()).isZero()
+                                && one.retryAfterMicros() != LimitOutcome.NEVER
                                 && one.retryAfterMicros()
                                         <= maxWait(one.charge()).toNanos() / 1_000);
     }

@@ -225,6 +225,8 @@ public final class Explainer {
     }
 
     static String duration(long micros) {
-        return micros == LimitOutcome.NEVER ? "never" : Objects.toString(Duration.of(micros, ChronoUnit.MICROS));
+        return micros == LimitOutcome.NEVER
+                ? "never"
+                : micros == LimitOutcome.UNKNOWN ? "unknown" : Objects.toString(Duration.of(micros, ChronoUnit.MICROS));
     }
 }

@@ -1,6 +1,8 @@
 package io.limiter.http.internal;
 
 import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.address.IpNetwork;
@@ -27,6 +29,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -56,7 +59,7 @@ public final class HttpRules {
     private final List<? extends Rule<?>> own;
     private final Function<MatchableRequest, int[]> candidates;
     private final RuleUses uses = new RuleUses(TimeSource.system());
-    private final boolean mayRefund;
+    private final boolean hasEnd;
     private final boolean mayWait;
     private final ShadowCounter shadowCounter;
     private final AddressResolver addresses;
@@ -90,8 +93,10 @@ public final class HttpRules {
         this.deniedNetworks = settings.callers().denied();
         // Also those of other doors of the limiter: one of them may run inside this one, which sees the end of the
         // request.
-        this.mayRefund =
-                settings.rules().stream().anyMatch(rule -> rule.charging().outcomes() != null);
+        this.hasEnd = settings.rules().stream()
+                .anyMatch(rule -> rule.charging().outcomes() != null
+                        || rule.charging().actual() != null
+                        || rule.policies().stream().anyMatch(Policy::isInFlight));
         this.mayWait = configured.stream().anyMatch(HttpRules::waits);
         this.shadowCounter = new ShadowCounter(limiter);
         Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured);
@@ -131,9 +136,9 @@ public final class HttpRules {
         return limiter;
     }
 
-    /** Whether a rule may give back what it has charged, so that the ledger of a request needs its end. */
-    public boolean mayRefund() {
-        return mayRefund;
+    /** Whether a rule may give back, settle or end what it has charged, so that the ledger of a request needs its end. */
+    public boolean hasEnd() {
+        return hasEnd;
     }
 
     /** What operators should know of the rules, as sentences for {@link #log}. */
@@ -214,7 +219,7 @@ public final class HttpRules {
 
     /** The charges of a dispatch that no rule has counted yet. */
     public DispatchCharges noCharges() {
-        return new DispatchCharges(List.of(), mayRefund, mayWait);
+        return new DispatchCharges(List.of(), hasEnd, mayWait);
     }
 
     /** Adds what the rules charge a dispatch; if one throws, what those before it do. Nothing is recorded or taken. */
@@ -234,7 +239,8 @@ public final class HttpRules {
         return charge == null
                 ? null
                 : new RuleCharge(
-                        new RuleCharge.Terms(List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null),
+                        new RuleCharge.Terms(
+                                List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null, null),
                         charge,
                         null);
     }
@@ -257,9 +263,9 @@ public final class HttpRules {
         return addresses.isReplaced();
     }
 
-    /** Counts the shadow charges of an admitted request. */
-    public void countShadows(List<Charge> charges) {
-        shadowCounter.count(charges, "a request");
+    /** Counts the shadow charges of an admitted request; returns what was taken, to be ended with it. */
+    public List<CompletableFuture<Decision>> countShadows(List<Charge> charges) {
+        return shadowCounter.count(charges, "a request");
     }
 
     /** Notes that a request has reached the door. */

@@ -2,12 +2,18 @@ package io.limiter.http.internal;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
+import io.limiter.internal.config.ActualCost;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -21,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Permits that it took may be refunded when the application has completed: at the end of its first dispatch, or of
  * its asynchronous work. A request that ends in another way (an exception, a timeout, a broken connection) gets no
- * refund, so that a client can't avoid being counted by ending a request early.
+ * refund, so that a client can't avoid being counted by ending a request early. Estimates are settled in any case.
  */
 public class RequestLedger {
     /**
@@ -48,7 +54,19 @@ public class RequestLedger {
     /** The rules that have charged what it took, if some of it may be refunded. */
     private List<RuleCharge> terms = List.of();
 
-    private List<Decision> taken = List.of();
+    private List<Taken> taken = List.of();
+
+    /**
+     * What a decision took.
+     *
+     * @param hold of its estimates; null if it has none
+     * @param isInFlight whether it holds permits until the end
+     * @param isKept whether it keeps its charges, whatever the response
+     */
+    private record Taken(Decision decision, @Nullable Hold hold, boolean isInFlight, boolean isKept) {}
+
+    /** What shadow rules took, which is ended with the request. */
+    private List<CompletableFuture<Decision>> counted = List.of();
 
     /**
      * An empty ledger.
@@ -187,18 +205,69 @@ public class RequestLedger {
         return permits;
     }
 
-    /** Records granted permits. */
-    public final void note(Decision allowed) {
-        if (refunds) {
-            taken = taken.isEmpty()
-                    ? List.of(allowed)
-                    : Stream.concat(taken.stream(), Stream.of(allowed)).toList();
+    /** Records what a decision took, if anything, of these charges. */
+    public final void note(@Nullable Decision decision, List<Charge> asked) {
+        if (decision != null) {
+            boolean isInFlight = false;
+            for (Charge charge : asked) {
+                isInFlight |= charge.policy().isInFlight();
+            }
+            if (isInFlight || refunds) {
+                note(decision, null, isInFlight);
+            }
         }
+    }
+
+    /** The same with estimates; returns its decision. */
+    public final Decision note(Hold hold) {
+        // The end of what is not in flight has no effect.
+        note(hold.decision(), hold, true);
+        return hold.decision();
+    }
+
+    private void note(Decision decision, @Nullable Hold hold, boolean isInFlight) {
+        if (decision.allowed()) {
+            Taken one = new Taken(decision, hold, isInFlight, false);
+            taken = taken.isEmpty()
+                    ? List.of(one)
+                    : Stream.concat(taken.stream(), Stream.of(one)).toList();
+        }
+    }
+
+    /** The same of shadow rules. */
+    public final void note(List<CompletableFuture<Decision>> shadows) {
+        counted = Stream.concat(counted.stream(), shadows.stream()).toList();
+    }
+
+    /** Whether something is to be done at the end of the request. */
+    public final boolean hasEnd() {
+        return !taken.isEmpty() || !counted.isEmpty();
     }
 
     /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
     public final void keep() {
-        taken = List.of();
+        taken = taken.stream()
+                .filter(one -> one.isInFlight)
+                .map(one -> new Taken(one.decision, one.hold, true, true))
+                .toList();
+    }
+
+    /** Gives back what a decision took that came too late, because the request has ended. */
+    public final void giveBack(Decision late) {
+        List<Taken> its = taken.stream().filter(one -> one.decision == late).toList();
+        its.stream().flatMap(one -> Stream.ofNullable(one.hold)).forEach(hold -> owner.settleAsync(hold, charge -> 0));
+        owner.refundAsync(List.of(late), charge -> true);
+        owner.end(late);
+        taken = taken.stream().filter(one -> one.decision != late).toList();
+    }
+
+    /** The request has ended without the application, or nobody knows how: all permits stay taken. */
+    public final void giveUp(@Nullable Decision late) {
+        keep();
+        settle(0, name -> List.of(), name -> null);
+        if (late != null) {
+            owner.end(late);
+        }
     }
 
     /** Removes a rule's charge that was refunded. */
@@ -221,40 +290,79 @@ public class RequestLedger {
     }
 
     /**
-     * At the end of the application: refunds what the response does not keep.
+     * At the end of the application: refunds what the response does not keep, settles estimates, and frees permits in flight.
      *
      * @param headers returns the lines of a header of the response
      * @param attributes returns an attribute of the request
      */
     public final void settle(
             int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
+        List<Taken> ended = taken;
+        taken = List.of();
         List<Charge> back = new ArrayList<>(0);
-        for (Decision decision : taken) {
-            for (Charge charge : decision.charges()) {
-                List<RuleCharge> asked = new ArrayList<>(1);
-                boolean isKept = false;
-                for (RuleCharge one : terms) {
-                    if (one.isToSame(charge)) {
-                        asked.add(one);
-                        isKept = isKept || one.rule().outcomes().keeps(status, headers, attributes);
-                    }
-                }
-                for (RuleCharge one : asked) {
-                    one.rule().outcomes().note(isKept);
-                    if (!isKept) {
-                        // A later dispatch, from a filter before this one, is charged again.
-                        forget(one.rule().identity(), charge);
-                        terms.remove(one);
-                    }
-                }
+        List<Charge> settled = new ArrayList<>(0);
+        for (Taken one : ended) {
+            Map<Charge, Long> costs = new HashMap<>();
+            for (Charge charge : one.decision.charges()) {
+                List<RuleCharge> asked =
+                        terms.stream().filter(rule -> rule.isToSame(charge)).toList();
+                boolean isKept = one.isKept
+                        || asked.stream()
+                                .anyMatch(rule -> rule.rule().outcomes().keeps(status, headers, attributes));
+                asked.stream()
+                        .filter(rule -> !one.isKept)
+                        .forEach(rule -> rule.rule().outcomes().note(isKept));
                 if (!isKept && !asked.isEmpty()) {
+                    // A later dispatch, from a filter before this one, is charged again.
+                    asked.forEach(rule -> forget(rule.rule().identity(), charge));
+                    terms.removeAll(asked);
                     back.add(charge);
                 }
+                boolean isHeld = one.hold != null && charge.policy().holds() > 0;
+                // What a later dispatch took of the same quota is a part of the same cost.
+                boolean isPaid = isIn(back, charge) || isHeld && isIn(settled, charge);
+                costs.put(charge, isPaid ? 0L : isHeld ? actual(charge, asked, headers, attributes) : charge.permits());
+                if (isHeld) {
+                    settled.add(charge);
+                }
+            }
+            if (one.hold != null) {
+                owner.settleAsync(one.hold, costs::get);
             }
         }
         if (!back.isEmpty()) {
-            owner.refundAsync(List.copyOf(taken), charge -> back.stream().anyMatch(one -> one.isToSame(charge)));
+            // What was reserved is settled.
+            List<Decision> plain = ended.stream()
+                    .filter(one -> one.hold == null)
+                    .map(Taken::decision)
+                    .toList();
+            owner.refundAsync(plain, charge -> isIn(back, charge));
         }
-        keep();
+        ended.stream().filter(one -> one.isInFlight).forEach(one -> owner.end(one.decision));
+        counted.forEach(one -> one.thenAccept(owner::end));
+        counted = List.of();
+    }
+
+    private static boolean isIn(List<Charge> some, Charge charge) {
+        return some.stream().anyMatch(charge::isToSame);
+    }
+
+    /** The most that one of the rules says; -1 if one can't tell. */
+    private static long actual(
+            Charge charge,
+            List<RuleCharge> asked,
+            Function<String, Collection<String>> headers,
+            Function<String, @Nullable Object> attributes) {
+        long most = asked.isEmpty() ? charge.permits() : 0;
+        for (RuleCharge one : asked) {
+            ActualCost source = one.rule().actual();
+            long cost =
+                    source == null ? Objects.requireNonNull(one.charge()).permits() : source.of(headers, attributes);
+            if (cost < 0) {
+                return cost;
+            }
+            most = Math.max(most, cost);
+        }
+        return most;
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.http.internal;
 
 import io.limiter.Charge;
+import io.limiter.internal.config.ActualCost;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -19,6 +20,7 @@ record RuleCharge(
      *
      * @param identity of the rule, the same in each configuration that has it
      * @param outcomes which responses keep the charge
+     * @param actual where the application tells the cost, if the charge is an estimate; null if it is final
      * @param maxWait how long the request may wait if a limit denies the charge; null for a rule in code, which leaves
      *     that to the others
      */
@@ -26,6 +28,7 @@ record RuleCharge(
             Object identity,
             boolean isShadow,
             RuleOutcomes outcomes,
+            @Nullable ActualCost actual,
             @Nullable Duration maxWait) {}
 
     /**

@@ -17,7 +17,8 @@ import org.slf4j.Logger;
 /** The cost of a request under a configured rule. */
 final class RuleCost {
     private static final Logger LOG = DiagnosticLog.of(RuleCost.class);
-    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
+    private static final Pattern NUMBER = Pattern.compile("[0-9]+");
+    private static final int DIGITS = 18;
 
     private RuleCost() {}
 
@@ -36,7 +37,7 @@ final class RuleCost {
                     classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class));
         }
         if (header != null) {
-            return request -> ofHeader(request.request().headers(header), cost.permits());
+            return request -> ofHeader(request.request().headers(header), cost);
         }
         long permits = cost.permits();
         return request -> permits;
@@ -74,17 +75,21 @@ final class RuleCost {
                 .orElse(1);
     }
 
-    /** A client must not reduce its cost with an unreadable value. */
-    private static long ofHeader(@Nullable List<String> lines, long most) {
+    /** A client must not reduce its cost with an unreadable value; an estimate is settled. */
+    private static long ofHeader(@Nullable List<String> lines, RequestCost cost) {
+        RequestCost.Range range = cost.range();
+        long most = cost.permits();
         if (lines == null || lines.isEmpty()) {
-            return 1;
+            return range == null ? 1 : range.usual();
         }
         String text = lines.get(0).strip();
         if (lines.size() > 1 || !NUMBER.matcher(text).matches()) {
-            return most;
+            return range == null ? most : range.usual();
         }
-        long permits = Long.parseLong(text);
-        return permits < 1 ? most : Math.min(permits, most);
+        // More than any cap.
+        long permits = text.length() > DIGITS ? Long.MAX_VALUE : Long.parseLong(text);
+        long least = range == null ? 1 : range.least();
+        return permits >= least ? Math.min(permits, most) : range == null ? most : least;
     }
 
     static void addFindings(RuleDefinition rule, List<String> all) {

@@ -63,7 +63,8 @@ class DispatchChargesTest {
 
     private static RuleCharge rule(int identity, Policy policy, long permits) {
         Charge charge = new Charge(policy, PartitionKey.of("a"), permits);
-        return new RuleCharge(new RuleCharge.Terms(identity, false, RuleOutcomes.ALL, Duration.ZERO), charge, null);
+        return new RuleCharge(
+                new RuleCharge.Terms(identity, false, RuleOutcomes.ALL, null, Duration.ZERO), charge, null);
     }
 
     private static List<String> policies(List<Charge> charges) {

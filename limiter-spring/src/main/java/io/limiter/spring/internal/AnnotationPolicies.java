@@ -24,6 +24,7 @@ import java.util.function.Function;
  * two are beans of two contexts that share a limiter. Thread-safe.
  */
 final class AnnotationPolicies {
+    private static final int HOLDS = 1_000;
     private static final String NAME = "[A-Za-z0-9._-]{1,64}";
 
     /** The owner of each name, for each limiter that is in use: the limiter itself does not distinguish equal policies. */
@@ -50,7 +51,7 @@ final class AnnotationPolicies {
         }
         String name = claim(limiter, scope, source, ordinal, annotation);
         if (!annotation.plan().isEmpty()) {
-            return config -> ofPlans(scope, name, annotation.defaultPlan(), config);
+            return config -> ofPlans(scope, name, annotation.defaultPlan(), holds(annotation), config);
         }
         Map<String, Policy> own = Map.of("", own(scope, name, annotation));
         own.values().forEach(limiter::announce);
@@ -135,13 +136,18 @@ final class AnnotationPolicies {
         return name;
     }
 
+    /** How many reservations of a key are kept, if calls are reserved. */
+    private static int holds(RateLimited annotation) {
+        return annotation.settle().isBlank() ? 0 : HOLDS;
+    }
+
     private static Policy own(MethodScope scope, String name, RateLimited annotation) {
         try {
             List<Limit> limits = new ArrayList<>(LimitText.parseAll(annotation.limits()));
             if (!annotation.block().isEmpty()) {
                 limits.add(LimitText.parseBlock(annotation.block()));
             }
-            return Policy.of(name, limits.toArray(Limit[]::new));
+            return Policy.of(name, limits).withHolds(holds(annotation));
         } catch (IllegalArgumentException wrong) {
             throw scope.error("RL-122", "limits = \"" + annotation.limits() + "\": " + wrong.getMessage(), wrong);
         }
@@ -149,7 +155,7 @@ final class AnnotationPolicies {
 
     /** A policy for each plan, named {@code <name>.<plan>}. */
     private static Map<String, Policy> ofPlans(
-            MethodScope scope, String name, String defaultPlan, LimiterConfig config) {
+            MethodScope scope, String name, String defaultPlan, int holds, LimiterConfig config) {
         Map<String, Policy> policies = new LinkedHashMap<>();
         config.settings().plans().limits().forEach((plan, limits) -> {
             String of = name + "." + plan;
@@ -161,7 +167,7 @@ final class AnnotationPolicies {
                                 + " \"...\"");
             }
             try {
-                policies.put(plan, Policy.of(of, limits.toArray(Limit[]::new)));
+                policies.put(plan, Policy.of(of, limits).withHolds(holds));
             } catch (IllegalArgumentException unfit) {
                 throw scope.error("RL-127", unfit.getMessage() + "; give the annotation a short name = \"...\"", unfit);
             }

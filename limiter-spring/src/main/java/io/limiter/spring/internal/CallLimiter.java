@@ -2,6 +2,7 @@ package io.limiter.spring.internal;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
 import io.limiter.PermitRequest;
 import io.limiter.application.Derived;
 import io.limiter.internal.DiagnosticLog;
@@ -79,9 +80,11 @@ record CallLimiter(
         /** Gets the decision; null if nobody observes calls. */
         private final @Nullable Consumer<? super Decision> observed;
 
-        /** The decision, once the call is allowed. */
+        /** What was decided, if something is to be done at the end. */
         private @Nullable Decision taken;
 
+        private @Nullable Hold hold;
+        private @Nullable End end;
         private List<CompletableFuture<Decision>> counted = List.of();
 
         /** A call with at least one charge. */
@@ -117,18 +120,64 @@ record CallLimiter(
             if (isFree()) {
                 return proceed(null, true);
             }
-            Charged first = charged.get(0);
-            Decision decision = enforced == 1 && first.member() == null
-                    ? owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
-                    : owner.rateLimiter.tryAcquire(PermitRequest.of(charges(0, enforced)));
+            Decision decision = hasEnd() ? decideUntilEnd() : decide();
             return decision.allowed() ? proceed(decision, true) : deny(decision);
         }
 
-        CompletionStage<Decision> decideAsync() {
-            return charged.stream().allMatch(one -> one.limit().maxWait().isZero())
-                    ? owner.rateLimiter.acquireAsync(PermitRequest.of(charges(0, enforced)))
-                    : owner.rateLimiter.acquireAsync(
-                            PermitRequest.of(charges(0, enforced)).withMaxWait(this::maxWait));
+        private Decision decide() {
+            Charged first = charged.get(0);
+            return enforced == 1 && first.member() == null
+                    ? owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
+                    : owner.rateLimiter.tryAcquire(PermitRequest.of(charges(0, enforced)));
+        }
+
+        private Decision decideUntilEnd() {
+            List<Charge> charges = charges(0, enforced);
+            Duration reserved = reservedFor();
+            if (reserved.isZero()) {
+                return taken(
+                        owner.rateLimiter.tryAcquire(PermitRequest.of(charges).withEnd()), null);
+            }
+            Hold made = owner.rateLimiter.reserve(charges, reserved);
+            return taken(made.decision(), made);
+        }
+
+        /** If the call has an end, what is decided after it is undone; cancelling the future takes the call out of its queue. */
+        CompletableFuture<Decision> decideAsync() {
+            List<Charge> charges = charges(0, enforced);
+            boolean waits =
+                    charged.stream().anyMatch(one -> !one.limit().maxWait().isZero());
+            PermitRequest request = PermitRequest.of(charges);
+            if (!hasEnd()) {
+                return owner.rateLimiter.acquireAsync(waits ? request.withMaxWait(this::maxWait) : request);
+            }
+            Duration reserved = reservedFor();
+            CompletableFuture<Decision> asked = !reserved.isZero()
+                    ? owner.rateLimiter.reserveAsync(charges, reserved).thenApply(made -> taken(made.decision(), made))
+                    : owner.rateLimiter.acquireAsync((waits ? request.withMaxWait(this::maxWait) : request).withEnd());
+            CompletableFuture<Decision> known = new CompletableFuture<>();
+            asked.whenComplete((decision, failure) -> {
+                if (failure != null) {
+                    known.completeExceptionally(failure);
+                } else {
+                    known.complete(hold == null ? taken(decision, null) : decision);
+                }
+            });
+            known.whenComplete((decision, failure) -> {
+                if (waits && known.isCancelled()) {
+                    asked.cancel(false);
+                }
+            });
+            return known;
+        }
+
+        private Duration reservedFor() {
+            Duration longest = Duration.ZERO;
+            for (Charged one : charged.subList(0, enforced)) {
+                Duration time = one.limit().cost().reservedFor();
+                longest = time.compareTo(longest) > 0 ? time : longest;
+            }
+            return longest;
         }
 
         private Duration maxWait(Charge charge) {
@@ -165,20 +214,22 @@ record CallLimiter(
          */
         @Nullable
         Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
-            if (decision != null) {
-                observe(decision);
-            }
-            if (enforced < charged.size()) {
-                counted = owner.shadow.count(charges(enforced, charged.size()), "a call of " + scope);
-            }
-            if (!isRefundable()) {
-                return call.rest.proceed();
-            }
-            taken = decision;
             try {
-                return call.rest.proceed();
+                if (decision != null) {
+                    observe(decision);
+                }
+                if (enforced < charged.size()) {
+                    counted = owner.shadow.count(charges(enforced, charged.size()), "a call of " + scope);
+                }
+                Object result = call.rest.proceed();
+                if (waits && hasEnd()) {
+                    end(new End(true, result, null), true);
+                }
+                return result;
             } catch (Throwable failure) {
-                refund(failure, waits);
+                if (hasEnd()) {
+                    end(new End(false, null, failure), waits);
+                }
                 throw failure;
             }
         }
@@ -199,41 +250,109 @@ record CallLimiter(
             }
         }
 
-        /** Whether a failure may require a refund. */
-        boolean isRefundable() {
+        /** Whether something is to be done when the call has ended. */
+        boolean hasEnd() {
             for (int i = 0; i < charged.size(); i++) {
-                if (charged.get(i).limit().refunds()) {
+                Charged one = charged.get(i);
+                if (one.limit().refunds()
+                        || one.policy().isInFlight()
+                        || !one.limit().cost().reservedFor().isZero()) {
                     return true;
                 }
             }
             return false;
         }
 
-        /** Refunds the charges that this failure refunds, if any. Never throws, so that the failure reaches the caller. */
-        void refund(Throwable failure, boolean waits) {
-            if (charged.stream().noneMatch(one -> one.limit().refundsOn(failure))) {
+        /** Notes a decision. If the call has ended meanwhile, for example because it was cancelled, this is undone. */
+        private Decision taken(Decision decision, @Nullable Hold made) {
+            End known;
+            synchronized (this) {
+                taken = decision;
+                hold = made;
+                known = end;
+            }
+            if (known != null) {
+                finish(decision, known, false);
+            }
+            return decision;
+        }
+
+        /**
+         * The call has ended: frees its permits in flight, settles its estimates, and refunds what its failure refunds. Only the first
+         * end counts. Never throws, so that a failure reaches the caller.
+         *
+         * @param waits whether to wait for the refund
+         */
+        void end(End how, boolean waits) {
+            Decision decision;
+            synchronized (this) {
+                if (end != null) {
+                    return;
+                }
+                end = how;
+                decision = taken;
+            }
+            if (decision != null) {
+                finish(decision, how, waits);
+            }
+            counted.forEach(one -> one.thenAccept(known -> finish(known, how, false)));
+        }
+
+        private void finish(Decision decision, End how, boolean waits) {
+            if (!decision.allowed()) {
                 return;
             }
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
             // configured ones. All annotations with one charge must refund it.
-            Predicate<Charge> which = charge -> charged.stream()
-                    .filter(one -> one.isTo(charge))
-                    .allMatch(one -> one.limit().refundsOn(failure));
-            if (taken != null) {
-                refund(taken, which, waits);
-            }
-            counted.forEach(one -> one.thenAccept(decision -> refund(decision, which, false)));
-        }
-
-        private void refund(Decision decision, Predicate<Charge> which, boolean waits) {
+            Throwable failure = how.failure;
+            Predicate<Charge> back = charge -> failure != null
+                    && charged.stream()
+                            .filter(one -> one.isTo(charge))
+                            .allMatch(one -> one.limit().refundsOn(failure));
             try {
-                CompletionStage<Boolean> given = owner.rateLimiter.refundAsync(List.of(decision), which);
-                if (waits) {
-                    given.toCompletableFuture().join();
+                if (hold != null && decision == taken) {
+                    owner.rateLimiter.settleAsync(hold, charge -> back.test(charge) ? 0 : actual(charge, how));
+                } else if (failure != null && decision.charges().stream().anyMatch(back)) {
+                    CompletionStage<Boolean> given = owner.rateLimiter.refundAsync(List.of(decision), back);
+                    if (waits) {
+                        given.toCompletableFuture().join();
+                    }
                 }
             } catch (RuntimeException failed) {
-                LOG.debug("a refund failed", failed);
+                LOG.debug("what a call took is not given back", failed);
             }
+            owner.rateLimiter.end(decision);
         }
+
+        /** The most that one of its annotations says; -1 if one can't tell. */
+        private long actual(Charge charge, End how) {
+            long most = 0;
+            for (Charged one : charged) {
+                if (one.isTo(charge)) {
+                    boolean isEstimate = !one.limit().cost().reservedFor().isZero();
+                    long cost = !isEstimate
+                            ? one.permits()
+                            : how.isComplete ? one.limit().cost().actual(call.arguments, how.result) : -1;
+                    if (cost < 0) {
+                        return cost;
+                    }
+                    most = Math.max(most, cost);
+                }
+            }
+            return most;
+        }
+    }
+
+    /**
+     * How a call ended.
+     *
+     * @param isComplete whether it has its result
+     * @param failure with which it failed; null if it is complete, or was given up
+     */
+    record End(
+            boolean isComplete,
+            @Nullable Object result,
+            @Nullable Throwable failure) {
+        static final End GIVEN_UP = new End(false, null, null);
     }
 }

@@ -2,6 +2,7 @@ package io.limiter.spring.internal;
 
 import io.limiter.Decision;
 import io.limiter.spring.internal.CallLimiter.ChargedCall;
+import io.limiter.spring.internal.CallLimiter.End;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -59,17 +60,17 @@ interface Invoker {
 
     /**
      * A stage, which the caller gets at once. The method is called when the decision is made, on the completing thread.
-     * If the decision is known at once, that is the caller's thread; if no refund is possible, the caller gets the
-     * method's own stage.
+     * If the decision is known at once, that is the caller's thread; if nothing is to be done at the end, the caller gets
+     * the method's own stage.
      */
     @SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
     private static Object stageOf(ChargedCall call) throws Throwable {
         if (call.isFree()) {
-            return refundable(call, stage(call.proceed(null, false)));
+            return ending(call, stage(call.proceed(null, false)));
         }
-        CompletableFuture<Decision> asked = call.decideAsync().toCompletableFuture();
+        CompletableFuture<Decision> asked = call.decideAsync();
         if (asked.isDone() && !asked.isCompletedExceptionally()) {
-            return refundable(call, answer(call, asked.join()));
+            return ending(call, answer(call, asked.join()));
         }
         CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
         promised.whenComplete((value, failure) -> {
@@ -81,6 +82,7 @@ interface Invoker {
         asked.whenComplete((decision, failure) -> {
             if (promised.isDone()) {
                 // Cancelled: the method must not run any more. The permits stay spent.
+                call.end(End.GIVEN_UP, false);
                 return;
             }
             if (failure != null) {
@@ -112,8 +114,8 @@ interface Invoker {
         return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(null);
     }
 
-    private static CompletionStage<?> refundable(ChargedCall call, CompletionStage<?> stage) {
-        if (!call.isRefundable()) {
+    private static CompletionStage<?> ending(ChargedCall call, CompletionStage<?> stage) {
+        if (!call.hasEnd()) {
             return stage;
         }
         CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
@@ -125,11 +127,13 @@ interface Invoker {
     @SuppressWarnings("FutureReturnValueIgnored") // as above
     private static void join(CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, ChargedCall call) {
         stage.whenComplete((value, failure) -> {
+            if (call.hasEnd()) {
+                call.end(new End(failure == null, value, failure), false);
+            }
             if (failure == null) {
                 promised.complete(value);
                 return;
             }
-            call.refund(failure, false);
             // The method's own exception, without the wrapper of CompletableFuture.
             promised.completeExceptionally(unwrapped(failure));
         });

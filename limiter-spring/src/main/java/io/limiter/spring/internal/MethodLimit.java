@@ -1,14 +1,12 @@
 package io.limiter.spring.internal;
 
 import io.limiter.Charge;
-import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ChargeOptions;
-import io.limiter.internal.config.LimitText;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import java.time.Duration;
@@ -20,7 +18,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,14 +25,12 @@ import org.slf4j.Logger;
 /** One annotation of a method: its key, its cost, and the policies that it has under a configuration. Immutable. */
 final class MethodLimit {
     private static final Logger LOG = DiagnosticLog.of(MethodLimit.class);
-    private static final Pattern WHOLE = Pattern.compile("\\s*[0-9]{1,15}\\s*");
 
     private final MethodScope scope;
     private final RateLimited annotation;
     private final MethodKey key;
     private final @Nullable MethodKey member;
-    private final long permits;
-    private final @Nullable CallExpression permitsOf;
+    private final MethodCost cost;
     private final @Nullable CallExpression condition;
     private final @Nullable CallExpression plan;
     private final @Nullable ShadowCounter shadow;
@@ -59,17 +54,7 @@ final class MethodLimit {
         this.annotation = annotation;
         this.key = new MethodKey(scope, "key", annotation.key());
         this.member = annotation.member().isBlank() ? null : new MethodKey(scope, "member", annotation.member());
-        String cost = annotation.permits();
-        if (WHOLE.matcher(cost).matches()) {
-            // The usual case, which does not need to load the expression language.
-            this.permits = Long.parseLong(cost.strip());
-            this.permitsOf = null;
-        } else {
-            CallExpression expression = CallExpression.parse(scope, "permits", cost);
-            Object constant = expression.constant();
-            this.permits = constant == null ? 0 : permits(constant, expression);
-            this.permitsOf = constant == null ? expression : null;
-        }
+        this.cost = new MethodCost(scope, annotation);
         this.condition = CallExpression.parseUnlessBlank(scope, "condition", annotation.condition());
         if (condition != null && condition.constant() != null) {
             isFor(condition.constant(), condition);
@@ -77,7 +62,20 @@ final class MethodLimit {
         this.plan = CallExpression.parseUnlessBlank(scope, "plan", annotation.plan());
         this.shadow = annotation.shadow() ? counter : null;
         this.refundOn = List.of(annotation.refundOn());
-        this.maxWait = annotation.maxWait().isEmpty() ? Duration.ZERO : maxWait(scope, annotation.maxWait());
+        this.maxWait = annotation.maxWait().isEmpty()
+                ? Duration.ZERO
+                : MethodCost.duration(
+                        scope,
+                        "RL-148",
+                        "maxWait",
+                        annotation.maxWait(),
+                        Duration.ofNanos(1),
+                        ChargeOptions.LONGEST_WAIT);
+        if (!cost.reservedFor().isZero() && (shadow != null || !maxWait.isZero())) {
+            throw scope.error(
+                    "RL-182",
+                    "it has settle, and a reservation can neither wait nor only count; leave shadow and maxWait out");
+        }
         this.policies = policies;
     }
 
@@ -89,27 +87,12 @@ final class MethodLimit {
      */
     InForce under(LimiterConfig config) {
         Map<String, Policy> its = policies.apply(config);
-        its.values().forEach(this::checkCost);
+        its.values().forEach(cost::check);
         checkMember(its.values().stream().anyMatch(Policy::takesMembers));
         if (shadow == null && !maxWait.isZero()) {
             its.values().forEach(this::checkNoBlock);
         }
         return new InForce(its);
-    }
-
-    private static Duration maxWait(MethodScope scope, String text) {
-        try {
-            Duration wait = LimitText.parseDuration(text);
-            if (!wait.isZero() && wait.compareTo(ChargeOptions.LONGEST_WAIT) <= 0) {
-                return wait;
-            }
-        } catch (IllegalArgumentException unreadable) {
-            LOG.debug("no duration", unreadable);
-        }
-        throw scope.error(
-                "RL-148",
-                "maxWait = \"" + text
-                        + "\" is not a duration above 0 and up to 1m; write one such as maxWait = \"500ms\"");
     }
 
     /** How long a call that it denies waits; zero for not at all. */
@@ -119,6 +102,11 @@ final class MethodLimit {
 
     boolean isShadow() {
         return shadow != null;
+    }
+
+    /** What a call costs. */
+    MethodCost cost() {
+        return cost;
     }
 
     boolean refunds() {
@@ -156,25 +144,6 @@ final class MethodLimit {
         }
     }
 
-    private void checkCost(Policy policy) {
-        for (Limit limit : policy.limits()) {
-            if (limit.spec().algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
-                throw scope.error(
-                        "RL-132",
-                        "permits = \"" + annotation.permits() + "\", and '" + limit + "' of policy '" + policy.name()
-                                + "' counts different members, of which a call has one; leave the cost out");
-            }
-            if (permits > limit.spec().capacity() && limit.permits() > 0) {
-                throw scope.error(
-                        "RL-132",
-                        "permits = \"" + annotation.permits() + "\" gave a cost of " + permits + ", and the limit '"
-                                + limit + "' of policy '" + policy.name() + "' never has more than "
-                                + limit.spec().capacity()
-                                + "; no call could ever be allowed; lower the cost or raise the limit");
-            }
-        }
-    }
-
     /** Empty if it is unknown: then the default plan applies, which also limits. */
     private static String planOf(CallExpression plan, @Nullable Object[] arguments) {
         try {
@@ -209,19 +178,8 @@ final class MethodLimit {
         throw condition.unusable(typeOf(value), "a condition is true or false, such as #size > 10");
     }
 
-    private static long permits(@Nullable Object value, CallExpression permits) {
-        boolean whole =
-                value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte;
-        long number = whole && value instanceof Number known ? known.longValue() : -1;
-        if (number < 0 || number > Limit.MAX_PERMITS) {
-            throw permits.unusable(
-                    whole ? "the number " + number : typeOf(value),
-                    "a cost is a whole number from 0 to " + Limit.MAX_PERMITS + ", such as #items.size()");
-        }
-        return number;
-    }
-
-    private static String typeOf(@Nullable Object value) {
+    /** The type of a value, for a message. */
+    static String typeOf(@Nullable Object value) {
         return value == null ? "null" : "a " + value.getClass().getName();
     }
 
@@ -263,7 +221,7 @@ final class MethodLimit {
                         ? charged(
                                 plan == null ? "" : planOf(plan, call.arguments),
                                 key.of(call.arguments),
-                                permitsOf == null ? permits : permits(permitsOf.value(call.arguments), permitsOf),
+                                cost.of(call.arguments),
                                 member == null ? null : member.of(call.arguments))
                         : null;
             } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
@@ -283,8 +241,8 @@ final class MethodLimit {
                     : Stream.empty();
         }
 
-        private Charged charged(String of, PartitionKey counted, long cost, @Nullable PartitionKey one) {
-            return new Charged(MethodLimit.this, of, policy(of), counted, cost, one);
+        private Charged charged(String of, PartitionKey counted, long permits, @Nullable PartitionKey one) {
+            return new Charged(MethodLimit.this, of, policy(of), counted, permits, one);
         }
 
         /** The policy of a plan; of the default plan if there is no such plan. */
@@ -310,7 +268,7 @@ final class MethodLimit {
             if (condition != null && Boolean.FALSE.equals(condition.constant())) {
                 ofAll = "RL-156 " + scope + ": condition = \"" + annotation.condition()
                         + "\" holds for no call, so nothing is limited there; remove it to limit again";
-            } else if (permits == 0 && permitsOf == null) {
+            } else if (cost.isFree()) {
                 ofAll = "RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing";
             }
             Stream<Policy> enforced = isShadow() ? Stream.empty() : its.values().stream();

@@ -27,6 +27,7 @@ final class MethodScope {
             "org.springframework.scheduling.annotation.Scheduled",
             "org.springframework.messaging.handler.annotation.MessageMapping");
 
+    private static final String RESULT = "result";
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private final Method method;
@@ -57,6 +58,23 @@ final class MethodScope {
         }
         addNames(method);
         addNames(annotated);
+    }
+
+    /** The same with the result of a call, which follows its arguments. */
+    private MethodScope(MethodScope base) {
+        this.method = base.method;
+        this.callers = base.callers;
+        this.beans = base.beans;
+        this.callerWithoutRequest = base.callerWithoutRequest;
+        positions.putAll(base.positions);
+        names.addAll(base.names);
+        positions.put(RESULT, method.getParameterCount());
+        names.add(RESULT);
+    }
+
+    /** The scope of an expression that also sees the result of a call. */
+    MethodScope withResult() {
+        return new MethodScope(this);
     }
 
     /** The name of a method in messages: {@code com.example.Votes.vote(String, int)}. */

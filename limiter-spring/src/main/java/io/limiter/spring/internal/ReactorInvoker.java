@@ -2,6 +2,8 @@ package io.limiter.spring.internal;
 
 import io.limiter.Decision;
 import io.limiter.spring.internal.CallLimiter.ChargedCall;
+import io.limiter.spring.internal.CallLimiter.End;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -17,18 +19,34 @@ final class ReactorInvoker {
     /** The invoker of methods that return this type; null for types that are not Reactor's. */
     static @Nullable Invoker of(Class<?> type) {
         if (type == Mono.class) {
-            return call -> Mono.fromDirect(flux(call));
+            return call -> Mono.fromDirect(flux(call, true));
         }
-        return type == Flux.class || type == Publisher.class ? ReactorInvoker::flux : null;
+        return type == Flux.class || type == Publisher.class ? call -> flux(call, false) : null;
     }
 
-    private static Flux<Object> flux(ChargedCall call) {
+    /** @param isOne whether its first element is its result */
+    private static Flux<Object> flux(ChargedCall call, boolean isOne) {
         return Flux.defer(() -> {
             ChargedCall again = call.again();
-            return again.isFree()
-                    ? proceed(again, null)
+            Flux<Object> all = again.isFree()
+                    ? Flux.from(proceed(again, null))
                     : asked(again).flatMapMany(decision -> answer(again, decision));
+            return again.hasEnd() ? ending(again, all, isOne) : all;
         });
+    }
+
+    /** Before the subscriber hears of the end; a stream that is cancelled has no result. */
+    private static Flux<Object> ending(ChargedCall call, Flux<Object> all, boolean isOne) {
+        AtomicReference<@Nullable Object> last = new AtomicReference<>();
+        return all.doOnNext(value -> {
+                    last.set(value);
+                    if (isOne) {
+                        call.end(new End(true, value, null), false);
+                    }
+                })
+                .doOnComplete(() -> call.end(new End(true, last.get(), null), false))
+                .doOnError(failure -> call.end(new End(false, null, failure), false))
+                .doOnCancel(() -> call.end(End.GIVEN_UP, false));
     }
 
     /**
@@ -36,7 +54,7 @@ final class ReactorInvoker {
      * stays charged.
      */
     private static Mono<Decision> asked(ChargedCall call) {
-        return Mono.fromFuture(call.decideAsync().toCompletableFuture());
+        return Mono.fromFuture(call.decideAsync());
     }
 
     private static Publisher<Object> answer(ChargedCall call, Decision decision) {
@@ -52,8 +70,7 @@ final class ReactorInvoker {
 
     private static Publisher<Object> proceed(ChargedCall call, @Nullable Decision decision) {
         try {
-            return Flux.from(publisher(call.proceed(decision, false)))
-                    .doOnError(failure -> call.refund(failure, false));
+            return publisher(call.proceed(decision, false));
         } catch (Throwable thrown) {
             return Flux.error(thrown);
         }

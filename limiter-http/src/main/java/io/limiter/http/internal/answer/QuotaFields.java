@@ -141,7 +141,9 @@ public final class QuotaFields {
             if (known == null || known.limit != limit || !known.name.equals(name) || !known.before.equals(before)) {
                 long window = clamped(limit.spec().windowSeconds());
                 String item = (before.isEmpty() ? "\"" : ", \"") + name;
-                String policy = item + "\";q=" + clamped(limit.spec().quota()) + (window > 0 ? ";w=" + window : "");
+                String policy = item + "\";q=" + clamped(limit.spec().quota())
+                        + (limit.spec().algorithm().isInFlight() ? ";qu=\"concurrent-requests\"" : "")
+                        + (window > 0 ? ";w=" + window : "");
                 known = new LimitText(before, name, limit, before + policy, item + "\";r=");
                 KNOWN[place] = known;
             }
@@ -175,17 +177,16 @@ public final class QuotaFields {
     /**
      * Retry-After should not be earlier than any {@code t} in the same answer. Those of the denying limits are not
      * later; a limit that admits may refill much later, which does not matter to a denied client, so it is left out. A
-     * request that can never be allowed has no Retry-After: every {@code t} would be read as one.
+     * request that can never be allowed, or nobody knows when, has no Retry-After: every {@code t} would be read as one.
      */
     private static boolean isAfterRetry(Decision decision, long seconds) {
         return !decision.allowed()
-                && (decision.retryAfterMicros() == LimitOutcome.NEVER
-                        || seconds > seconds(decision.retryAfterMicros()));
+                && (decision.retryAfterMicros() < 0 || seconds > seconds(decision.retryAfterMicros()));
     }
 
     private void closestLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         LimitOutcome binding = decision.binding().orElse(null);
-        boolean never = decision.retryAfterMicros() == LimitOutcome.NEVER;
+        boolean untold = decision.retryAfterMicros() < 0;
         if (binding == null || !answer.tryReplaceClosest(binding)) {
             return;
         }
@@ -194,10 +195,10 @@ public final class QuotaFields {
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = seconds(resetMicros);
         if (legacy) {
-            long shown = reset == Reset.EPOCH && !never ? epochSeconds(resetMicros) : seconds;
-            three(LEGACY, limit, remaining, never ? null : Long.toString(shown), fields);
+            long shown = reset == Reset.EPOCH && !untold ? epochSeconds(resetMicros) : seconds;
+            three(LEGACY, limit, remaining, untold ? null : Long.toString(shown), fields);
         }
-        if (never || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
+        if (untold || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
             return;
         }
         if (draft == Headers.DRAFT_7) {

@@ -151,7 +151,7 @@ class PathIndexTest {
                 64,
                 RuleDefinition.Position.BEFORE_AUTHENTICATION,
                 RuleDefinition.Mode.ENFORCED,
-                new ChargeOptions(POLICY, null, RequestCost.of(1), null, List.of(), Duration.ZERO));
+                new ChargeOptions(POLICY, null, RequestCost.of(1), null, List.of(), null, Duration.ZERO));
     }
 
     private static List<RuleDefinition> rules(Random random, int count) {

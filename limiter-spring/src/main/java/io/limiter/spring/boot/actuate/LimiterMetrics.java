@@ -76,6 +76,9 @@ final class LimiterMetrics implements MeterBinder {
             if (policy != null && policy.holds() > 0 && bound.add(name + " holds")) {
                 bindHolds(name, counters, registry);
             }
+            if (policy != null && policy.isInFlight() && bound.add(name + " in flight")) {
+                bindInFlight(name, counters, registry);
+            }
         };
         limiter.<LimiterConfig>derive(config -> config)
                 .onReplaced(config -> config.policies().keySet().forEach(once));
@@ -116,6 +119,24 @@ final class LimiterMetrics implements MeterBinder {
                     .description(
                             "Reservations that ended by themselves, were denied because there are too many, or were"
                                     + " settled above their estimate, too late or elsewhere")
+                    .register(registry);
+        }
+    }
+
+    private static void bindInFlight(String policy, LimiterMonitor counters, MeterRegistry registry) {
+        Gauge.builder("limiter.in.flight", counters, all -> all.inFlight(policy))
+                .tag("policy", policy)
+                .description("Permits that the calls in flight of this instance hold")
+                .baseUnit("permits")
+                .register(registry);
+        for (LimiterMonitor.FlightCount what : LimiterMonitor.FlightCount.values()) {
+            FunctionCounter.builder(
+                            "limiter.in.flight." + Reports.text(what), counters, all -> all.inFlight(policy, what))
+                    .tag("policy", policy)
+                    .description(
+                            "Permits of calls in flight that Redis had lost and holds again; or those of them above"
+                                    + " the limit")
+                    .baseUnit("permits")
                     .register(registry);
         }
     }

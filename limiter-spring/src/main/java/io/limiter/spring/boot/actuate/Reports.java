@@ -256,7 +256,9 @@ final class Reports {
     private static String duration(long micros) {
         return micros == LimitOutcome.NEVER
                 ? "never"
-                : Duration.of(micros, ChronoUnit.MICROS).toString();
+                : micros == LimitOutcome.UNKNOWN
+                        ? "unknown"
+                        : Duration.of(micros, ChronoUnit.MICROS).toString();
     }
 
     /** In the form used by the documentation. */

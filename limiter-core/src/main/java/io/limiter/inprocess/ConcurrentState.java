@@ -1,0 +1,60 @@
+package io.limiter.inprocess;
+
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import org.jspecify.annotations.Nullable;
+
+/** How many permits are in flight. The twin of concurrent.lua, with one instance that never dies. */
+final class ConcurrentState extends State {
+    private long count;
+
+    ConcurrentState(@Nullable PartitionKey key) {
+        super(key);
+    }
+
+    @Override
+    Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
+        return Verdict.of(charge.permits() == 0 || count + permits <= limit.permits());
+    }
+
+    @Override
+    LimitOutcome answer(
+            Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        long used = granted ? count + charge.permits() : count;
+        if (take) {
+            count = used;
+        }
+        long retryAfter = permits > limit.permits() ? LimitOutcome.NEVER : LimitOutcome.UNKNOWN;
+        return new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - used), retryAfter, 0, 0, 0);
+    }
+
+    /** The call has ended. */
+    @Override
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
+        boolean held = count > 0;
+        count = Math.max(0, count - charge.permits());
+        return held;
+    }
+
+    /** The call has ended; false if this was dropped. It needs no time. */
+    boolean end(long permits) {
+        lock();
+        try {
+            count = Math.max(0, count - permits);
+            return !isDropped();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Calls stay in flight, whatever is forgotten. */
+    @Override
+    void clear() {}
+
+    @Override
+    long fullAtMicros() {
+        return count > 0 ? NOT_BEFORE_END : 0;
+    }
+}

@@ -1,0 +1,183 @@
+package io.limiter.redis;
+
+import io.limiter.Charge;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this instance holds of one state in Redis, under a number of its own there. Each call about it tells what this instance
+ * knows; so what Redis has lost is held again, and a renewal that no other call overtakes corrects what it does not know.
+ * Thread-safe, under its own lock.
+ */
+final class FlightEntry {
+    private final CallsInFlight all;
+    final String key;
+    final long number;
+
+    /** For renewals: of one permit, under the limit of the last call. */
+    private Call.Part asked;
+
+    /** The permits of admitted calls that have not ended. */
+    private long held;
+    /** Calls without an answer. */
+    private int onWay;
+    /** How many calls have begun. */
+    private long begun;
+    /** The latest number of changes that Redis has told. */
+    private long changes;
+    /** Redis may hold other permits than these, because an answer was lost. */
+    private boolean unsure;
+    /** It takes no more permits: another entry of the state does. */
+    private boolean retired;
+
+    private boolean dropped;
+    private boolean renewing;
+    private long renewMicros;
+    /** What was so when the last renewal was sent. */
+    private long begunAtRenewal;
+
+    private boolean setsAtRenewal;
+
+    FlightEntry(CallsInFlight all, Call.Part asked, long number) {
+        this.all = all;
+        this.key = asked.key();
+        this.number = number;
+        this.asked = asked;
+    }
+
+    /** One that holds permits of which Redis knows nothing. */
+    static FlightEntry unknown(CallsInFlight all, Call.Part asked, long number) {
+        FlightEntry entry = new FlightEntry(all, asked, number);
+        entry.held = asked.charge().permits();
+        entry.unsure = true;
+        entry.retired = true;
+        return entry;
+    }
+
+    /** A call asks for permits; false if this takes no more. */
+    synchronized boolean tryBegin(Call.Part part) {
+        if (dropped || retired) {
+            return false;
+        }
+        if (onWay == 0 && held == 0) {
+            renewMicros = all.nowMicros() + thirdOfHold(part);
+        }
+        asked = part;
+        onWay++;
+        begun++;
+        return true;
+    }
+
+    private static long thirdOfHold(Call.Part part) {
+        return part.limit().spec().periodMicros() / 3;
+    }
+
+    /** A call has ended. */
+    synchronized void beginEnd(long permits) {
+        held -= permits;
+        onWay++;
+        begun++;
+    }
+
+    /** Takes permits again, unless Redis may hold others. */
+    synchronized boolean tryReuse() {
+        retired &= unsure || dropped;
+        return !retired && !dropped;
+    }
+
+    /** What the script is told, when its call is sent. */
+    synchronized String options(boolean renews) {
+        String known = "by=" + number + ",mine=" + held + ",ops=" + Math.max(1, changes);
+        if (!renews) {
+            return known;
+        }
+        setsAtRenewal = onWay == 0;
+        begunAtRenewal = begun;
+        return known + ",renew=" + (setsAtRenewal ? 1 : 0);
+    }
+
+    /** The part of a renewal, if it is due; null else. */
+    synchronized Call.@Nullable Part tryRenew(long nowMicros) {
+        if (renewing || dropped || nowMicros < renewMicros && !unsure || held == 0 && !unsure) {
+            return null;
+        }
+        renewing = true;
+        Charge one = new Charge(asked.charge().policy(), asked.charge().key(), 1);
+        return new Call.Part(key, one, asked.limit(), Call.RENEW, false, 0, null, this);
+    }
+
+    /**
+     * Takes note of the answer to a call.
+     *
+     * @param reply null for none
+     * @param sent whether it may have run
+     */
+    static void answered(List<Call.Part> parts, @Nullable List<?> reply, boolean sent) {
+        for (int i = 0; i < parts.size(); i++) {
+            FlightEntry entry = parts.get(i).flight();
+            if (entry != null) {
+                boolean isGranted = reply != null && isGranted(parts, reply);
+                entry.answered(parts.get(i), reply, i * Call.NUMBERS, isGranted, sent);
+            }
+        }
+    }
+
+    /** The answer came too late for its caller, but not for who gives back what it granted. */
+    static void grantedLate(List<Call.Part> parts, List<?> reply) {
+        for (Call.Part part : parts) {
+            FlightEntry entry = part.flight();
+            if (entry != null && part.isTake() && isGranted(parts, reply)) {
+                entry.grantedLate(part.charge().permits());
+            }
+        }
+    }
+
+    private synchronized void grantedLate(long permits) {
+        held += permits;
+    }
+
+    private static boolean isGranted(List<Call.Part> parts, List<?> reply) {
+        for (int i = 0; i < parts.size(); i++) {
+            if (Reply.number(reply, i * Call.NUMBERS) != 1) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private synchronized void answered(Call.Part part, @Nullable List<?> reply, int at, boolean granted, boolean sent) {
+        boolean renews = part.mode().equals(Call.RENEW);
+        boolean takes = part.isTake();
+        if (!renews && !takes && !part.mode().startsWith(Call.BACK)) {
+            // It changes nothing.
+            return;
+        }
+        onWay -= renews ? 0 : 1;
+        if (reply != null) {
+            held += takes && granted ? part.charge().permits() : 0;
+            changes = Math.max(changes, Reply.number(reply, at + 5));
+            all.heldAgain(part, Reply.number(reply, at + 4), -Reply.number(reply, at + 1));
+        } else if (!renews && (sent || !takes)) {
+            // Who is not answered must not keep others from being sure: they go on in another entry.
+            unsure = true;
+            all.retire(this);
+            retired = true;
+        }
+        if (renews) {
+            renewed(part, reply != null, reply != null && Reply.number(reply, at) == 1);
+        }
+        if (held == 0 && onWay == 0 && !renewing && (!unsure || all.isFull())) {
+            dropped = true;
+            all.remove(this);
+        }
+    }
+
+    private void renewed(Call.Part part, boolean answered, boolean matched) {
+        renewing = false;
+        if (answered && setsAtRenewal && begun == begunAtRenewal) {
+            // Else Redis holds others; it has told its number of changes, so the next one sets them.
+            unsure = !matched;
+        }
+        renewMicros = all.nowMicros() + (answered ? thirdOfHold(part) : Renewals.AGAIN_MICROS);
+    }
+}

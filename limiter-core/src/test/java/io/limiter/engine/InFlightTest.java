@@ -1,0 +1,207 @@
+package io.limiter.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.InFlight;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.config.LimitText;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Calls in flight, decided in this JVM. */
+class InFlightTest {
+    private static final PartitionKey KEY = PartitionKey.of("key");
+    private static final Policy CALLS = Policy.of("calls", Limit.concurrent(2));
+    private static final Policy BOTH = Policy.of("both", LimitText.parseAll("2 concurrent, 3/1m"));
+
+    private final ManualTime time = new ManualTime();
+    private final InProcessBackend backend =
+            InProcessBackend.builder().timeSource(time).build();
+    private final RateLimiter limiter = RateLimiters.on(backend);
+
+    @Test
+    void aPermitIsHeldUntilTheCallEnds() {
+        InFlight first = limiter.enter(CALLS, KEY, 1);
+        InFlight second = limiter.enter(CALLS, KEY, 1);
+        time.advance(Duration.ofDays(400));
+        InFlight denied = limiter.enter(CALLS, KEY, 1);
+        assertTrue(first.allowed() && second.allowed());
+        assertFalse(denied.allowed());
+        assertEquals(2, limiter.monitor().inFlight("calls"));
+        denied.close();
+        assertFalse(limiter.enter(CALLS, KEY, 1).allowed());
+        first.close();
+        first.close();
+        limiter.refund(first.decision());
+        assertEquals(1, limiter.monitor().inFlight("calls"));
+        assertTrue(limiter.enter(CALLS, KEY, 1).allowed());
+        assertFalse(limiter.enter(CALLS, KEY, 1).allowed());
+    }
+
+    @Test
+    void nobodyKnowsWhenADeniedCallIsAllowed() {
+        limiter.enter(CALLS, KEY, 2);
+        Decision denied = limiter.enter(CALLS, KEY, 1).decision();
+        assertEquals(LimitOutcome.UNKNOWN, denied.retryAfterMicros());
+        assertTrue(denied.isRetryUnknown());
+        assertEquals(Optional.empty(), denied.retryAfter());
+        Decision never = limiter.enter(CALLS, KEY, 3).decision();
+        assertEquals(LimitOutcome.NEVER, never.retryAfterMicros());
+        assertFalse(never.isRetryUnknown());
+    }
+
+    @Test
+    void theTimeOfARateIsTold() {
+        for (int i = 0; i < 3; i++) {
+            limiter.enter(BOTH, KEY, 1).close();
+        }
+        InFlight rate = limiter.enter(BOTH, KEY, 1);
+        assertEquals(Optional.of(Duration.ofMinutes(1)), rate.decision().retryAfter());
+        Policy full = Policy.of("full", LimitText.parseAll("1 concurrent, 1/1m"));
+        limiter.enter(full, KEY, 1);
+        Decision denied = limiter.enter(full, KEY, 1).decision();
+        assertEquals(2, denied.violated().size());
+        assertEquals(Optional.of(Duration.ofMinutes(1)), denied.retryAfter());
+    }
+
+    /** Neither limit takes what the other denies. */
+    @Test
+    void aDenialTakesNothing() {
+        InFlight first = limiter.enter(BOTH, KEY, 1);
+        InFlight second = limiter.enter(BOTH, KEY, 1);
+        assertTrue(limiter.enter(BOTH, KEY, 1).decision().isRetryUnknown());
+        first.close();
+        second.close();
+        InFlight third = limiter.enter(BOTH, KEY, 1);
+        assertTrue(third.allowed());
+        assertFalse(limiter.enter(BOTH, KEY, 1).allowed());
+        assertEquals(1, limiter.monitor().inFlight("both"));
+        third.close();
+        assertEquals(0, limiter.monitor().inFlight("both"));
+    }
+
+    @Test
+    void aRefundEndsTheCallAndGivesTheRateBack() {
+        InFlight first = limiter.enter(BOTH, KEY, 1);
+        assertTrue(limiter.refund(first.decision()));
+        first.close();
+        assertEquals(0, limiter.monitor().inFlight("both"));
+        Decision look = limiter.tryAcquire(PermitRequest.of(BOTH, KEY, 0).withLook());
+        assertEquals(
+                List.of(2L, 3L),
+                look.outcomes().stream().map(LimitOutcome::remaining).toList());
+    }
+
+    @Test
+    void theRatesOfACallThatHasEndedCanBeGivenBack() {
+        InFlight first = limiter.enter(BOTH, KEY, 1);
+        first.close();
+        assertTrue(limiter.refund(first.decision()));
+        Decision look = limiter.tryAcquire(PermitRequest.of(BOTH, KEY, 0).withLook());
+        assertEquals(
+                List.of(2L, 3L),
+                look.outcomes().stream().map(LimitOutcome::remaining).toList());
+    }
+
+    @Test
+    void looksHoldNothing() {
+        Decision look = limiter.tryAcquire(PermitRequest.of(CALLS, KEY, 1).withLook());
+        Decision check = limiter.tryAcquire(PermitRequest.of(CALLS, KEY, 1).withCheck());
+        assertTrue(look.allowed() && check.allowed());
+        InFlight first = limiter.enter(CALLS, KEY, 2);
+        limiter.end(look);
+        limiter.end(check);
+        limiter.refund(check);
+        assertFalse(limiter.enter(CALLS, KEY, 1).allowed());
+        first.close();
+        assertEquals(0, limiter.monitor().inFlight("calls"));
+    }
+
+    @Test
+    void whoDoesNotEndACallIsRefused() {
+        Charge charge = new Charge(CALLS, KEY, 1);
+        String message = assertThrows(IllegalArgumentException.class, () -> limiter.tryAcquire(CALLS, KEY, 1))
+                .getMessage();
+        assertTrue(message.contains("enter("), message);
+        assertThrows(IllegalArgumentException.class, () -> limiter.tryAcquire(PermitRequest.of(List.of(charge))));
+        assertThrows(IllegalArgumentException.class, () -> limiter.acquire(PermitRequest.of(List.of(charge))));
+        assertThrows(IllegalArgumentException.class, () -> limiter.acquireAsync(PermitRequest.of(List.of(charge))));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> limiter.acquireEachAsync(List.of(PermitRequest.of(List.of(charge)))));
+        assertTrue(limiter.tryAcquire(CALLS, KEY, 0).allowed());
+        assertTrue(limiter.enter(CALLS, KEY, 2).allowed());
+    }
+
+    @Test
+    void aBlockDoesNotCountCallsInFlight() {
+        Policy policy = BOTH.withPenalty(Limit.block(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(1)));
+        InFlight first = limiter.enter(policy, KEY, 1);
+        limiter.enter(policy, KEY, 1);
+        for (int i = 0; i < 3; i++) {
+            assertFalse(limiter.enter(policy, KEY, 1).decision().blocked());
+            assertFalse(limiter.enter(List.of(new Charge(policy, KEY, 1), new Charge(CALLS, KEY, 1)))
+                    .decision()
+                    .blocked());
+        }
+        first.close();
+        first = limiter.enter(policy, KEY, 1);
+        assertTrue(first.allowed());
+        first.close();
+        assertFalse(limiter.enter(policy, KEY, 1).allowed());
+        assertTrue(limiter.enter(policy, KEY, 1).decision().blocked());
+    }
+
+    @Test
+    void calledOffBeforeItIsAnsweredItHoldsNothing() {
+        limiter.enter(CALLS, KEY, 1).close();
+        PermitRequest request = PermitRequest.of(CALLS, KEY, 2).withMaxWait(Duration.ofSeconds(30));
+        InFlight first = limiter.enter(CALLS, KEY, 2);
+        List<CompletableFuture<InFlight>> waiting = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            waiting.add(limiter.enterAsync(request));
+        }
+        waiting.get(0).cancel(false);
+        first.close();
+        waiting.get(1).join().close();
+        waiting.get(2).join().close();
+        assertEquals(0, limiter.monitor().inFlight("calls"));
+    }
+
+    /** A full table: keys share states, and each counts what its calls hold. */
+    @Test
+    void keysThatShareAStateGiveBackTheirOwn() {
+        InProcessBackend small =
+                InProcessBackend.builder().timeSource(time).maxEntries(2).build();
+        RateLimiter few = RateLimiters.on(small);
+        for (int round = 0; round < 50; round++) {
+            List<InFlight> all = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                all.add(few.enter(CALLS, PartitionKey.of("key " + i), 1));
+                all.add(few.enter(CALLS, PartitionKey.of("key " + i), 1));
+            }
+            assertTrue(all.stream().filter(InFlight::allowed).count() >= 4);
+            all.forEach(InFlight::close);
+            time.advance(Duration.ofSeconds(2));
+            assertEquals(0, few.monitor().inFlight("calls"));
+        }
+        InFlight whole = few.enter(CALLS, PartitionKey.of("key 19"), 2);
+        assertTrue(whole.allowed(), "all came back");
+    }
+}

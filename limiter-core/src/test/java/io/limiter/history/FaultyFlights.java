@@ -1,0 +1,87 @@
+package io.limiter.history;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A backend with a fault about calls in flight that the judgment must find. */
+final class FaultyFlights implements Backend {
+    /** What it does wrong. */
+    enum Fault {
+        ENDS_TWICE,
+        NEVER_ENDS,
+        RENEWED_AFTER_THE_END,
+        REGISTERED_TWICE_AFTER_AN_OUTAGE
+    }
+
+    private static final int ONE_OF = 20;
+
+    private final Backend backend;
+    private final Fault fault;
+    private final AtomicInteger calls = new AtomicInteger();
+
+    FaultyFlights(Backend backend, Fault fault) {
+        this.backend = backend;
+        this.fault = fault;
+    }
+
+    @Override
+    public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+        return CompletableFuture.completedFuture(decideNow(charges, mode));
+    }
+
+    @Override
+    public Decision decideNow(List<Charge> charges, Mode mode) {
+        Decision decision = backend.decideNow(charges, mode);
+        if (fault == Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE && decision.allowed() && isNow()) {
+            Charge charge = charges.get(0);
+            backend.reset(charge.policy(), charge.key()).toCompletableFuture().join();
+            backend.adopt(again(decision));
+        }
+        return decision;
+    }
+
+    private boolean isNow() {
+        return calls.incrementAndGet() % ONE_OF == 0;
+    }
+
+    /** The same permits, as if they were others. */
+    private static Decision again(Decision decision) {
+        List<LimitOutcome> same = decision.outcomes().stream()
+                .map(one -> new LimitOutcome(one.charge(), one.limit(), true, 0, 0, 0, 0, 0))
+                .toList();
+        return Decision.of(decision.source(), decision.charges(), same);
+    }
+
+    @Override
+    public void end(LimitOutcome held) {
+        boolean isNow = fault != Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE && isNow();
+        if (!isNow || fault != Fault.NEVER_ENDS) {
+            backend.end(held);
+        }
+        if (isNow && fault == Fault.ENDS_TWICE) {
+            backend.end(held);
+        }
+        if (isNow && fault == Fault.RENEWED_AFTER_THE_END) {
+            // As if a renewal of the ended call came after its end.
+            backend.adopt(again(Decision.of(Decision.Source.LOCAL_FALLBACK, held)));
+        }
+    }
+
+    @Override
+    public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+        return backend.reset(policy, key);
+    }
+
+    @Override
+    public void close() {
+        backend.close();
+    }
+}

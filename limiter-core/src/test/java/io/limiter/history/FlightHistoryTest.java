@@ -1,0 +1,174 @@
+package io.limiter.history;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import io.limiter.Backend;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.InFlight;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.history.FlightHistory.Call;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import io.limiter.redis.RedisBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Two instances on one Redis, a policy of calls in flight and a rate: what their callers see has an explanation. */
+@Tag("timing")
+class FlightHistoryTest {
+    private static final AtomicInteger RUNS = new AtomicInteger();
+    private static final long LIMIT = 4;
+    private static final Limit RATE =
+            Limit.fixedWindow(80, Duration.ofMillis(200)).withName("rate");
+    private static final Policy POLICY =
+            Policy.of("p", Limit.concurrent(LIMIT, Duration.ofSeconds(1)), RATE).withFailureMode(FailureMode.DENY);
+    private static final Duration LASTS = Duration.ofMillis(1_500);
+    private static final int THREADS = 8;
+    private static final int KEYS = 3;
+    private static final int MOST_RUNS = 10;
+
+    private String prefix = "";
+
+    private RedisBackend backend() {
+        return Backends.connected(RedisBackend.builder()
+                .prefix(prefix)
+                .address(RedisServers.single())
+                .deadline(Duration.ofSeconds(10)));
+    }
+
+    /** The calls, and what is left in flight at the end. */
+    private List<String> judged(Backend first, Backend second, List<Call> all) throws Exception {
+        try (RateLimiter one = RateLimiters.on(first);
+                RateLimiter two = RateLimiters.on(second)) {
+            run(List.of(one, two), all);
+            List<String> faults = FlightHistory.judge(all, LIMIT, RATE);
+            if (faults.isEmpty()) {
+                try {
+                    // Longer than hold, and shorter than what is renewed lasts.
+                    Await.until(Duration.ofSeconds(3), "nothing is in flight", () -> isFree(two));
+                } catch (AssertionError left) {
+                    return List.of(String.valueOf(left.getMessage()));
+                }
+            }
+            return faults;
+        }
+    }
+
+    private static boolean isFree(RateLimiter limiter) {
+        for (int i = 0; i < KEYS; i++) {
+            Decision look = limiter.tryAcquire(
+                    PermitRequest.of(POLICY, PartitionKey.of("k" + i), 0).withLook());
+            if (look.outcomes().get(0).remaining() != LIMIT) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static void run(List<RateLimiter> instances, List<Call> all) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try {
+            List<Callable<List<Call>>> callers = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                int instance = i % instances.size();
+                Random random = new Random(i);
+                callers.add(() -> call(instances.get(instance), instance, random));
+            }
+            for (Future<List<Call>> one : threads.invokeAll(callers)) {
+                all.addAll(one.get());
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static List<Call> call(RateLimiter limiter, int instance, Random random) {
+        List<Call> calls = new ArrayList<>();
+        long until = System.nanoTime() + LASTS.toNanos();
+        while (System.nanoTime() < until) {
+            String key = "k" + random.nextInt(KEYS);
+            long permits = 1 + random.nextInt(2);
+            long start = System.nanoTime();
+            InFlight call = limiter.enter(POLICY, PartitionKey.of(key), permits);
+            long end = System.nanoTime();
+            LockSupport.parkNanos(random.nextInt(4_000_000));
+            Decision decision = call.decision();
+            long ending = call.allowed() ? System.nanoTime() : Long.MAX_VALUE;
+            call.close();
+            calls.add(new Call(
+                    instance,
+                    key,
+                    permits,
+                    start,
+                    end,
+                    call.allowed(),
+                    isDeniedBy(decision, 0),
+                    isDeniedBy(decision, 1),
+                    decision.source() == Decision.Source.CACHED_DENIAL,
+                    ending));
+        }
+        return calls;
+    }
+
+    private static boolean isDeniedBy(Decision decision, int limit) {
+        return decision.violated().stream()
+                .anyMatch(one -> one.limit().equals(POLICY.limits().get(limit)));
+    }
+
+    @Test
+    void whatCallersSeeHasAnExplanation() throws Exception {
+        List<Call> all = new ArrayList<>();
+        for (int i = 0; i < MOST_RUNS && !isEnough(all); i++) {
+            prefix = "flight-history-" + RUNS.incrementAndGet();
+            List<Call> ofRun = new ArrayList<>();
+            assertEquals(List.of(), judged(backend(), backend(), ofRun));
+            all.addAll(ofRun);
+        }
+        assertTrue(isEnough(all), all.size() + " calls, too few of some kind");
+    }
+
+    private static boolean isEnough(List<Call> all) {
+        Stream<Predicate<Call>> kinds = Stream.of(
+                Call::allowed, one -> one.byFlight() && !one.byRate(), one -> one.byRate() && !one.byFlight());
+        return kinds.allMatch(kind -> all.stream().filter(kind).count() > 20);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aFaultOfOneInstanceIsFound(FaultyFlights.Fault fault) throws Exception {
+        int calls = 0;
+        // How many calls there are in a run, and so whether the fault shows, depends on what else the machine does.
+        for (int i = 0; i < MOST_RUNS; i++) {
+            prefix = "flight-history-" + RUNS.incrementAndGet();
+            List<Call> all = new ArrayList<>();
+            if (!judged(new FaultyFlights(backend(), fault), backend(), all).isEmpty()) {
+                return;
+            }
+            calls += all.size();
+        }
+        fail("nothing found in " + calls + " calls");
+    }
+}

@@ -1,0 +1,36 @@
+package io.limiter.redis;
+
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import java.time.Duration;
+
+/** A JVM that holds permits until it is killed. */
+final class FlightJvm {
+    static final String HOLDS = "holds all";
+    static final long LIMIT = 3;
+    static final Duration HOLD = Duration.ofSeconds(2);
+    static final Policy POLICY =
+            Policy.of("killed", Limit.concurrent(LIMIT, HOLD)).withFailureMode(FailureMode.DENY);
+
+    private FlightJvm() {}
+
+    /** Arguments: address, prefix. */
+    public static void main(String[] arguments) throws InterruptedException {
+        RedisBackend backend = RedisBackend.builder()
+                .address(arguments[0])
+                .prefix(arguments[1])
+                .deadline(Duration.ofSeconds(20))
+                .build();
+        backend.awaitConnected(Duration.ofSeconds(60));
+        try (RateLimiter limiter = RateLimiters.on(backend)) {
+            if (limiter.enter(POLICY, PartitionKey.of("key"), LIMIT).allowed()) {
+                System.out.println(HOLDS);
+            }
+            Thread.sleep(Duration.ofMinutes(5).toMillis());
+        }
+    }
+}

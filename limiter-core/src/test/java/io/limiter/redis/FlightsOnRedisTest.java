@@ -1,0 +1,251 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.InFlight;
+import io.limiter.Limit;
+import io.limiter.LimiterMonitor.FlightCount;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.Harm;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+/** Calls in flight on a real Redis: instances that die, answers that are lost, and states that are. */
+class FlightsOnRedisTest {
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final PartitionKey KEY = PartitionKey.of("key");
+    private static final Policy CALLS =
+            Policy.of("calls", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
+    private static final Policy SLOW = Policy.of("slow", Limit.concurrent(2)).withFailureMode(FailureMode.DENY);
+
+    private final String prefix = "flights-" + System.nanoTime();
+    private final List<RateLimiter> opened = new ArrayList<>();
+
+    private RateLimiter limiter(String address) {
+        RateLimiter limiter = RateLimiters.builder(Backends.connected(
+                        RedisBackend.builder().prefix(prefix).address(address).deadline(Duration.ofSeconds(1))))
+                .fallback(InProcessBackend.create())
+                .build();
+        opened.add(limiter);
+        return limiter;
+    }
+
+    @AfterEach
+    void close() {
+        opened.forEach(RateLimiter::close);
+    }
+
+    private static long free(RateLimiter limiter, Policy policy) {
+        return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
+                .outcomes()
+                .get(0)
+                .remaining();
+    }
+
+    private void forget() {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            redis.keys(prefix + "*").forEach(redis::del);
+        }
+    }
+
+    @Test
+    void instancesShareTheLimitAndRenewTheirPermits() {
+        RateLimiter one = limiter(RedisServers.single());
+        RateLimiter two = limiter(RedisServers.single());
+        InFlight first = one.enter(CALLS, KEY, 1);
+        InFlight second = two.enter(CALLS, KEY, 1);
+        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        while (System.nanoTime() < end) {
+            assertFalse(one.enter(CALLS, KEY, 1).allowed());
+            assertFalse(two.enter(CALLS, KEY, 1).allowed());
+        }
+        first.close();
+        Await.until(SOON, "the other's permit is free", () -> free(two, CALLS) == 1);
+        second.close();
+        Await.until(SOON, "nothing is in flight", () -> free(one, CALLS) == 2);
+        assertEquals(0, one.monitor().inFlight("calls", FlightCount.LOST));
+    }
+
+    @Test
+    void aDenialIsForgottenWhenACallEndsHere() {
+        RateLimiter one = limiter(RedisServers.single());
+        InFlight first = one.enter(SLOW, KEY, 2);
+        assertEquals(Decision.Source.REDIS, one.enter(SLOW, KEY, 1).decision().source());
+        assertEquals(
+                Decision.Source.CACHED_DENIAL,
+                one.enter(SLOW, KEY, 1).decision().source());
+        assertTrue(one.enter(SLOW, KEY, 1).decision().isRetryUnknown());
+        assertTrue(one.refund(first.decision()));
+        assertTrue(one.enter(SLOW, KEY, 1).allowed());
+    }
+
+    /** Nothing can be asked before this instance has its permits back. */
+    @Test
+    void whatRedisHasLostIsHeldAgainBeforeTheFirstQuestion() {
+        RateLimiter one = limiter(RedisServers.single());
+        one.enter(SLOW, KEY, 2);
+        forget();
+        assertFalse(one.enter(SLOW, KEY, 1).allowed());
+        assertEquals(2, one.monitor().inFlight("slow", FlightCount.LOST));
+        assertEquals(0, one.monitor().inFlight("slow", FlightCount.OVERRUN));
+    }
+
+    @Test
+    void theEndOfACallThatRedisHasLostKeepsTheOthers() {
+        RateLimiter one = limiter(RedisServers.single());
+        InFlight first = one.enter(SLOW, KEY, 1);
+        one.enter(SLOW, KEY, 1);
+        forget();
+        assertTrue(one.refund(first.decision()));
+        assertEquals(1, free(one, SLOW));
+    }
+
+    @Test
+    void anOverrunIsCountedAndLogged() {
+        try (LogLines lines = new LogLines()) {
+            RateLimiter one = limiter(RedisServers.single());
+            RateLimiter two = limiter(RedisServers.single());
+            InFlight first = one.enter(CALLS, KEY, 2);
+            forget();
+            InFlight above = two.enter(CALLS, KEY, 2);
+            // Unless the renewal was faster.
+            long over = above.allowed() ? 2 : 0;
+            Await.until(SOON, "held again", () -> one.monitor().inFlight("calls", FlightCount.LOST) == 2);
+            assertEquals(over, one.monitor().inFlight("calls", FlightCount.OVERRUN));
+            assertEquals(1, lines.of(Level.WARN, "RL-416").size(), lines::toString);
+            first.close();
+            above.close();
+            Await.until(SOON, "nothing is in flight", () -> free(two, CALLS) == 2);
+        }
+    }
+
+    @Test
+    void thePermitsOfAKilledInstanceComeBack() throws Exception {
+        Policy policy = FlightJvm.POLICY;
+        RateLimiter here = limiter(RedisServers.single());
+        Process other = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx128m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        FlightJvm.class.getName(),
+                        RedisServers.single(),
+                        prefix)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            BufferedReader lines =
+                    new BufferedReader(new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
+            assertTrue(lines.lines().anyMatch(FlightJvm.HOLDS::equals), "it holds all permits");
+            // It renews them as long as it lives.
+            long alive = System.nanoTime() + FlightJvm.HOLD.multipliedBy(2).toNanos();
+            while (System.nanoTime() < alive) {
+                assertEquals(0, free(here, policy));
+            }
+        } finally {
+            other.destroyForcibly().waitFor();
+        }
+        long killed = System.nanoTime();
+        Await.until(FlightJvm.HOLD.plusSeconds(1), "all permits are free", () -> free(here, policy) == FlightJvm.LIMIT);
+        // The last renewal was at most a third of it before the kill.
+        long lasted = System.nanoTime() - killed;
+        assertTrue(lasted >= FlightJvm.HOLD.dividedBy(2).toNanos(), "only " + lasted / 1_000_000 + " ms");
+    }
+
+    /** Some answers never come, so neither side knows what the other does. */
+    @Test
+    void lostAnswersAreCorrected() throws IOException {
+        try (Wire wire = Wire.to(RedisServers.singlePort())) {
+            RateLimiter one = limiter("redis://127.0.0.1:" + wire.port());
+            RateLimiter two = limiter(RedisServers.single());
+            wire.harm(Harm.reset());
+            for (int i = 0; i < 60; i++) {
+                one.enter(SLOW, KEY, 1).close();
+            }
+            InFlight held = one.enter(SLOW, KEY, 1);
+            wire.harm(Harm.NONE);
+            long holds = held.allowed() ? 1 : 0;
+            Await.until(SOON, "Redis knows what is held", () -> free(two, SLOW) == 2 - holds);
+            held.close();
+            Await.until(SOON, "nothing is in flight", () -> free(two, SLOW) == 2);
+        }
+    }
+
+    /** The other instance can ask Redis meanwhile. */
+    @Test
+    void whatTheLocalShareGrantsIsHeldInRedisAfterwards() throws IOException {
+        Policy local = CALLS.withFailureMode(FailureMode.LOCAL);
+        try (Wire wire = Wire.to(RedisServers.singlePort())) {
+            RateLimiter one = limiter("redis://127.0.0.1:" + wire.port());
+            RateLimiter two = limiter(RedisServers.single());
+            wire.cut();
+            InFlight first = one.enter(local, KEY, 2);
+            assertEquals(Decision.Source.LOCAL_FALLBACK, first.decision().source());
+            assertFalse(one.enter(local, KEY, 1).allowed());
+            wire.repair();
+            Await.until(SOON, "Redis holds it", () -> free(two, local) == 0);
+            first.close();
+            Await.until(SOON, "nothing is in flight", () -> free(two, local) == 2);
+            assertEquals(0, one.monitor().inFlight("calls"));
+        }
+    }
+
+    @Test
+    void aDenialByAnotherPolicyTakesNoPermitInAClusterToo() {
+        Policy rate =
+                Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+        RateLimiter one = RateLimiters.on(Backends.connected(RedisBackend.builder()
+                .prefix(prefix)
+                .cluster(RedisServers.cluster())
+                .deadline(Duration.ofSeconds(10))));
+        opened.add(one);
+        List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), new Charge(rate, PartitionKey.of("other"), 1));
+        InFlight first = one.enter(charges);
+        assertTrue(first.allowed());
+        assertFalse(one.enter(charges).allowed());
+        assertEquals(1, free(one, SLOW));
+        first.close();
+        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+    }
+
+    /** A policy with another limit, hold and rate: the permit goes back to the state that it was taken from. */
+    @Test
+    void aCallThatBeganUnderAnotherPolicyEndsInItsState() {
+        RateLimiter one = limiter(RedisServers.single());
+        InFlight first = one.enter(SLOW, KEY, 1);
+        Policy changed =
+                Policy.of("slow", Limit.concurrent(1, Duration.ofMinutes(10))).withFailureMode(FailureMode.DENY);
+        assertFalse(one.enter(changed, KEY, 1).allowed());
+        first.close();
+        Await.until(SOON, "it is free under the new policy", () -> {
+            InFlight next = one.enter(changed, KEY, 1);
+            next.close();
+            return next.allowed();
+        });
+    }
+}

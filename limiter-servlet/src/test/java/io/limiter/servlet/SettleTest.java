@@ -1,0 +1,349 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.LimiterMonitor.HoldCount;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.RateLimiter;
+import io.limiter.config.ConfigException;
+import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** {@code settle}: an estimate is reserved, and what the request has cost is charged once it has ended, whatever way. */
+class SettleTest {
+    private static final int LIMIT = 10_000;
+    private static final String BY_ATTRIBUTE = """
+            limiter.policies.tokens.limits = 10000/1h fixed
+            limiter.policies.tokens.holds = 1000
+            limiter.rules.chat.path = /*
+            limiter.rules.chat.policy = tokens
+            limiter.rules.chat.cost = header:X-Max-Tokens min 10 max 4000 default 500
+            limiter.rules.chat.settle = attribute:tokens-used
+            """;
+    private static final String BY_HEADER =
+            BY_ATTRIBUTE.replace("attribute:tokens-used", "response-header:X-Used-Tokens");
+
+    @TempDir
+    Path directory;
+
+    private final ManualTime time = new ManualTime();
+    private final RateLimiter limiter =
+            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    private LimiterConfig config = WebServer.config(BY_ATTRIBUTE);
+    private Container server;
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+        }
+        limiter.close();
+    }
+
+    private void start(Container.Kind kind, String rules) {
+        config = WebServer.config(rules);
+        server = kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/answer", SettleTest::answer)
+                .servlet("/left", (request, response) -> {
+                    use(request, response);
+                    response.getWriter().print(left());
+                })
+                .servlet("/error", (request, response) -> {
+                    use(request, response);
+                    response.sendError(503);
+                })
+                .servlet("/throw", (request, response) -> {
+                    use(request, response);
+                    throw new ServletException("on purpose");
+                })
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/answer").forward(request, response))
+                .servlet(
+                        "/include",
+                        (request, response) ->
+                                request.getRequestDispatcher("/answer").include(request, response))
+                .servlet("/async", (request, response) -> {
+                    AsyncContext async = request.startAsync();
+                    CompletableFuture.runAsync(() -> {
+                        use(request, response);
+                        async.complete();
+                    });
+                })
+                .servlet(
+                        "/async-dispatch",
+                        (request, response) -> request.startAsync().dispatch("/answer"))
+                .servlet("/async-timeout", (request, response) -> {
+                    use(request, response);
+                    request.startAsync().setTimeout(50);
+                })
+                .servlet("/async-throw", (request, response) -> {
+                    if (request.getAttribute("again") != null) {
+                        throw new ServletException("on purpose");
+                    }
+                    request.setAttribute("again", true);
+                    use(request, response);
+                    request.startAsync().dispatch("/async-throw");
+                })
+                .servlet("/stream", (request, response) -> {
+                    try {
+                        for (int i = 0; i < 100_000; i++) {
+                            response.getOutputStream().write(new byte[64_000]);
+                        }
+                    } finally {
+                        use(request, response);
+                    }
+                })
+                .start();
+    }
+
+    private static void answer(HttpServletRequest request, HttpServletResponse response) {
+        use(request, response);
+    }
+
+    /** What an application does that knows what a call has cost. */
+    private static void use(HttpServletRequest request, HttpServletResponse response) {
+        String used = request.getParameter("used");
+        if (used != null) {
+            request.setAttribute("tokens-used", used.matches("[0-9]+") ? (Object) Long.valueOf(used) : used);
+            response.setHeader("X-Used-Tokens", used);
+        }
+    }
+
+    private long left() {
+        return limiter.tryAcquire(PermitRequest.of(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"), 0)
+                        .withLook())
+                .remaining();
+    }
+
+    private void assertCosts(long cost, String path, String... headers) {
+        long before = left();
+        int status = server.get(path, headers).statusCode();
+        assertTrue(status != 429, path);
+        Await.until(Duration.ofSeconds(20), "settled", () -> limiter.monitor().held("tokens") == 0);
+        assertEquals(cost, before - left(), path + " " + status);
+    }
+
+    /** What is held while the application runs. */
+    private void assertEstimate(long estimate, String... headers) {
+        long before = left();
+        assertEquals(
+                before - estimate,
+                Long.parseLong(server.get("/left?used=0", headers).body()));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyWayToEnd(Container.Kind kind) {
+        start(kind, BY_ATTRIBUTE);
+        for (String path : List.of(
+                "/answer",
+                "/error",
+                "/throw",
+                "/forward",
+                "/include",
+                "/async",
+                "/async-dispatch",
+                "/async-timeout",
+                "/async-throw")) {
+            assertCosts(120, path + "?used=120");
+            assertCosts(700, path + "?used=700");
+            // Nobody knows: the estimate stays.
+            assertCosts(500, path);
+            limiter.reset(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
+        }
+        assertEquals(0, limiter.monitor().held("tokens"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aHeaderOfTheResponse(Container.Kind kind) {
+        start(kind, BY_HEADER);
+        assertCosts(120, "/answer?used=120");
+        assertCosts(0, "/answer?used=0");
+        // Of the client, who would pay nothing.
+        assertCosts(500, "/answer", "X-Used-Tokens", "0");
+        assertEquals(
+                "120",
+                server.get("/answer?used=120")
+                        .headers()
+                        .firstValue("X-Used-Tokens")
+                        .orElse(""));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClientThatDisconnects(Container.Kind kind) throws Exception {
+        start(kind, BY_ATTRIBUTE);
+        for (String path : List.of("/stream?used=77", "/stream")) {
+            long before = left();
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                socket.getOutputStream()
+                        .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+                assertTrue(socket.getInputStream().read() > 0);
+            }
+            long cost = path.endsWith("77") ? 77 : 500;
+            Await.until(Duration.ofSeconds(20), path, () -> before - left() == cost);
+        }
+    }
+
+    @Test
+    void estimatesOfClients() {
+        start(Container.Kind.TOMCAT, BY_ATTRIBUTE);
+        assertEstimate(500);
+        assertEstimate(1_000, "X-Max-Tokens", "1000");
+        assertEstimate(4_000, "X-Max-Tokens", "4001");
+        assertEstimate(4_000, "X-Max-Tokens", "99999999999999999999999");
+        for (String few : List.of("0", "00", "9")) {
+            assertEstimate(10, "X-Max-Tokens", few);
+        }
+        for (String odd : List.of("-1", "1e3", "", "none", "1,000", "0x10")) {
+            assertEstimate(500, "X-Max-Tokens", odd);
+        }
+        assertEstimate(500, "X-Max-Tokens", "10", "X-Max-Tokens", "10");
+    }
+
+    @Test
+    void oddCostsLeaveTheEstimate() {
+        start(Container.Kind.TOMCAT, BY_ATTRIBUTE);
+        long before = limiter.monitor().holds("tokens", HoldCount.IGNORED);
+        for (String odd : List.of("-1", "12.5", "NaN", "99999999999", "9999999999", "many")) {
+            assertCosts(500, "/answer?used=" + odd);
+        }
+        assertEquals(before + 6, limiter.monitor().holds("tokens", HoldCount.IGNORED));
+    }
+
+    @Test
+    void theFieldsShowWhatTheReservationLeft() {
+        start(Container.Kind.TOMCAT, BY_ATTRIBUTE);
+        HttpResponse<String> response = server.get("/answer?used=20", "X-Max-Tokens", "4000");
+        assertTrue(
+                response.headers().firstValue("RateLimit").orElse("").contains("r=6000"), response.headers()::toString);
+        response = server.get("/answer?used=20", "X-Max-Tokens", "4000");
+        assertTrue(
+                response.headers().firstValue("RateLimit").orElse("").contains("r=5980"), response.headers()::toString);
+    }
+
+    /** Estimates of callers at once never exceed the limit, though each costs little. */
+    @ParameterizedTest
+    @EnumSource
+    void manyAtOnce(Container.Kind kind) {
+        start(kind, BY_ATTRIBUTE);
+        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 200)
+                .mapToObj(i -> WebServer.CLIENT.sendAsync(
+                        server.request((i % 2 == 0 ? "/answer" : "/async") + "?used=3")
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString()))
+                .toList();
+        long served = answers.stream()
+                .filter(answer -> answer.join().statusCode() == 200)
+                .count();
+        assertTrue(served >= LIMIT / 500, served + " served");
+        Await.until(Duration.ofSeconds(20), "all settled", () -> left() == LIMIT - 3 * served);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatDoesNotCountIsCancelled(Container.Kind kind) {
+        start(kind, BY_ATTRIBUTE + "limiter.rules.chat.refund-on = 5xx\n");
+        assertCosts(0, "/error?used=120");
+        assertCosts(0, "/error");
+        assertCosts(120, "/answer?used=120");
+        // The container makes 500 of it later.
+        assertCosts(500, "/throw");
+    }
+
+    /** All or nothing, and each by its own rule. */
+    @ParameterizedTest
+    @EnumSource
+    void besideRulesWithoutSettle(Container.Kind kind) {
+        start(kind, BY_ATTRIBUTE + """
+                limiter.rules.calls.path = /*
+                limiter.rules.calls.limits = 3/1h fixed
+                limiter.rules.calls.refund-on = 5xx
+                limiter.rules.again.path = /answer
+                limiter.rules.again.policy = tokens
+                limiter.rules.again.cost = 800
+                limiter.rules.again.settle = attribute:tokens-used
+                """);
+        assertCosts(120, "/error?used=120");
+        assertCosts(120, "/forward?used=120");
+        assertCosts(900, "/answer?used=900");
+        assertCosts(800, "/answer?used=many");
+        assertEquals(429, server.get("/error?used=1").statusCode());
+        assertEquals(LIMIT - 1_940, left());
+    }
+
+    /** As long as it is held it counts; what ends later is charged as well. */
+    @Test
+    void aResponseThatTakesLongerThanTheEstimateIsHeld() {
+        config = WebServer.config(BY_ATTRIBUTE);
+        server = Container.Kind.TOMCAT
+                .make(directory)
+                .filter("limiter", WebServer.limiter(limiter, BY_ATTRIBUTE))
+                .servlet("/slow", (request, response) -> {
+                    time.advance(Duration.ofMinutes(6));
+                    request.setAttribute("tokens-used", left());
+                })
+                .start();
+        server.get("/slow");
+        assertEquals(0, left());
+    }
+
+    @Test
+    void whatFailsStartup() {
+        for (List<String> wrong : List.of(
+                List.of("RL-182 ", "limiter.policies.tokens.holds = 1000", "limiter.policies.tokens.holds = 0"),
+                List.of("RL-106 ", "remove the wait", "limiter.rules.chat.wait = 1s"),
+                List.of("RL-106 ", "until the rule is enforced", "limiter.rules.chat.shadow = true"),
+                List.of("RL-106 ", "remove this line", "limiter.rules.chat.max-cost = 5"),
+                List.of("RL-106 ", "nothing is reserved at a cost of 0", "limiter.rules.chat.cost = 0"),
+                List.of("RL-105 ", "needs a cap", "limiter.rules.chat.cost = header:X-Max-Tokens min 1 default 5"),
+                List.of("", "header:X-Max-Tokens min 1 max 4000", "limiter.rules.chat.cost = header:X min 0 max 5"),
+                List.of("", "header:X-Max-Tokens min 1 max 4000", "limiter.rules.chat.cost = header:X max 5 default 6"),
+                List.of("", "header:X-Max-Tokens min 1 max 4000", "limiter.rules.chat.cost = header:X max 5 min"),
+                List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = X-Used-Tokens"),
+                List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = header:X-Used-Tokens"),
+                List.of("", "settle-within", "limiter.rules.chat.settle-within = 100ms"))) {
+            String key = wrong.get(2).split(" ", 2)[0];
+            String others = BY_ATTRIBUTE
+                    .lines()
+                    .filter(line -> !line.startsWith(key + " "))
+                    .reduce("", (all, line) -> all + line + "\n");
+            String message = assertThrows(ConfigException.class, () -> WebServer.config(others + wrong.get(2)))
+                    .getMessage();
+            assertTrue(message.contains(wrong.get(0)) && message.contains(wrong.get(1)), message);
+        }
+        String message = assertThrows(
+                        ConfigException.class,
+                        () -> WebServer.config(BY_ATTRIBUTE.replace("policy = tokens", "limits = 9/1h")))
+                .getMessage();
+        assertTrue(message.contains("add limiter.rules.chat.holds = 1000"), message);
+    }
+}

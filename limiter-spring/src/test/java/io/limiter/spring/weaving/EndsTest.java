@@ -1,0 +1,276 @@
+package io.limiter.spring.weaving;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.LimiterMonitor.HoldCount;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Repeats;
+import io.limiter.spring.App;
+import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.RateLimited;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What is done when a call has ended: estimates are settled, permits in flight are free. Runs proxied and woven. */
+class EndsTest {
+    private static final int LIMIT = 8;
+    private static final int ROUNDS = Repeats.of(50, 1_000);
+    private static final String CONFIG = """
+            limiter.policies.tokens.limits = 100000/1h fixed
+            limiter.policies.tokens.holds = 1000
+            limiter.policies.calls.limits = 8 concurrent
+            """;
+
+    /** What a model answers. */
+    public record Answer(long totalTokens) {}
+
+    static class Model {
+        final AtomicInteger running = new AtomicInteger();
+        final AtomicInteger most = new AtomicInteger();
+
+        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
+        public Answer ask(long estimate, long cost) {
+            return answer(cost);
+        }
+
+        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
+        public CompletionStage<Answer> stage(long estimate, long cost) {
+            return CompletableFuture.supplyAsync(() -> answer(cost));
+        }
+
+        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
+        public Mono<Answer> mono(long estimate, long cost) {
+            return Mono.fromCallable(() -> answer(cost));
+        }
+
+        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
+        public Flux<Answer> flux(long estimate, long cost) {
+            return Flux.just(new Answer(1), new Answer(2)).concatWith(Mono.fromCallable(() -> answer(cost)));
+        }
+
+        @RateLimited(
+                value = "tokens",
+                key = "'a'",
+                permits = "#estimate",
+                settle = "#result.totalTokens",
+                refundOn = IllegalArgumentException.class)
+        public Answer refunded(long estimate, long cost) {
+            return answer(cost);
+        }
+
+        @RateLimited(limits = "1000/1h", name = "own", key = "'a'", permits = "7", settle = "#result")
+        public Object own(Object result) {
+            return result;
+        }
+
+        private static Answer answer(long cost) {
+            if (cost == -1) {
+                throw new IllegalStateException("on purpose");
+            } else if (cost == -2) {
+                throw new IllegalArgumentException("on purpose");
+            }
+            return cost == -3 ? null : new Answer(cost);
+        }
+
+        @RateLimited(value = "calls", key = "'a'")
+        public int value(boolean fails) {
+            return run(fails);
+        }
+
+        @RateLimited(value = "calls", key = "'a'")
+        public CompletableFuture<Integer> future(boolean fails) {
+            return CompletableFuture.supplyAsync(() -> run(fails));
+        }
+
+        @RateLimited(value = "calls", key = "'a'")
+        public CompletableFuture<Integer> never() {
+            return new CompletableFuture<>();
+        }
+
+        @RateLimited(value = "calls", key = "'a'", maxWait = "30s")
+        public CompletableFuture<Integer> waits() {
+            return CompletableFuture.supplyAsync(() -> run(false));
+        }
+
+        @RateLimited(value = "calls", key = "'a'", permits = "2")
+        public Flux<Integer> stream(boolean fails) {
+            return Flux.range(0, 3).map(i -> run(fails));
+        }
+
+        @RateLimited(value = "calls", key = "'a'")
+        public Mono<Integer> neverMono() {
+            return Mono.never();
+        }
+
+        @RateLimited(value = "calls", key = "'a'", shadow = true)
+        public int shadow() {
+            return run(false);
+        }
+
+        private int run(boolean fails) {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            Thread.yield();
+            running.decrementAndGet();
+            if (fails) {
+                throw new IllegalStateException("on purpose");
+            }
+            return 1;
+        }
+
+        public int most() {
+            return most.get();
+        }
+    }
+
+    private static long left(RateLimiter limiter, String policy) {
+        Policy found = App.config(CONFIG).policies().get(policy);
+        return limiter.tryAcquire(PermitRequest.of(
+                                found, PartitionKey.builder().add("key", "a").build(), 0)
+                        .withLook())
+                .remaining();
+    }
+
+    private interface Call {
+        Object make(long estimate, long cost) throws Exception;
+    }
+
+    @Test
+    void estimatesAreSettled() throws Exception {
+        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        try (Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
+            Model model = limited.object();
+            List<Call> calls = List.of(
+                    model::ask,
+                    (estimate, cost) ->
+                            model.stage(estimate, cost).toCompletableFuture().join(),
+                    (estimate, cost) -> model.mono(estimate, cost).block(),
+                    (estimate, cost) -> model.flux(estimate, cost).blockLast());
+            for (Call call : calls) {
+                assertUsed(limiter, 30, () -> call.make(500, 30));
+                assertUsed(limiter, 900, () -> call.make(500, 900));
+                assertUsed(limiter, 0, () -> call.make(0, 0));
+                // Nobody knows.
+                assertUsed(limiter, 500, () -> assertThrows(Exception.class, () -> call.make(500, -1)));
+            }
+            assertUsed(limiter, 500, () -> model.ask(500, -3));
+            assertUsed(limiter, 500, () -> model.mono(500, -3).block());
+            assertUsed(limiter, 500, () -> model.ask(500, -9));
+            assertUsed(limiter, 500, () -> assertThrows(Exception.class, () -> model.refunded(500, -1)));
+            assertUsed(limiter, 0, () -> assertThrows(Exception.class, () -> model.refunded(500, -2)));
+            assertUsed(limiter, 500, () -> model.flux(500, 30).take(1).blockLast());
+            assertUsed(limiter, 500, () -> model.flux(500, 3).take(3).blockLast()); // also cancelled
+            assertTrue(limiter.monitor().holds("tokens", HoldCount.IGNORED) >= 9);
+            assertThrows(RateLimitExceededException.class, () -> model.ask(100_000, 1));
+            for (Object odd : new Object[] {"12", 12, 12.5, "x", List.of(), -1}) {
+                assertEquals(odd, model.own(odd));
+            }
+            assertEquals(0, limiter.monitor().held("own"));
+        }
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private static void assertUsed(RateLimiter limiter, long used, Action call) throws Exception {
+        long before = left(limiter, "tokens");
+        call.run();
+        Await.until(Duration.ofSeconds(20), "settled", () -> limiter.monitor().held("tokens") == 0);
+        assertEquals(used, before - left(limiter, "tokens"));
+    }
+
+    @Test
+    void permitsAreFreeAfterTheCall() throws Exception {
+        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        ExecutorService callers = Executors.newFixedThreadPool(32);
+        try (Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
+            Model model = limited.object();
+            List<Action> ways = List.of(
+                    () -> model.value(false),
+                    () -> model.value(true),
+                    () -> model.future(false).join(),
+                    () -> model.future(true).join(),
+                    () -> model.never().cancel(true),
+                    () -> model.waits().join(),
+                    () -> model.waits().cancel(true),
+                    () -> model.stream(false).blockLast(),
+                    () -> model.stream(true).blockLast(),
+                    () -> model.stream(false).take(1).blockLast(),
+                    () -> model.neverMono().subscribe().dispose(),
+                    () -> model.neverMono().toFuture().cancel(true),
+                    model::shadow);
+            List<Future<?>> all = new ArrayList<>();
+            AtomicInteger denied = new AtomicInteger();
+            for (int i = 0; i < ROUNDS; i++) {
+                for (Action way : ways) {
+                    all.add(callers.submit(() -> {
+                        try {
+                            way.run();
+                        } catch (RateLimitExceededException full) {
+                            denied.incrementAndGet();
+                        } catch (IllegalStateException | CompletionException expected) {
+                            denied.addAndGet(expected.getCause() instanceof RateLimitExceededException ? 1 : 0);
+                        }
+                        assertTrue(limiter.monitor().inFlight("calls") <= LIMIT);
+                        return null;
+                    }));
+                }
+            }
+            for (Future<?> one : all) {
+                one.get(60, TimeUnit.SECONDS);
+            }
+            Await.until(Duration.ofSeconds(30), "no call in flight", () -> left(limiter, "calls") == LIMIT);
+            Await.until(
+                    Duration.ofSeconds(30),
+                    "none counted",
+                    () -> limiter.monitor().inFlight("calls") == 0);
+            assertTrue(denied.get() < all.size() / 2, denied + " denied of " + all.size());
+        } finally {
+            callers.shutdownNow();
+        }
+    }
+
+    @Test
+    void theyAreHeldUntilThen() throws Exception {
+        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        try (Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
+            Model model = limited.object();
+            List<CompletableFuture<Integer>> running = new ArrayList<>();
+            for (int i = 0; i < LIMIT - 1; i++) {
+                running.add(model.never());
+            }
+            Disposable last = model.neverMono().subscribe();
+            assertEquals(0, left(limiter, "calls"));
+            RateLimitExceededException full = assertThrows(RateLimitExceededException.class, () -> model.value(false));
+            assertTrue(full.decision().isRetryUnknown());
+            assertTrue(full.getMessage().contains("allowed again when another call has ended"), full.getMessage());
+            CompletableFuture<Integer> waiting = model.waits();
+            last.dispose();
+            assertEquals(1, waiting.get(30, TimeUnit.SECONDS));
+            running.forEach(one -> one.cancel(true));
+            assertEquals(LIMIT, left(limiter, "calls"));
+            assertEquals(1, model.value(false));
+        }
+    }
+}
