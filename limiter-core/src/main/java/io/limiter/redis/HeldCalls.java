@@ -35,7 +35,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         }
         List<Denial.Asked> asked = denials.asking(charges, Mode.TAKE);
         Duration longest = Call.deadline(charges, deadline);
-        Call.Held held = Call.Held.of(terms);
+        Held held = Held.of(terms);
         CompletableFuture<Decision> answer;
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             answer = new SlotsDecision(connection, keys, denials, charges, longest, held).decide(Mode.TAKE);
@@ -53,7 +53,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         });
     }
 
-    static List<Call.Part> with(Call.Held held, List<Call.Part> parts) {
+    static List<Call.Part> with(Held held, List<Call.Part> parts) {
         return parts.stream()
                 .map(part -> part.limit().spec().algorithm().takesHolds() ? part.with(held) : part)
                 .toList();
@@ -104,7 +104,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Dur
         return ends.stream()
                 .map(part -> !part.limit().spec().algorithm().takesHolds()
                         ? part
-                        : part.with(new Call.Held(id, "", actual.applyAsLong(part.charge()))))
+                        : part.with(new Held(id, "", actual.applyAsLong(part.charge()))))
                 .toList();
     }
 

@@ -25,7 +25,7 @@ record SlotsDecision(
         List<Charge> charges,
         Duration longest,
         long dueMicros,
-        Call.@Nullable Held held) {
+        @Nullable Held held) {
     private static final TimeSource TIME = TimeSource.system();
 
     /**
@@ -39,7 +39,7 @@ record SlotsDecision(
             DenialCache denials,
             List<Charge> charges,
             Duration longest,
-            Call.@Nullable Held held) {
+            @Nullable Held held) {
         this(connection, keys, denials, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000, held);
     }
 
