@@ -55,7 +55,7 @@ record Command(
         for (List<Call> request : requests) {
             for (Call.Part part : request.get(0).parts) {
                 keys.add(part.key());
-                if (inCluster && part.hasHash()) {
+                if (inCluster && Held.hasHash(part)) {
                     keys.add(part.key() + HASH);
                 }
             }
@@ -78,7 +78,7 @@ record Command(
         for (Call call : calls) {
             longestMicros = Math.max(longestMicros, call.longestMicros);
         }
-        int declared = !spread ? keys.size() : calls.get(0).parts.get(0).hasHash() ? 2 : 1;
+        int declared = !spread ? keys.size() : Held.hasHash(calls.get(0).parts.get(0)) ? 2 : 1;
         return new Command(script, keys.subList(0, declared), arguments, longestMicros, requests);
     }
 
@@ -204,11 +204,12 @@ record Command(
         for (int i = 0; equal && i < one.parts.size(); i++) {
             Call.Part part = one.parts.get(i);
             Call.Part otherPart = two.parts.get(i);
-            Call.Held hold = part.hold();
-            Call.Held other = otherPart.hold();
+            Held hold = part.hold();
+            Held other = otherPart.hold();
             boolean isShared = hold == null || other == null
                     ? hold == other && part.isCombinable() && otherPart.isCombinable()
-                    : hold.terms().equals(other.terms()) && part.modeOfForm().equals(otherPart.modeOfForm());
+                    : hold.terms().equals(other.terms())
+                            && Held.modeOfForm(part).equals(Held.modeOfForm(otherPart));
             equal = isShared
                     && part.charge().permits() == otherPart.charge().permits()
                     && part.charge().policy().holds()
@@ -248,8 +249,8 @@ record Command(
         boolean isListed = forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1);
         for (int i = 0; i < requests.size(); i++) {
             Call call = requests.get(i).get(0);
-            String mode = call.parts.get(0).modeOfForm();
-            boolean isHeld = mode.equals(Call.RESERVE) || mode.equals(Call.SETTLE);
+            String mode = Held.modeOfForm(call.parts.get(0));
+            boolean isHeld = mode.equals(Held.RESERVE) || mode.equals(Held.SETTLE);
             if (isListed) {
                 arguments.add(Integer.toString(formOf.get(i)));
             }
@@ -278,7 +279,7 @@ record Command(
         boolean plain = call.parts.stream().allMatch(Command::isPlain);
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
-            String holds = !part.isHeld() ? "" : inCluster && part.hasHash() ? "+holds1" : "+holds";
+            String holds = !part.isHeld() ? "" : inCluster && Held.hasHash(part) ? "+holds1" : "+holds";
             arguments.add(part.limit().spec().algorithm().text() + holds);
             addNumbers(arguments, part, time);
             if (!plain) {
@@ -321,7 +322,7 @@ record Command(
                 ? ""
                 : PartitionKey.of(charge.requestId()).canonical();
         arguments.add(takesMembers ? charge.memberText() : request);
-        arguments.add((inForm ? part.modeOfForm() : part.mode())
+        arguments.add((inForm ? Held.modeOfForm(part) : part.mode())
                 .replace(Call.KEEP, Call.BACK)
                 .replace(Call.RENEW, Call.BACK + 0));
         arguments.add(
@@ -348,7 +349,7 @@ record Command(
             return flight.options(part.mode().equals(Call.RENEW));
         }
         if (part.isHeld()) {
-            Call.Held hold = part.hold();
+            Held hold = part.hold();
             String settle = hold == null || !hold.isSettlement() ? "" : inForm ? ",settle" : ",settle=" + hold.actual();
             options += (options.isEmpty() ? "" : ",") + "holds="
                     + part.charge().policy().holds() + (hold == null ? "" : hold.terms()) + settle;

@@ -64,10 +64,10 @@ class HeldCallsTest {
                 .withHolds(5);
         for (Policy policy : List.of(WITH, two)) {
             List<Call> reserving = IntStream.range(0, 4)
-                    .mapToObj(i -> held(policy, "k" + i, Call.TAKE, new Call.Held(ID + i, ",ttl=1,life=2", 0)))
+                    .mapToObj(i -> held(policy, "k" + i, Call.TAKE, new Held(ID + i, ",ttl=1,life=2", 0)))
                     .toList();
             List<Call> settling = IntStream.range(0, 4)
-                    .mapToObj(i -> held(policy, "k" + i, Call.BACK + i, new Call.Held(ID + i, "", i)))
+                    .mapToObj(i -> held(policy, "k" + i, Call.BACK + i, new Held(ID + i, "", i)))
                     .toList();
             for (List<Call> calls : List.of(reserving, settling)) {
                 Command command = Command.of(calls, null);
@@ -122,9 +122,9 @@ class HeldCallsTest {
                 for (String who : List.of("alone", "together")) {
                     List<Call> calls = new ArrayList<>();
                     for (int i = 0; i < 15; i++) {
-                        Call.Held held = mode.equals(Call.TAKE)
-                                ? new Call.Held(ID + i % 10, ",ttl=60000000,life=60000000", 0)
-                                : new Call.Held(ID + i % 10, "", i % 7);
+                        Held held = mode.equals(Call.TAKE)
+                                ? new Held(ID + i % 10, ",ttl=60000000,life=60000000", 0)
+                                : new Held(ID + i % 10, "", i % 7);
                         calls.add(held(policies.get(i % 5), who + i, mode, held));
                     }
                     List<List<Call>> commands = who.equals("together")
@@ -149,7 +149,7 @@ class HeldCallsTest {
                 command.arguments().stream().map(String::valueOf).toList()));
     }
 
-    private Call held(Policy policy, String key, String mode, Call.Held held) {
+    private Call held(Policy policy, String key, String mode, Held held) {
         Charge charge = new Charge(policy, PartitionKey.of(key), 3);
         List<Call.Part> parts = HeldCalls.with(held, Call.parts(keys, List.of(charge), mode, none -> 0));
         return Call.now(parts, Duration.ofSeconds(1), false);
