@@ -32,16 +32,16 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.of(
-                "allotment", "b35790aed0958059e3d80e2163b496bb753d1568",
-                "batch", "7cd822a810cd59e038446c6bc53868fb5ea5feeb",
-                "block", "ca66fd9eb997ee22b87b1d5d9b27c3694c4bf7c9",
-                "distinct", "4e8c86581f95d03072e29ca5852c945b25e7b907",
-                "fixed_window", "3e5bce96c196422f9c3fe53c8e0baab4481ac9b7",
+                "allotment", "d4a05e8353bae2fc86a5a3d4a9cb604c96e08c0f",
+                "batch", "b2bace14943d6b25ef6abba7db9150d27009b6f0",
+                "block", "7281f1dd9146fb5781aecdfba8f0ec2fb015128a",
+                "distinct", "ca75ab4bb39528ef276632dd0b5f1b94245eb803",
+                "fixed_window", "403c2d08653c24d727ca57e70939d14a18f1f29f",
                 "key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e",
                 "self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a",
-                "sliding_list", "1e2bf778c31e8d197e5ac7a37bed945797b6a60e",
-                "sliding_zset", "86d3d04a130cca92f69cf66a8d1d8935ea48f85b",
-                "token_bucket", "0894948ae8f22a64026fa652cf914d19f0b6f530");
+                "sliding_list", "339e2eb0a8b752139f7a80f402c4560eb1e93672",
+                "sliding_zset", "57b658c380e4b1c55687494808127bb93e820c28",
+                "token_bucket", "b0a2100bfe5e7aec139cad98945b914c3f652cd5");
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
