@@ -170,7 +170,8 @@ public final class Policy {
         if (takesMembers() != other.takesMembers()
                 || !inFlight && other.inFlight
                 || Stream.concat(limits.stream(), others.stream()).anyMatch(Stock.class::isInstance)) {
-            throw new IllegalArgumentException("limits that count members, or calls in flight, can't replace others, and a stock none");
+            throw new IllegalArgumentException(
+                    "limits that count members, or calls in flight, can't replace others, and a stock none");
         }
         return other.penalty() == null ? other.withPenalty(penalty()) : other;
     }

@@ -111,7 +111,8 @@ final class JmxView implements LimiterMXBean, AutoCloseable {
     public Map<String, Map<LimiterMonitor.HoldCount, Long>> getHolds() {
         return of(
                 policy -> policy.holds() > 0,
-                policy -> by(LimiterMonitor.HoldCount.values(), what -> monitor().holds(policy, what)));
+                policy ->
+                        by(LimiterMonitor.HoldCount.values(), what -> monitor().holds(policy, what)));
     }
 
     private <T> Map<String, T> of(Predicate<Policy> which, Function<String, T> count) {

@@ -25,11 +25,7 @@ final class Flights {
      * @param waiting the calls that may continue when one ends
      * @param counts those of a policy
      */
-    Flights(
-            Backend backend,
-            @Nullable Backend fallback,
-            WaitQueues waiting,
-            Function<Policy, CallCounts> counts) {
+    Flights(Backend backend, @Nullable Backend fallback, WaitQueues waiting, Function<Policy, CallCounts> counts) {
         this.counts = counts;
         this.backend = backend;
         this.fallback = fallback;

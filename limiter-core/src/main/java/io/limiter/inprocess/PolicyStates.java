@@ -60,9 +60,10 @@ final class PolicyStates implements Backend.Decider {
         Limit block = policy.penalty();
         this.blockName = block == null ? null : LimitStates.Name.of(policy, block);
         this.blockAt = block == null ? -1 : limits.length - 1;
-        this.uncounted = (1L << Stream.of(limits)
-                        .filter(limit -> limit.spec().algorithm().isInFlight())
-                        .count())
+        this.uncounted = (1L
+                        << Stream.of(limits)
+                                .filter(limit -> limit.spec().algorithm().isInFlight())
+                                .count())
                 - 1;
         // Already known if the application makes an equal policy for each call.
         findStates();

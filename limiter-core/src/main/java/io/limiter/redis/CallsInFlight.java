@@ -185,9 +185,7 @@ final class CallsInFlight {
                 .filter(charge -> charge.isToSame(outcome.charge()))
                 .flatMap(charge -> charge.policy().limits().stream())
                 .filter(limit -> limit.spec().algorithm().isInFlight()
-                        && limit.spec()
-                                .identity()
-                                .equals(outcome.limit().spec().identity()))
+                        && limit.spec().identity().equals(outcome.limit().spec().identity()))
                 .findFirst()
                 .orElse(outcome.limit());
     }

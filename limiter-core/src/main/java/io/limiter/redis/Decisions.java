@@ -15,12 +15,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The calls that decide. Thread-safe. */
-record Decisions(
-        Connection connection,
-        RedisKeys keys,
-        DenialCache denials,
-        CallsInFlight flights,
-        Duration deadline) {
+record Decisions(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
     CompletableFuture<Decision> decide(List<Charge> charges, Mode mode) {
         Decision known = known(charges, mode);
         return known == null ? decision(charges, mode, connection::send) : CompletableFuture.completedFuture(known);

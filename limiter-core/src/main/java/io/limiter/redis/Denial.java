@@ -87,7 +87,8 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
                 answers[count++] = now;
             }
         }
-        // Denials of a blocked key do not count, those after the block do. Those of calls in flight, which stand first, do not.
+        // Denials of a blocked key do not count, those after the block do. Those of calls in flight, which stand first,
+        // do not.
         if (count > 0
                 && again.policy().penalty() != null
                 && !answers[count - 1].blocked()
@@ -109,12 +110,11 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
                         && !again.policy().limits().contains(limit)) {
             return null;
         }
-        long retryAfter =
-                again.permits() > limit.spec().capacity()
-                        ? LimitOutcome.NEVER
-                        : then.retryAfterMicros() == LimitOutcome.UNKNOWN
-                                ? LimitOutcome.UNKNOWN
-                                : then.retryAfterMicros() - elapsed;
+        long retryAfter = again.permits() > limit.spec().capacity()
+                ? LimitOutcome.NEVER
+                : then.retryAfterMicros() == LimitOutcome.UNKNOWN
+                        ? LimitOutcome.UNKNOWN
+                        : then.retryAfterMicros() - elapsed;
         // After that time there is more quota, but it is unknown how much: enough for the call at the end of its wait.
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);

@@ -24,8 +24,7 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, CallsInF
     }
 
     static Call.Part part(RedisKeys keys, LimitOutcome one, String how) {
-        return new Call.Part(
-                key(keys, one), one.charge(), one.limit(), how + one.stampMicros(), false, 0, null, null);
+        return new Call.Part(key(keys, one), one.charge(), one.limit(), how + one.stampMicros(), false, 0, null, null);
     }
 
     private static String key(RedisKeys keys, LimitOutcome one) {

@@ -19,8 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.ToLongFunction;
 
 /** The calls that reserve, and those that settle. Thread-safe. */
-record HeldCalls(
-        Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
+record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
     /** What became of a settlement, as scripts reply it. */
     private static final Settlement[] REPLIED = {
         Settlement.UNKNOWN, Settlement.SETTLED, Settlement.SETTLED, Settlement.ALREADY_ENDED

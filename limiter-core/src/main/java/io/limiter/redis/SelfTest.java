@@ -335,8 +335,13 @@ final class SelfTest {
         return Policy.of(
                 "limiter-self-test",
                 Arrays.stream(algorithms)
-                        .map(algorithm -> Limit.of(algorithm.text(), new LimitSpec(
-                                algorithm, 1, algorithm.isInFlight() ? 1_000 * PERIOD_MICROS : PERIOD_MICROS, 1)))
+                        .map(algorithm -> Limit.of(
+                                algorithm.text(),
+                                new LimitSpec(
+                                        algorithm,
+                                        1,
+                                        algorithm.isInFlight() ? 1_000 * PERIOD_MICROS : PERIOD_MICROS,
+                                        1)))
                         .toArray(Limit[]::new));
     }
 }

@@ -103,7 +103,9 @@ class InFlightTest {
         first.close();
         assertEquals(0, limiter.monitor().inFlight("both"));
         Decision look = limiter.tryAcquire(PermitRequest.of(BOTH, KEY, 0).withLook());
-        assertEquals(List.of(2L, 3L), look.outcomes().stream().map(LimitOutcome::remaining).toList());
+        assertEquals(
+                List.of(2L, 3L),
+                look.outcomes().stream().map(LimitOutcome::remaining).toList());
     }
 
     @Test
@@ -112,7 +114,9 @@ class InFlightTest {
         first.close();
         assertTrue(limiter.refund(first.decision()));
         Decision look = limiter.tryAcquire(PermitRequest.of(BOTH, KEY, 0).withLook());
-        assertEquals(List.of(2L, 3L), look.outcomes().stream().map(LimitOutcome::remaining).toList());
+        assertEquals(
+                List.of(2L, 3L),
+                look.outcomes().stream().map(LimitOutcome::remaining).toList());
     }
 
     @Test

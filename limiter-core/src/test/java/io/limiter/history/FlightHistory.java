@@ -48,13 +48,15 @@ final class FlightHistory {
     /** What no order of the calls explains. */
     static List<String> judge(List<Call> all, long limit, Limit rate) {
         Map<String, List<Call>> byKey = new HashMap<>();
-        all.forEach(one -> byKey.computeIfAbsent(one.key, key -> new ArrayList<>()).add(one));
+        all.forEach(
+                one -> byKey.computeIfAbsent(one.key, key -> new ArrayList<>()).add(one));
         List<String> faults = new ArrayList<>();
         for (List<Call> calls : byKey.values()) {
             for (Call call : calls) {
                 long sum = call.permits;
                 for (Call other : calls) {
-                    boolean counts = call.allowed ? other.isCertainlyInFlightOf(call) : other.isPossiblyInFlightOf(call);
+                    boolean counts =
+                            call.allowed ? other.isCertainlyInFlightOf(call) : other.isPossiblyInFlightOf(call);
                     sum += other != call && counts ? other.permits : 0;
                 }
                 if (call.allowed && sum > limit) {

@@ -41,9 +41,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FlightHistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static final long LIMIT = 4;
-    private static final Limit RATE = Limit.fixedWindow(80, Duration.ofMillis(200)).withName("rate");
-    private static final Policy POLICY = Policy.of("p", Limit.concurrent(LIMIT, Duration.ofSeconds(1)), RATE)
-            .withFailureMode(FailureMode.DENY);
+    private static final Limit RATE =
+            Limit.fixedWindow(80, Duration.ofMillis(200)).withName("rate");
+    private static final Policy POLICY =
+            Policy.of("p", Limit.concurrent(LIMIT, Duration.ofSeconds(1)), RATE).withFailureMode(FailureMode.DENY);
     private static final Duration LASTS = Duration.ofMillis(1_500);
     private static final int THREADS = 8;
     private static final int KEYS = 3;
@@ -78,8 +79,8 @@ class FlightHistoryTest {
 
     private static boolean isFree(RateLimiter limiter) {
         for (int i = 0; i < KEYS; i++) {
-            Decision look = limiter.tryAcquire(PermitRequest.of(POLICY, PartitionKey.of("k" + i), 0)
-                    .withLook());
+            Decision look = limiter.tryAcquire(
+                    PermitRequest.of(POLICY, PartitionKey.of("k" + i), 0).withLook());
             if (look.outcomes().get(0).remaining() != LIMIT) {
                 return false;
             }

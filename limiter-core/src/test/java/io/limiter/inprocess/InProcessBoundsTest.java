@@ -36,7 +36,10 @@ class InProcessBoundsTest extends BoundedBackend {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Algorithm.class, names = {"BLOCK", "CONCURRENT"}, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"BLOCK", "CONCURRENT"},
+            mode = EnumSource.Mode.EXCLUDE)
     void aFloodOfKeysForgetsNoExhaustedOne(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
         Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
@@ -51,7 +54,10 @@ class InProcessBoundsTest extends BoundedBackend {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Algorithm.class, names = {"BLOCK", "CONCURRENT"}, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"BLOCK", "CONCURRENT"},
+            mode = EnumSource.Mode.EXCLUDE)
     void aFloodForgetsNoneThatIsHalfFull(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
         Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));

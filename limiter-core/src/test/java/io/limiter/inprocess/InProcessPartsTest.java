@@ -29,7 +29,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A call that took nothing leaves nothing, and what one policy keeps takes nothing from the part of another. */
 class InProcessPartsTest extends BoundedBackend {
     @ParameterizedTest
-    @EnumSource(value = Algorithm.class, names = {"BLOCK", "CONCURRENT"}, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"BLOCK", "CONCURRENT"},
+            mode = EnumSource.Mode.EXCLUDE)
     void aCallThatOneLimitDeniesLeavesNothingInTheOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
         Policy byKey = Policy.of("by-key", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
@@ -96,7 +99,10 @@ class InProcessPartsTest extends BoundedBackend {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Algorithm.class, names = {"BLOCK", "CONCURRENT"}, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"BLOCK", "CONCURRENT"},
+            mode = EnumSource.Mode.EXCLUDE)
     void aFloodLeavesGuaranteedPartsOfOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 200_000);
         Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 2, 86_400_000_000L, 2)));
@@ -146,7 +152,10 @@ class InProcessPartsTest extends BoundedBackend {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Algorithm.class, names = {"BLOCK", "CONCURRENT"}, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"BLOCK", "CONCURRENT"},
+            mode = EnumSource.Mode.EXCLUDE)
     void policiesThatAreMadeAtRunTimeAreForgottenWithTheirStates(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
         try (RateLimiter limiter = RateLimiters.on(backend)) {
@@ -190,7 +199,10 @@ class InProcessPartsTest extends BoundedBackend {
 
     /** Plain code announces nothing. Its policies share one part, but no flood under one locks out another. */
     @ParameterizedTest
-    @EnumSource(value = Algorithm.class, names = {"BLOCK", "CONCURRENT"}, mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"BLOCK", "CONCURRENT"},
+            mode = EnumSource.Mode.EXCLUDE)
     void aFloodOfUnannouncedPoliciesSparesOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(10_000, 1_000_000);
         Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));

@@ -83,7 +83,8 @@ public final class TrafficRun {
     private void run(RateLimiter limiter, Traffic.Step step, int number) {
         switch (step.kind()) {
             case TAKE -> {
-                Decision decision = limiter.tryAcquire(PermitRequest.of(step.charges()).withEnd());
+                Decision decision =
+                        limiter.tryAcquire(PermitRequest.of(step.charges()).withEnd());
                 compare(step, number, decision);
                 keepsItsWord(limiter, step, number, decision);
                 takes++;

@@ -41,17 +41,14 @@ class FlightsOnRedisTest {
     private static final PartitionKey KEY = PartitionKey.of("key");
     private static final Policy CALLS =
             Policy.of("calls", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
-    private static final Policy SLOW =
-            Policy.of("slow", Limit.concurrent(2)).withFailureMode(FailureMode.DENY);
+    private static final Policy SLOW = Policy.of("slow", Limit.concurrent(2)).withFailureMode(FailureMode.DENY);
 
     private final String prefix = "flights-" + System.nanoTime();
     private final List<RateLimiter> opened = new ArrayList<>();
 
     private RateLimiter limiter(String address) {
-        RateLimiter limiter = RateLimiters.builder(Backends.connected(RedisBackend.builder()
-                        .prefix(prefix)
-                        .address(address)
-                        .deadline(Duration.ofSeconds(1))))
+        RateLimiter limiter = RateLimiters.builder(Backends.connected(
+                        RedisBackend.builder().prefix(prefix).address(address).deadline(Duration.ofSeconds(1))))
                 .fallback(InProcessBackend.create())
                 .build();
         opened.add(limiter);
@@ -162,8 +159,8 @@ class FlightsOnRedisTest {
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try {
-            BufferedReader lines = new BufferedReader(
-                    new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
+            BufferedReader lines =
+                    new BufferedReader(new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
             assertTrue(lines.lines().anyMatch(FlightJvm.HOLDS::equals), "it holds all permits");
             // It renews them as long as it lives.
             long alive = System.nanoTime() + FlightJvm.HOLD.multipliedBy(2).toNanos();
@@ -220,9 +217,12 @@ class FlightsOnRedisTest {
 
     @Test
     void aDenialByAnotherPolicyTakesNoPermitInAClusterToo() {
-        Policy rate = Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
-        RateLimiter one = RateLimiters.on(Backends.connected(
-                RedisBackend.builder().prefix(prefix).cluster(RedisServers.cluster()).deadline(Duration.ofSeconds(10))));
+        Policy rate =
+                Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+        RateLimiter one = RateLimiters.on(Backends.connected(RedisBackend.builder()
+                .prefix(prefix)
+                .cluster(RedisServers.cluster())
+                .deadline(Duration.ofSeconds(10))));
         opened.add(one);
         List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), new Charge(rate, PartitionKey.of("other"), 1));
         InFlight first = one.enter(charges);
@@ -238,8 +238,8 @@ class FlightsOnRedisTest {
     void aCallThatBeganUnderAnotherPolicyEndsInItsState() {
         RateLimiter one = limiter(RedisServers.single());
         InFlight first = one.enter(SLOW, KEY, 1);
-        Policy changed = Policy.of("slow", Limit.concurrent(1, Duration.ofMinutes(10)))
-                .withFailureMode(FailureMode.DENY);
+        Policy changed =
+                Policy.of("slow", Limit.concurrent(1, Duration.ofMinutes(10))).withFailureMode(FailureMode.DENY);
         assertFalse(one.enter(changed, KEY, 1).allowed());
         first.close();
         Await.until(SOON, "it is free under the new policy", () -> {

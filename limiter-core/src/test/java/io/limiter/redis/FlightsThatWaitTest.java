@@ -21,7 +21,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
-
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -85,8 +84,11 @@ class FlightsThatWaitTest {
                 all.add(call(two, i, CALLS, orders.get(1)));
                 // Later ones find a queue.
                 int waiting = i + 1;
-                Await.until(Duration.ofSeconds(20), "both wait", () -> one.monitor().waiting() == waiting
-                        && two.monitor().waiting() == waiting);
+                Await.until(
+                        Duration.ofSeconds(20),
+                        "both wait",
+                        () -> one.monitor().waiting() == waiting
+                                && two.monitor().waiting() == waiting);
             }
             before.close();
             CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(3, TimeUnit.MINUTES);

@@ -64,7 +64,8 @@ class RedisBackendTest {
                     if (step.kind() == Traffic.Kind.REFUND && !decisions.isEmpty()) {
                         limiter.refund(decisions.remove(decisions.size() - 1));
                     } else if (step.kind() == Traffic.Kind.TAKE) {
-                        decisions.add(limiter.tryAcquire(PermitRequest.of(step.charges()).withEnd()));
+                        decisions.add(limiter.tryAcquire(
+                                PermitRequest.of(step.charges()).withEnd()));
                     }
                 }
             }

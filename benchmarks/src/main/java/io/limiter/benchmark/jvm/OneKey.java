@@ -10,9 +10,25 @@ import org.openjdk.jmh.infra.Blackhole;
 /** All calls are for the same key: 1, 2 and 8 threads. */
 public class OneKey extends Case {
     @Param({
-        "fixed", "bucket", "list", "zset", "two", "three", "flight", "flight-list",
-        "bucket4j", "bucket4j-boolean", "bucket4j-two", "guava", "resilience4j", "sentinel",
-        "cas-window", "cas-bucket", "cas-gcra", "clock", "handover"
+        "fixed",
+        "bucket",
+        "list",
+        "zset",
+        "two",
+        "three",
+        "flight",
+        "flight-list",
+        "bucket4j",
+        "bucket4j-boolean",
+        "bucket4j-two",
+        "guava",
+        "resilience4j",
+        "sentinel",
+        "cas-window",
+        "cas-bucket",
+        "cas-gcra",
+        "clock",
+        "handover"
     })
     String contender = "";
 

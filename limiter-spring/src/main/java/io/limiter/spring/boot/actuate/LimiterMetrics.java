@@ -133,8 +133,9 @@ final class LimiterMetrics implements MeterBinder {
             FunctionCounter.builder(
                             "limiter.in.flight." + Reports.text(what), counters, all -> all.inFlight(policy, what))
                     .tag("policy", policy)
-                    .description("Permits of calls in flight that Redis had lost and holds again; or those of them above"
-                            + " the limit")
+                    .description(
+                            "Permits of calls in flight that Redis had lost and holds again; or those of them above"
+                                    + " the limit")
                     .baseUnit("permits")
                     .register(registry);
         }
