@@ -163,6 +163,7 @@ class HouseRulesTest {
                         "io.limiter.Charge",
                         "io.limiter.Decision",
                         "io.limiter.DenialReason",
+                        "io.limiter.application.BackgroundStart",
                         "io.limiter.application.Derived",
                         "io.limiter.FailureMode",
                         "io.limiter.InFlight",

@@ -42,8 +42,9 @@ class SmokeTest {
         run("ManyKeys -p contender=fixed -p draw=uniform");
         run("LongLogs -p permits=10");
         run("OneRequest");
-        // 17 contenders; 3 numbers of callers; 3 contenders; 1; 2 logs and 2 answers; 11 filters.
-        assertEquals(17 + 3 + 3 + 1 + 4 + 11, rows().size());
+        run("Growth");
+        // 17 contenders; 3 numbers of callers; 3 contenders; 1; 2 logs and 2 answers; 11 filters; 3 times 2 sizes.
+        assertEquals(17 + 3 + 3 + 1 + 4 + 11 + 6, rows().size());
     }
 
     @Test

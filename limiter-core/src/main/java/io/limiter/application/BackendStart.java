@@ -189,9 +189,7 @@ final class BackendStart {
             if (connection.password() != null) {
                 builder.credentials(connection.username(), connection.password());
             }
-            RedisBackend backend = builder.build();
-            backend.awaitConnected(settings.startupWait());
-            return backend;
+            return builder.build();
         } catch (NoClassDefFoundError missing) {
             throw new IllegalStateException(
                     "RL-112 "

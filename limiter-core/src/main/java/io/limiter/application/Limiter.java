@@ -93,15 +93,12 @@ public final class Limiter implements AutoCloseable {
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
-        Settings settings = config.settings();
-        if (!settings.enabled()) {
+        if (!config.settings().enabled()) {
             return of(config, RateLimiters.unlimited());
         }
-        if (config.isShared()) {
-            return started(config, BackendStart.redis(settings.redis()));
-        }
-        BackendStart.warnOfWhatInProcessIgnores(settings);
-        return started(config, null);
+        BackgroundStart start = BackgroundStart.of(config, null);
+        start.await();
+        return start.limiter();
     }
 
     /**
@@ -111,11 +108,10 @@ public final class Limiter implements AutoCloseable {
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
         BackendStart.warnOfWhatASharedBackendIgnores(config.settings());
-        return started(config, Objects.requireNonNull(shared, "shared"));
+        return started(config, Objects.requireNonNull(shared, "shared"), Followed.inForce(config));
     }
 
-    private static Limiter started(LimiterConfig config, @Nullable Backend shared) {
-        InForce inForce = Followed.inForce(config);
+    static Limiter started(LimiterConfig config, @Nullable Backend shared, @Nullable InForce inForce) {
         return new Limiter(
                 config,
                 BackendStart.rateLimiter(config.settings(), shared, inForce),

@@ -103,14 +103,6 @@ final class Call {
         }
     }
 
-    /**
-     * A reservation or settlement.
-     *
-     * @param id of the reservation
-     * @param options what the script needs of it
-     */
-    record Held(String id, String options) {}
-
     final List<Part> parts;
     /** How long its caller waits in total. */
     final long longestMicros;

@@ -36,7 +36,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
         }
         List<Denial.Asked> asked = denials.asking(charges, Mode.TAKE);
         Duration longest = Call.deadline(charges, deadline);
-        Call.Held held = new Call.Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros());
+        Held held = Held.of(terms);
         CompletableFuture<Decision> answer;
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             answer = new SlotsDecision(connection, keys, denials, flights, charges, longest, held).decide(Mode.TAKE);
@@ -55,7 +55,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
         });
     }
 
-    static List<Call.Part> with(Call.Held held, List<Call.Part> parts) {
+    static List<Call.Part> with(Held held, List<Call.Part> parts) {
         return parts.stream()
                 .map(part -> part.isHeld() ? part.with(held) : part)
                 .toList();
@@ -111,12 +111,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
     /** The parts of a call that settles, made from those of one that would give back. */
     static List<Call.Part> settling(List<Call.Part> ends, String id, ToLongFunction<? super Charge> actual) {
         return ends.stream()
-                .map(part -> !part.isHeld()
-                        ? part
-                        : part.with(new Call.Held(
-                                id,
-                                ",settle=" + actual.applyAsLong(part.charge()) + ",end="
-                                        + part.mode().substring(Call.BACK.length()))))
+                .map(part -> !part.isHeld() ? part : part.with(new Held(id, "", actual.applyAsLong(part.charge()))))
                 .toList();
     }
 

@@ -94,7 +94,7 @@ final class MasterHealth {
         this.transport = test.transport;
         this.time = time;
         this.deadlineMicros = deadline.toNanos() / 1_000;
-        this.window = new CongestionWindow(deadlineMicros);
+        this.window = new CongestionWindow(deadlineMicros, transport.isCluster());
         this.watch = watch;
         this.failWaiting = failWaiting;
         this.forget = forget;

@@ -26,7 +26,7 @@ record SlotsDecision(
         List<Charge> charges,
         Duration longest,
         long dueMicros,
-        Call.@Nullable Held held) {
+        @Nullable Held held) {
     private static final TimeSource TIME = TimeSource.system();
 
     /**
@@ -41,7 +41,7 @@ record SlotsDecision(
             CallsInFlight flights,
             List<Charge> charges,
             Duration longest,
-            Call.@Nullable Held held) {
+            @Nullable Held held) {
         this(connection, keys, denials, flights, charges, longest, TIME.nowMicros() + longest.toNanos() / 1_000, held);
     }
 

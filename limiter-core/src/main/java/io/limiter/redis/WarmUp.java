@@ -56,8 +56,12 @@ final class WarmUp {
     /** Makes {@value #CALLS} calls, or fewer if the time is over. */
     static void run(Backend backend, Duration longest) throws InterruptedException {
         WarmUp warmUp = new WarmUp(backend, longest.compareTo(LONGEST) < 0 ? longest : LONGEST);
-        warmUp.run(1, CALLS_ALONE);
-        warmUp.run(THREADS, CALLS);
+        try {
+            warmUp.run(1, CALLS_ALONE);
+            warmUp.run(THREADS, CALLS);
+        } finally {
+            warmUp.begun.set(CALLS);
+        }
     }
 
     private void run(int threads, int upTo) throws InterruptedException {

@@ -1,6 +1,8 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
@@ -9,7 +11,19 @@ class CongestionWindowTest {
     private static final long DEADLINE = 50_000;
     private static final long MINUTE = 60_000_000;
 
-    private final CongestionWindow window = new CongestionWindow(DEADLINE);
+    private final CongestionWindow window = new CongestionWindow(DEADLINE, false);
+
+    @Test
+    void oneOfSeveralMastersHasOneCommandAtATimeUnlessItIsFarAway() {
+        CongestionWindow beside = new CongestionWindow(DEADLINE, true);
+        CongestionWindow.Flight first = beside.tryBegin(0);
+        assertNull(beside.tryBegin(0));
+        first.end();
+        assertNotNull(beside.tryBegin(0));
+        beside.answered(1, 600, false);
+        assertNotNull(beside.tryBegin(1), "one arrives while another is on its way");
+        assertNull(beside.tryBegin(1));
+    }
 
     @Test
     void oneDelayHalvesItOnceHoweverManyCallsItMadeLate() {

@@ -136,7 +136,7 @@ class MasterLinkPlacesTest extends MasterLinkFixture {
         long made = time.nowMicros();
         Call call = call(made, DEADLINE, false);
         assertTrue(call.tryEnd(Call.State.WAITING));
-        CongestionWindow.Flight flight = new CongestionWindow(1).tryLoadAlone(call(made, DEADLINE, false), made);
+        CongestionWindow.Flight flight = new CongestionWindow(1, false).tryLoadAlone(call(made, DEADLINE, false), made);
         assertNotNull(flight);
         assertFalse(call.trySend(made + 30_000, flight));
         assertEquals(made, call.sinceMicros());

@@ -51,15 +51,18 @@ public final class JvmBenchmarks {
         String[] name = params.getBenchmark().split("\\.", -1);
         String workload = name[name.length - 2];
         String contender = name[name.length - 1];
+        String third = Integer.toString(params.getThreads());
         for (String key : params.getParamsKeys()) {
             if (key.equals("contender")) {
                 contender = params.getParam(key);
+            } else if (key.equals("size")) {
+                third = params.getParam(key);
             } else {
                 workload += " " + params.getParam(key);
             }
         }
         return new Row(
-                new Row.Name(contender, workload, Integer.toString(params.getThreads())),
+                new Row.Name(contender, workload, third),
                 result.getPrimaryResult().getScore(),
                 secondary(result, CpuProfiler.LABEL),
                 secondary(result, "gc.alloc.rate.norm"));

@@ -47,20 +47,29 @@ public class OneRequest extends Case {
     /** Makes the filter. */
     @Setup
     public void start(Blackhole sink) {
+        start(sink, contender.equals("empty") ? "" : text(contender));
+    }
+
+    void start(Blackhole sink, String text) {
         chain = (request, response) -> sink.consume(request);
-        if (!contender.equals("empty")) {
-            limiter = Ours.start(text(contender));
+        if (!text.isEmpty()) {
+            limiter = Ours.start(text);
             filter = new RateLimitFilter(limiter);
         }
     }
 
+    /** So many rules, of which one matches. */
+    static String rules(int number) {
+        return others(number, "/other-%d/*", "") + RULE + LIMITS;
+    }
+
     private static String text(String name) {
         return switch (name) {
-            case "one" -> RULE + LIMITS;
-            case "ten" -> others(10, "/other-%d/*", "") + RULE + LIMITS;
+            case "one" -> rules(1);
+            case "ten" -> rules(10);
             case "ten-exempt" ->
                 others(10, "/api/*", "limiter.rules.other-%d.exempt.addresses = 192.0.2.0/24\n") + RULE + LIMITS;
-            case "hundred" -> others(100, "/other-%d/*", "") + RULE + LIMITS;
+            case "hundred" -> rules(100);
             case "count-on" -> RULE + LIMITS + "limiter.rules.api.count-on = 401, 403, 5xx, 200\n";
             case "plan" -> PLANS + "limiter.rules.api.plan = header:X-Plan\n";
             case "block" -> RULE + LIMITS + "limiter.rules.api.block = 20/10m for 15m up to 24h\n";

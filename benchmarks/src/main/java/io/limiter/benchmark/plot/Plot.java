@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 
 /**
  * A picture of one figure of a table. Bars: a group for each workload and number of callers, a bar for each contender, its median
@@ -100,17 +101,14 @@ public final class Plot {
         Svg svg = new Svg().heading(12, 20, figure);
         double bottom = HEIGHT - 40;
         double width = WIDTH - AXIS - 40;
-        double across = rows.stream()
-                .mapToDouble(row -> Double.parseDouble(row.callers()))
-                .max()
-                .orElse(1);
+        Across across = Across.of(rows);
         double high = Math.max(most(rows), Double.MIN_NORMAL);
         for (double value = 0; value <= high; value += step(high)) {
             double y = bottom - (bottom - TOP) * value / high;
             svg.grid(AXIS, y, AXIS + width, y).label(AXIS - 8, y + 4, "end", Svg.number(value));
         }
-        for (double value = 0; value <= across; value += step(across)) {
-            svg.label(AXIS + width * value / across, bottom + 20, "middle", Svg.number(value));
+        for (double value : across.marks()) {
+            svg.label(AXIS + width * across.share(value), bottom + 20, "middle", Svg.number(value));
         }
         int number = 0;
         for (Map.Entry<String, List<Row>> curve : grouped(rows, Row::contender).entrySet()) {
@@ -118,7 +116,7 @@ public final class Plot {
                     .map(row -> String.format(
                             Locale.ROOT,
                             "%.1f,%.1f",
-                            AXIS + width * Double.parseDouble(row.callers()) / across,
+                            AXIS + width * across.share(Double.parseDouble(row.callers())),
                             bottom - (bottom - TOP) * row.value() / high))
                     .collect(Collectors.joining(" "));
             double at = LEFT + number * 150;
@@ -128,6 +126,32 @@ public final class Plot {
             number++;
         }
         return svg.document(WIDTH, HEIGHT);
+    }
+
+    /** The axis of the third column: from 0, or in powers of ten from 1 where it reaches 100. */
+    private record Across(double most) {
+        static Across of(List<Row> rows) {
+            return new Across(rows.stream()
+                    .mapToDouble(row -> Double.parseDouble(row.callers()))
+                    .max()
+                    .orElse(1));
+        }
+
+        private boolean isOfPowers() {
+            return most >= 100;
+        }
+
+        double share(double value) {
+            return isOfPowers() ? Math.log(value) / Math.log(most) : value / most;
+        }
+
+        double[] marks() {
+            return isOfPowers()
+                    ? DoubleStream.iterate(1, value -> value <= most, value -> value * 10)
+                            .toArray()
+                    : DoubleStream.iterate(0, value -> value <= most, value -> value + step(most))
+                            .toArray();
+        }
     }
 
     /** Of 1, 2 and 5 with zeros the one that makes 3 to 7 steps. */

@@ -1,14 +1,17 @@
 package io.limiter.spring.boot;
 
 import io.limiter.RateLimiter;
+import io.limiter.application.BackgroundStart;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -44,7 +47,9 @@ public class LimiterAutoConfiguration {
     /** Unless {@code limiter.enabled} is false. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
-    static class Enabled {
+    static class Enabled implements SmartInitializingSingleton {
+        private volatile @Nullable BackgroundStart start;
+
         @Bean(IneffectiveSettingsCheck.LIMITER)
         @ConditionalOnMissingBean
         Limiter limiter(
@@ -54,8 +59,22 @@ public class LimiterAutoConfiguration {
             RateLimiter own = ownRateLimiter.getIfAvailable();
             return LimiterFailureAnalyzer.orShortened(() -> {
                 LimiterConfig config = config(environment, application);
-                return own == null ? start(config, application) : Limiter.of(config, own);
+                if (own != null) {
+                    return Limiter.of(config, own);
+                }
+                BackgroundStart begun = start(config, application);
+                start = begun;
+                return begun.limiter();
             });
+        }
+
+        /** Its bean exists by now, because {@link #noEffect} needs it; the web server takes no requests yet. */
+        @Override
+        public void afterSingletonsInstantiated() {
+            BackgroundStart begun = start;
+            if (begun != null) {
+                begun.await();
+            }
         }
 
         /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. */
@@ -131,11 +150,11 @@ public class LimiterAutoConfiguration {
         return new ApplicationFiles(environment, hasClient(beans), hasFilter).config();
     }
 
-    private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
+    private static BackgroundStart start(LimiterConfig config, ListableBeanFactory beans) {
         if (config.isShared() && hasClient(beans)) {
             LOG.info("the limits are shared in Redis, through the application's bean of type RedissonClient"
                     + " (limiter.backend = in-process would not use it)");
-            return Limiter.start(
+            return BackgroundStart.of(
                     config, RedissonBeans.backend(beans, config.settings().redis()));
         }
         LOG.info(
@@ -143,7 +162,7 @@ public class LimiterAutoConfiguration {
                         ? "the limits are shared in Redis, through a connection of limiter.redis.*"
                         : "the limits are local to this JVM: limiter.backend is in-process, or there is neither"
                                 + " a bean of type RedissonClient nor limiter.redis.address");
-        return Limiter.start(config);
+        return BackgroundStart.of(config, null);
     }
 
     private static boolean hasClient(ListableBeanFactory beans) {

@@ -29,15 +29,13 @@ final class RedissonBeans {
                     + ", and none is chosen for the limits; mark one of them with @Primary, or define a bean of type"
                     + " Limiter, or write limiter.backend = in-process");
         }
-        RedisBackend backend = RedisBackend.builder()
+        return RedisBackend.builder()
                 .client(client)
                 .prefix(settings.prefix())
                 .deadline(settings.deadline())
                 .denialMaxAge(settings.denialMaxAge())
                 .keyHash(settings.keyHash())
                 .build();
-        backend.awaitConnected(settings.startupWait());
-        return backend;
     }
 
     /** The names of the beans of that type; does not create any. */

@@ -15,12 +15,15 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.NestedExceptionUtils;
 
 /** Where the state is: in the Redis of the application's client, in that of limiter.redis.*, or in this JVM. */
 class RedissonBeansTest {
@@ -94,6 +97,43 @@ class RedissonBeansTest {
             assertEquals(Source.REDIS, take(context));
             assertEquals(1, left(context));
         });
+    }
+
+    @Test
+    void redisDecidesWhenTheContextIsUpEvenIfBeansAreLazy() throws Exception {
+        runner.withPropertyValues("limiter.redis.address=" + RedisServers.single(), "limiter.redis.prefix=boot-lazy")
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .run(context -> assertEquals(Source.REDIS, take(context)));
+    }
+
+    @Test
+    void aContextIsUpWithoutRedisWhenStartupHasWaitedLongEnough() {
+        runner.withPropertyValues(
+                        "limiter.redis.address=redis://127.0.0.1:" + RedisServers.freePort(),
+                        "limiter.redis.startup-wait=300ms")
+                .run(context -> assertEquals(Source.LOCAL_FALLBACK, take(context)));
+    }
+
+    @Timeout(value = 50, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Test
+    void otherBeansAreMadeWhileItConnects() {
+        // There is no Redis, and startup would wait for it for longer than this test.
+        runner.withPropertyValues("limiter.redis.address=redis://127.0.0.1:" + RedisServers.freePort())
+                .withBean(NeedsLimiter.class)
+                .run(context -> {
+                    Throwable failure = NestedExceptionUtils.getMostSpecificCause(context.getStartupFailure());
+                    assertEquals(NeedsLimiter.SAID, failure.getMessage());
+                });
+    }
+
+    /** Keeps the context from starting. */
+    static final class NeedsLimiter {
+        static final String SAID = "the limiter is there";
+
+        NeedsLimiter(Limiter limiter) {
+            throw new IllegalStateException(SAID);
+        }
     }
 
     @Test

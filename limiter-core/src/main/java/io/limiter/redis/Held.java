@@ -1,0 +1,46 @@
+package io.limiter.redis;
+
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.HoldTerms;
+
+/**
+ * What makes a call a reservation or a settlement. Immutable.
+ *
+ * @param id of the reservation
+ * @param terms what the script needs of all reservations of that kind; empty for a settlement
+ * @param actual what a settlement charges
+ */
+record Held(String id, String terms, long actual) {
+    /** As {@link Call#TAKE}, with an id after the form. Batch script only. */
+    static final String RESERVE = "reserve";
+    /** As {@link Call#BACK}, with what distinguishes settlements after the form. Batch script only. */
+    static final String SETTLE = "settle";
+
+    /** More reservations of a window or bucket are in a hash. */
+    private static final int RECORDS_IN_ONE_VALUE = 32;
+
+    static Held of(HoldTerms terms) {
+        return new Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros(), 0);
+    }
+
+    boolean isSettlement() {
+        return terms.isEmpty();
+    }
+
+    /** The mode of a part among others of the same form. */
+    static String modeOfForm(Call.Part part) {
+        Held hold = part.hold();
+        if (hold == null) {
+            return part.mode();
+        }
+        boolean isTake = part.mode().equals(Call.TAKE);
+        return hold.isSettlement() ? SETTLE : isTake ? RESERVE : part.mode();
+    }
+
+    /** Whether records of reservations may be in a hash of their own. */
+    static boolean hasHash(Call.Part part) {
+        Algorithm algorithm = part.limit().spec().algorithm();
+        boolean isLog = algorithm == Algorithm.SLIDING_LIST || algorithm == Algorithm.SLIDING_ZSET;
+        return part.isHeld() && (isLog || part.charge().policy().holds() > RECORDS_IN_ONE_VALUE);
+    }
+}
