@@ -8,6 +8,8 @@ import io.limiter.LimitOutcome;
 import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.HoldTerms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,8 +42,15 @@ final class Call {
     static final String RENEW = "renew:0";
     /** Confirm it, which a script reads as an option of {@link #BACK}. */
     static final String KEEP = "keep:";
+    /** As {@link #TAKE} and {@link #BACK}, with an id and what else distinguishes them after the form. Batch script only. */
+    static final String RESERVE = "reserve";
+
+    static final String SETTLE = "settle";
     /** Forget the states. Batch script only. */
     static final String RESET = "reset";
+
+    /** More reservations of a window or bucket are in a hash. */
+    private static final int RECORDS_IN_ONE_VALUE = 32;
 
     /** The number of values for each state in a reply. */
     static final int NUMBERS = 6;
@@ -93,6 +102,19 @@ final class Call {
             return mode.equals(TAKE) && charge.permits() > 0;
         }
 
+        /** Whether records of reservations may be in a hash of their own. */
+        boolean hasHash() {
+            Algorithm algorithm = limit.spec().algorithm();
+            boolean isLog = algorithm == Algorithm.SLIDING_LIST || algorithm == Algorithm.SLIDING_ZSET;
+            return isHeld() && (isLog || charge.policy().holds() > RECORDS_IN_ONE_VALUE);
+        }
+
+        /** Its mode among others of the same form. */
+        String modeOfForm() {
+            boolean isTake = mode.equals(TAKE);
+            return hold == null ? mode : hold.isSettlement() ? SETTLE : isTake ? RESERVE : mode;
+        }
+
         /** The same as a reservation or settlement. */
         Part with(Held other) {
             return new Part(key, charge, limit, mode, false, denied, other, null);
@@ -107,9 +129,18 @@ final class Call {
      * A reservation or settlement.
      *
      * @param id of the reservation
-     * @param options what the script needs of it
+     * @param terms what the script needs of all reservations of that kind; empty for a settlement
+     * @param actual what a settlement charges
      */
-    record Held(String id, String options) {}
+    record Held(String id, String terms, long actual) {
+        static Held of(HoldTerms terms) {
+            return new Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros(), 0);
+        }
+
+        boolean isSettlement() {
+            return terms.isEmpty();
+        }
+    }
 
     final List<Part> parts;
     /** How long its caller waits in total. */

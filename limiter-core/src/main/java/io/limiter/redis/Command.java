@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 record Command(
         Script script, List<Object> keys, List<Object> arguments, long longestMicros, List<List<Call>> requests) {
+    /** What follows the key of a state in that of the hash of its records. */
+    private static final String HASH = ":holds1";
+
     /** Gets the reply, or the reason why there is none. */
     interface Receiver {
         void accept(@Nullable List<Object> reply, @Nullable Throwable failure);
@@ -51,6 +55,9 @@ record Command(
         for (List<Call> request : requests) {
             for (Call.Part part : request.get(0).parts) {
                 keys.add(part.key());
+                if (inCluster && part.hasHash()) {
+                    keys.add(part.key() + HASH);
+                }
             }
         }
         String now = time == null ? "" : Long.toString(time.nowMicros());
@@ -58,20 +65,21 @@ record Command(
         Script script = script(calls);
         if (script == Script.BATCH) {
             arguments.add(now);
-            addRequests(arguments, requests, spread ? keys : List.of(), time);
+            addRequests(arguments, requests, spread ? keys : List.of(), inCluster, time);
         } else {
             Call.Part part = calls.get(0).parts.get(0);
             addNumbers(arguments, part, time);
             if (time != null || !isPlain(part)) {
                 arguments.add(now);
-                addWords(arguments, part, time);
+                addWords(arguments, part, false, time);
             }
         }
         long longestMicros = 0;
         for (Call call : calls) {
             longestMicros = Math.max(longestMicros, call.longestMicros);
         }
-        return new Command(script, spread ? keys.subList(0, 1) : keys, arguments, longestMicros, requests);
+        int declared = !spread ? keys.size() : calls.get(0).parts.get(0).hasHash() ? 2 : 1;
+        return new Command(script, keys.subList(0, declared), arguments, longestMicros, requests);
     }
 
     /**
@@ -182,7 +190,7 @@ record Command(
 
     private static boolean isAgain(List<Call> request, Call call, Map<String, List<Call>> latest) {
         Call first = request.get(0);
-        boolean again = haveOneForm(first, call);
+        boolean again = call.parts.get(0).hold() == null && haveOneForm(first, call);
         for (int i = 0; again && i < call.parts.size(); i++) {
             String key = call.parts.get(i).key();
             again = key.equals(first.parts.get(i).key()) && latest.get(key) == request;
@@ -190,14 +198,18 @@ record Command(
         return again;
     }
 
-    /** Whether they differ only in their keys. */
-    private static boolean haveOneForm(Call one, Call other) {
-        boolean equal = one.parts.size() == other.parts.size();
+    /** Whether they differ only in their keys, and in what follows the form. */
+    private static boolean haveOneForm(Call one, Call two) {
+        boolean equal = one.parts.size() == two.parts.size();
         for (int i = 0; equal && i < one.parts.size(); i++) {
             Call.Part part = one.parts.get(i);
-            Call.Part otherPart = other.parts.get(i);
-            equal = part.isCombinable()
-                    && otherPart.isCombinable()
+            Call.Part otherPart = two.parts.get(i);
+            Call.Held hold = part.hold();
+            Call.Held other = otherPart.hold();
+            boolean isShared = hold == null || other == null
+                    ? hold == other && part.isCombinable() && otherPart.isCombinable()
+                    : hold.terms().equals(other.terms()) && part.modeOfForm().equals(otherPart.modeOfForm());
+            equal = isShared
                     && part.charge().permits() == otherPart.charge().permits()
                     && part.charge().policy().holds()
                             == otherPart.charge().policy().holds()
@@ -208,9 +220,13 @@ record Command(
     }
 
     private static void addRequests(
-            List<Object> arguments, List<List<Call>> requests, List<Object> names, @Nullable TimeSource time) {
+            List<Object> arguments,
+            List<List<Call>> requests,
+            List<Object> names,
+            boolean inCluster,
+            @Nullable TimeSource time) {
         List<Call> forms = new ArrayList<>();
-        List<Object> pairs = new ArrayList<>();
+        List<Integer> formOf = new ArrayList<>();
         int count = arguments.size();
         if (!names.isEmpty()) {
             arguments.add(Integer.toString(names.size()));
@@ -224,26 +240,49 @@ record Command(
             }
             if (form == forms.size()) {
                 forms.add(call);
-                addForm(arguments, call, time);
+                addForm(arguments, call, inCluster, time);
             }
-            pairs.add(Integer.toString(form + 1));
-            pairs.add(Integer.toString(request.size()));
+            formOf.add(form + 1);
         }
         arguments.add(count, Integer.toString(names.isEmpty() ? forms.size() : -forms.size()));
-        if (forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1)) {
-            arguments.addAll(pairs);
+        boolean isListed = forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1);
+        for (int i = 0; i < requests.size(); i++) {
+            Call call = requests.get(i).get(0);
+            String mode = call.parts.get(0).modeOfForm();
+            boolean isHeld = mode.equals(Call.RESERVE) || mode.equals(Call.SETTLE);
+            if (isListed) {
+                arguments.add(Integer.toString(formOf.get(i)));
+            }
+            if (isHeld) {
+                addHold(arguments, call);
+            } else if (isListed) {
+                arguments.add(Integer.toString(requests.get(i).size()));
+            }
+        }
+    }
+
+    /** The id; of a settlement also the end and the actual permits of each limit. */
+    private static void addHold(List<Object> arguments, Call call) {
+        arguments.add(Objects.requireNonNull(call.parts.get(0).hold()).id());
+        for (Call.Part part : call.parts) {
+            if (part.mode().startsWith(Call.BACK)) {
+                arguments.add(part.mode().substring(Call.BACK.length()));
+                arguments.add(
+                        Long.toString(part.hold() == null ? 0 : part.hold().actual()));
+            }
         }
     }
 
     /** A number of limits below 0 means that each also has ids, a mode and options. */
-    private static void addForm(List<Object> arguments, Call call, @Nullable TimeSource time) {
+    private static void addForm(List<Object> arguments, Call call, boolean inCluster, @Nullable TimeSource time) {
         boolean plain = call.parts.stream().allMatch(Command::isPlain);
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
-            arguments.add(part.limit().spec().algorithm().text() + (part.isHeld() ? "+holds" : ""));
+            String holds = !part.isHeld() ? "" : inCluster && part.hasHash() ? "+holds1" : "+holds";
+            arguments.add(part.limit().spec().algorithm().text() + holds);
             addNumbers(arguments, part, time);
             if (!plain) {
-                addWords(arguments, part, time);
+                addWords(arguments, part, true, time);
             }
         }
     }
@@ -275,20 +314,24 @@ record Command(
     }
 
     /** What distinguishes calls to a state (members, or request ids), the mode, the request id beside a member, and options. */
-    private static void addWords(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
+    private static void addWords(List<Object> arguments, Call.Part part, boolean inForm, @Nullable TimeSource time) {
         Charge charge = part.charge();
         boolean takesMembers = part.limit().spec().algorithm().takesMembers();
         String request = charge.requestId() == null
                 ? ""
                 : PartitionKey.of(charge.requestId()).canonical();
         arguments.add(takesMembers ? charge.memberText() : request);
-        arguments.add(part.mode().replace(Call.KEEP, Call.BACK).replace(Call.RENEW, Call.BACK + 0));
+        arguments.add((inForm ? part.modeOfForm() : part.mode())
+                .replace(Call.KEEP, Call.BACK)
+                .replace(Call.RENEW, Call.BACK + 0));
         arguments.add(
-                takesMembers ? request : part.hold() == null ? "" : part.hold().id());
-        arguments.add(options(part, time));
+                takesMembers
+                        ? request
+                        : inForm || part.hold() == null ? "" : part.hold().id());
+        arguments.add(options(part, inForm, time));
     }
 
-    private static String options(Call.Part part, @Nullable TimeSource time) {
+    private static String options(Call.Part part, boolean inForm, @Nullable TimeSource time) {
         LimitSpec spec = part.limit().spec();
         Terms terms = spec.terms();
         String options = terms == null ? "" : terms.options(unixMicros(time));
@@ -305,9 +348,10 @@ record Command(
             return flight.options(part.mode().equals(Call.RENEW));
         }
         if (part.isHeld()) {
+            Call.Held hold = part.hold();
+            String settle = hold == null || !hold.isSettlement() ? "" : inForm ? ",settle" : ",settle=" + hold.actual();
             options += (options.isEmpty() ? "" : ",") + "holds="
-                    + part.charge().policy().holds()
-                    + (part.hold() == null ? "" : part.hold().options());
+                    + part.charge().policy().holds() + (hold == null ? "" : hold.terms()) + settle;
         }
         return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
     }

@@ -36,7 +36,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
         }
         List<Denial.Asked> asked = denials.asking(charges, Mode.TAKE);
         Duration longest = Call.deadline(charges, deadline);
-        Call.Held held = new Call.Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros());
+        Call.Held held = Call.Held.of(terms);
         CompletableFuture<Decision> answer;
         if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
             answer = new SlotsDecision(connection, keys, denials, flights, charges, longest, held).decide(Mode.TAKE);
@@ -113,10 +113,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
         return ends.stream()
                 .map(part -> !part.isHeld()
                         ? part
-                        : part.with(new Call.Held(
-                                id,
-                                ",settle=" + actual.applyAsLong(part.charge()) + ",end="
-                                        + part.mode().substring(Call.BACK.length()))))
+                        : part.with(new Call.Held(id, "", actual.applyAsLong(part.charge()))))
                 .toList();
     }
 

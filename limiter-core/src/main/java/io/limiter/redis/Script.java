@@ -57,8 +57,10 @@ record Script(String name, String text, String sha) {
                     .append(MADE)
                     .append("end\n");
             if (algorithm.takesHolds()) {
-                batch.append("if name == '%1$s+holds' then return held('%1$s', given, algorithm('%1$s')) end\n"
-                        .formatted(algorithm.text()));
+                batch.append(
+                        "if name == '%1$s+holds' or name == '%1$s+holds1' then\nlocal a, b, c, d, e, f = algorithm('%1$s')\n"
+                                .formatted(algorithm.text()));
+                batch.append("return a, b, c, d, e, f, held, '" + algorithm.text() + "', given\nend\n");
             }
         }
         BATCH = of("batch", batch + "end\n" + resource("batch"));

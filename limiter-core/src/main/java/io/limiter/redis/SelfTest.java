@@ -322,7 +322,7 @@ final class SelfTest {
         Algorithm[] held =
                 Arrays.stream(Algorithm.values()).filter(Algorithm::takesHolds).toArray(Algorithm[]::new);
         Call plain = call(policy(held).withHolds(1), nobody, Call.TAKE, PATIENCE_MICROS);
-        Call.Held terms = new Call.Held("0000000000000000", ",ttl=1000,life=1000");
+        Call.Held terms = new Call.Held("0000000000000000", ",ttl=1000,life=1000", 0);
         return Command.of(List.of(new Call(HeldCalls.with(terms, plain.parts), PATIENCE_MICROS, 0, 0, true)), null);
     }
 

@@ -30,13 +30,21 @@ if limit == 0 then
 end
 local raw
 if options ~= '' and string.find(options, 'holds=', 1, true) then
-  local step = n > 0 and (take and 'take' or stamp and 'back') or 'look'
-  local _, _, _, _, _, _, decide = held(kind, (ARGV[5] or '') ~= '', look, charge, write, settle, back, answer)
-  local is_allowed, remaining, retry, next_us, reset, used = decide(step, key, now, n, limit, period, burst, id, stamp, request, options)
-  if is_allowed ~= nil then
-    return {is_allowed and not (stamp and n == 0) and 1 or 0, remaining, (is_allowed or stamp) and 0 or retry, next_us, reset, used}
+  -- An ordinary call where there are no records is one of a policy without holds.
+  local base, size = request == '' and string.match(options, '^(.-),?holds=%d+$'), kind == 'fixed' and 17 or kind == 'token-bucket' and 41
+  if base and size then raw = redis.call('GET', key) elseif base then raw = redis.call('HGET', key .. ':holds1', '') end
+  if base and #(raw or '') <= (size or 0) then
+    options = base
+  else
+    local step = n > 0 and (take and 'take' or stamp and 'back') or 'look'
+    local functions = {look, charge, write, settle, back, answer, held, kind, (ARGV[5] or '') ~= ''}
+    local is_allowed, remaining, retry, next_us, reset, used =
+      held(functions, step, key, now, n, limit, period, burst, id, stamp, request, options, nil, raw)
+    if is_allowed ~= nil then
+      return {is_allowed and not (stamp and n == 0) and 1 or 0, remaining, (is_allowed or stamp) and 0 or retry, next_us, reset, used}
+    end
+    raw, options = remaining, retry
   end
-  raw, options = remaining, retry
 end
 local a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, request, options, raw)
 local allowed = n == 0

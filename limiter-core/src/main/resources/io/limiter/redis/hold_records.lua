@@ -107,13 +107,16 @@ local function hold_records(h, look, back, answer)
 
   -- Adds a record, with that end or one that no other has. Returns the end.
   function h.add(ends, life, text, id)
-    local free, node, i = ends, nil, nil
-    repeat
-      node = turn_to(free)
-      i = place(node, WIDTH, free)
-      local is_free = i == 0 or double(node, WIDTH * i - WIDTH + 1) ~= free
-      free = is_free and free or free + 1
-    until is_free or free > ends + 255
+    local free, node = ends, turn_to(ends)
+    local i = place(node, WIDTH, ends)
+    while i > 0 and double(node, WIDTH * i - WIDTH + 1) == free and free <= ends + 255 do
+      free = free + 1
+      if WIDTH * i < #node then
+        if double(node, WIDTH * i + 1) == free then i = i + 1 end
+      elseif h.dir and ENTRY * h.turned < #h.dir and first_of(h.turned + 1) == free then
+        node, i = turn(h.turned + 1), 1
+      end
+    end
     if free > ends + 255 then
       node = turn(h.dir and #h.dir / ENTRY)
       i = #node / WIDTH

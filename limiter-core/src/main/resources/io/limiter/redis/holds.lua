@@ -4,325 +4,343 @@
 -- KEYS     the state, and in its slot <state's key>:holds1: the records are in one of them, and many in the second (hold_records.lua)
 -- ARGV     9 after the options of the algorithm 'holds=<most records>', and for a reservation ',ttl=<us>,life=<us>' (how long the
 --          record is kept after its end); 8 is its id then, of 16 characters. For a settlement ARGV[7] is 'back:<end>', 8 the id,
---          and 9 ends with ',settle=<actual>,end=<end>'
+--          and 9 ends with ',settle=<actual>'
 -- RETURNS  the six numbers of the algorithm; of a reservation stamp_us is its end; -6 where it is denied because there are too
 --          many. Of a settlement allowed is 1, and stamp_us is 8 * the permits that were forgotten + what became of it:
 --          0 no record, 1 settled, 2 settled after its end or a reset, 3 settled before; the others are 0
 -- EXPIRES  with the state and the last record
 -- TWIN     io/limiter/inprocess/HeldState.java
 -- [holds]
--- The functions of an algorithm, and one that decides a call of a policy with holds. It is one function because each that is made takes
--- time. Returns nil and the state where there are no records: then the other functions decide. step: 'take', 'look' as ARGV[7];
--- 'see' tells whether it is allowed, with the numbers of a call that takes nothing; 'settle' is a take that others deny; 'back'.
-local function held(kind, given, look, charge, write, settle, back, answer)
-  local is_fixed, is_bucket, is_log = kind == 'fixed', kind == 'token-bucket', kind ~= 'fixed' and kind ~= 'token-bucket'
+-- Decides a call of a policy with holds. It is one function because each that is made takes time. Returns nil and the state where there
+-- are no records: then the functions of the algorithm decide. fs: these functions, this one, the kind, whether a time is given, and
+-- the options that were read last. step: 'take', 'look' as ARGV[7]; 'see' tells whether it is allowed, with the numbers of a call
+-- that takes nothing; 'settle' is a take that others deny; 'back'. actual: of a settlement; it may be in the options. raw: what is
+-- stored, if it was read already.
+local function held(fs, step, key, now, n, limit, period, burst, id, stamp, request, options, actual, raw)
+  local look, charge, write, back, answer, kind, given = fs[1], fs[2], fs[3], fs[5], fs[6], fs[8], fs[9]
+  local is_fixed, is_bucket, is_list = kind == 'fixed', kind == 'token-bucket', kind == 'sliding-list'
+  local is_log = not is_fixed and not is_bucket
   local size = is_fixed and 17 or is_bucket and 41 or 0
 
-  -- How long until a bucket has so many permits, with those that are held. left: until the last hold ends.
-  local function told(wanted, burst, now, left, credit, from, parts, rate, pending)
-    if wanted <= burst then
-      local lacks = wanted * parts - credit
-      return lacks <= 0 and 0 or pending and pending.time(wanted * parts) or from - now + math.ceil(lacks / rate)
+  local base, most, ttl, life = fs[11], fs[12], fs[13], fs[14]
+  if options ~= fs[10] then
+    local at, word, one, other = string.find(options, 'holds=', 1, true), nil, nil, nil
+    most, word, one, other = string.match(options, '^(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$', at and at + 6)
+    base, most, ttl, life = at and at > 1 and string.sub(options, 1, at - 2) or '', tonumber(most), word == 'ttl' and tonumber(one), tonumber(other)
+    actual = actual or word == 'settle' and tonumber(one)
+    if not at or not most or word == 'ttl' and not life or word == 'settle' and not actual then
+      error('LIMITEROPTIONS ARGV[9] has no such holds: ' .. options)
     end
-    -- Then nothing is held any more, but used.
-    local level = pending and pending.level(now + left) or math.min(burst * parts, credit + math.max(0, left + now - from) * rate)
-    return left + math.ceil(math.max(0, wanted * parts - level) / rate)
+    fs[10], fs[11], fs[12], fs[13], fs[14] = options, base, most, ttl, life
+  end
+  if ttl and step == 'take' and #request ~= 16 then error('LIMITEROPTIONS ARGV[8] is no id of 16 characters: ' .. request) end
+
+  -- The records: bytes of a text, from one on. Their time is that of the clock, but never steps back.
+  local hash = key .. ':holds1'
+  if raw ~= nil then
+  elseif is_log then raw = redis.call('HGET', hash, '') else raw = redis.call('GET', key) end
+  local has, page, from, time, has_stepped, h = false, '', 1, now, false, nil
+  local pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace = 0, 0, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
+  if raw and #raw > size and (is_log or string.byte(raw) == (is_fixed and 1 or 2)) then
+    if is_bucket then
+      pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace =
+        struct.unpack('<BHHddddddddd', raw, 42)
+      page, from = raw, 119
+    else
+      pages, count, resets, first, swept, last, expires, at, ahead, x = struct.unpack('<BHHddddddd', raw, size + 1)
+      page, from = raw, size + 62
+    end
+    time = now + ahead
+    if time < at then time, ahead, has_stepped = at, at - now, true end
+    has = last > time or first > 0
+    if not has then
+      -- The last is over.
+      pages, count, resets, first, swept, expires, at, ahead, x, page, from, time = 0, 0, 0, 0, 0, 0, now, 0, 0, '', 1, now
+      raw = not is_log and string.sub(raw, 1, size)
+    end
+  end
+  if not has and actual then return true, 0, 0, 0, 0, 0 end
+  if not has and not ttl then return nil, raw, base end
+  -- What has been given back until a time later than this does not come back again.
+  local is_due, ends = first > 0 and first <= time, ttl and math.max(time + ttl, swept + 1)
+  if pages == 1 or is_due or has_stepped
+      or ends and (count >= most or #page >= from + 1631 or #page > from and struct.unpack('<d', page, #page - 50) >= ends) then
+    page, from = string.sub(page, from), 1
+    h = hold_records({hash = hash, is_fixed = is_fixed, is_log = is_log, is_list = is_list,
+      has_stepped = has_stepped, dir = pages == 1 and page, page = pages == 1 and '' or page, turned = 0, count = count, resets = resets,
+      first = first, swept = swept, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
   end
 
-  -- What a state has less credit because of what is held.
-  local function all_of(permits, parts) return math.min(permits, math.floor(4503599627370496 / parts)) * parts end
+  -- A settlement: what becomes of it, and where its record is.
+  local used, i, permits, extra, kept, is_open
+  if actual then
+    used = 0
+    if h then page = h.turn_to(stamp) end
+    local found, status, before
+    i = #request == 16 and string.find(page, request, from, true)
+    while i do
+      if (i - from - 35) % 51 == 0 then found, status, before, permits, extra, kept = struct.unpack('<dBHddd', page, i - 35) end
+      if found == stamp then break end
+      i = string.find(page, request, i + 1, true)
+    end
+    if i then
+      i = i - 35
+      is_open = stamp > time and before == resets
+      used = kept <= time and 0 or status == 1 and 3 or is_open and 1 or 2
+    end
+    if used == 0 or used == 3 then return true, 0, 0, 0, 0, used end
+  end
 
-  local function call(step, key, now, n, limit, period, burst, id, stamp, request, options)
-    local base, most, word, one, other = string.match(options, '^(.-),?holds=(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$')
-    local ttl, life, actual = word == 'ttl' and tonumber(one), tonumber(other), word == 'settle' and tonumber(one)
-    if not most or word ~= '' and not ttl and not actual or ttl and (#request ~= 16 or not life) then
-      error('LIMITEROPTIONS ARGV[9] has no such holds, or ARGV[8] no id of 16 characters: ' .. options)
+  local before_x = x
+  -- The state of the algorithm, without what has run out. Few settlements of a log need it.
+  local writes, changed, gone, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0, 0, 0
+  if is_log and step ~= 'reset' then
+    if is_due then gone = h.run_out(now, period) end
+    local shortest = last > time and x > 0 and x < period and x or period
+    if shortest ~= x then x, changed = shortest, has end
+  end
+  if not (is_log and actual) or is_due or has_stepped then
+    a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, '', base, raw, x)
+  end
+  if is_bucket then
+    -- Idle time counts at one rate; a change takes more from it than any record lives.
+    if pace ~= d / c then
+      idle, pace, changed = math.max(-8000000000000000, idle - 200000000000), d / c, has
+    elseif idle > -8000000000000000 then
+      idle = idle + math.max(0, now - math.max(at - ahead, e))
     end
+    if is_due then
+      gone = h.run_out(now, period)
+      x = x - gone
+    end
+  elseif is_fixed then
+    if not c then x = 0 end
+    if is_due and a > 0 and x > 0 then a = a - math.min(a, h.run_out(now, period)) end
+    -- A window that was given back as a whole lasts as long as there are records.
+    if a == 0 and last <= time then b, c = 0, nil end
+    window = b
+  end
+  if writes and (is_due or has_stepped) then
+    a, b, c, d, e, f = h.sweep(key, now, limit, period, burst, a, b, c, d, e, f)
+    first, swept, gone, page, changed = h.first, h.swept, h.gone, h.page, changed or is_due
+  end
 
-    -- The records. Their time is that of the clock, but never steps back.
-    local raw
-    if is_log then raw = redis.call('HGET', key .. ':holds1', '') else raw = redis.call('GET', key) end
-    local has, page, time, has_stepped, h = false, '', now, false, nil
-    local pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace = 0, 0, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
-    if raw and #raw > size and (is_log or string.byte(raw) == (is_fixed and 1 or 2)) then
-      if is_bucket then
-        pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace =
-          struct.unpack('<BHHddddddddd', raw, 42)
-        page = string.sub(raw, 119)
-      else
-        pages, count, resets, first, swept, last, expires, at, ahead, x = struct.unpack('<BHHddddddd', raw, size + 1)
-        page = string.sub(raw, size + 62)
-      end
-      time = now + ahead
-      if time < at then time, ahead, has_stepped = at, at - now, true end
-      has = last > time or first > 0
-      if not has then
-        -- The last is over.
-        pages, count, resets, first, swept, expires, at, ahead, x, page, time = 0, 0, 0, 0, 0, 0, now, 0, 0, '', now
-        raw = not is_log and string.sub(raw, 1, size)
-      end
-    end
-    if not has and actual then return true, 0, 0, 0, 0, 0 end
-    if not has and not ttl then return nil, raw, base end
-    -- What has been given back until a time later than this does not come back again.
-    local is_due, ends = first > 0 and first <= time, ttl and math.max(time + ttl, swept + 1)
-    if pages == 1 or is_due or has_stepped
-        or ends and (count >= tonumber(most) or #page >= 1632 or page ~= '' and struct.unpack('<d', page, #page - 50) >= ends) then
-      h = hold_records({hash = key .. ':holds1', is_fixed = is_fixed, is_log = is_log, is_list = kind == 'sliding-list',
-        has_stepped = has_stepped, dir = pages == 1 and page, page = pages == 1 and '' or page, turned = 0, count = count, resets = resets,
-        first = first, swept = swept, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
-    end
-
-    -- A settlement: what becomes of it, and where its record is.
-    local used, i, permits, extra, kept, is_open
-    if actual then
-      used = 0
-      if h then page = h.turn_to(stamp) end
-      i = #request == 16 and string.find(page, request, 1, true)
-      while i and ((i - 36) % 51 > 0 or struct.unpack('<d', page, i - 35) ~= stamp) do i = string.find(page, request, i + 1, true) end
-      if i then
-        local status, before
-        i = i - 35
-        status, before, permits, extra, kept = struct.unpack('<BHddd', page, i + 8)
-        is_open = stamp > time and before == resets
-        used = kept <= time and 0 or status == 1 and 3 or is_open and 1 or 2
-      end
-      if used == 0 or used == 3 then return true, 0, 0, 0, 0, used end
-    end
-
-    local before_x = x
-    -- The state of the algorithm, without what has run out. Few settlements of a log need it.
-    local writes, changed, gone, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0, 0, 0
-    if is_log and step ~= 'reset' then
-      if is_due then gone = h.run_out(now, period) end
-      local shortest = last > time and x > 0 and x < period and x or period
-      if shortest ~= x then x, changed = shortest, has end
-    end
-    if not (is_log and actual) or is_due or has_stepped then
-      a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, '', base, raw, x)
-    end
-    if is_bucket then
-      -- Idle time counts at one rate; a change takes more from it than any record lives.
-      if pace ~= d / c then
-        idle, pace, changed = math.max(-8000000000000000, idle - 200000000000), d / c, has
-      elseif idle > -8000000000000000 then
-        idle = idle + math.max(0, now - math.max(at - ahead, e))
-      end
-      if is_due then
-        gone = h.run_out(now, period)
-        x = x - gone
-      end
-    elseif is_fixed then
-      if not c then x = 0 end
-      if is_due and a > 0 and x > 0 then a = a - math.min(a, h.run_out(now, period)) end
-      -- A window that was given back as a whole lasts as long as there are records.
-      if a == 0 and last <= time then b, c = 0, nil end
-      window = b
-    end
-    if writes and (is_due or has_stepped) then
-      a, b, c, d, e, f = h.sweep(key, now, limit, period, burst, a, b, c, d, e, f)
-      first, swept, gone, page, changed = h.first, h.swept, h.gone, h.page, changed or is_due
-    end
-
-    -- A plan that has become smaller: no more is held of it than all.
-    local held_now, touched = is_bucket and math.min(x, burst) or 0, false
-    local allowed, is_put, wait, latest, room = n == 0, false, 0, is_fixed and d or now + period, is_log and limit + gone or limit
-    if actual then
-      -- Where its record is then.
-      if h then page = h.turn_to(stamp) end
+  -- A plan that has become smaller: no more is held of it than all.
+  local held_now, touched, before_i, added, after_i = is_bucket and math.min(x, burst) or 0, false, #page, '', ''
+  local allowed, is_put, wait, latest, room = n == 0, false, 0, is_fixed and d or now + period, is_log and limit + gone or limit
+  if actual then
+    -- Where its record is then.
+    if h then
+      page = h.turn_to(stamp)
       extra = struct.unpack('<d', page, i + 19)
-      allowed, is_put = true, true
-      local more, less = is_open and math.max(0, actual - permits) or actual, is_open and math.max(0, permits - actual) or 0
-      if is_log and more > 0 and not is_due and not has_stepped then a, b, c, d, e, f = look(key, now, 0, limit, period, burst, '') end
-      if is_bucket and is_open then
-        x, touched, f = x - permits, true, nil
-        held_now = math.min(x, burst)
-        -- What would have refilled while the bucket was full of what was left does not count as taken.
-        local cost = math.min(actual, permits, math.max(0, burst + math.floor(a / c) - held_now)) * c
-        local spare = math.max(0, idle - extra)
-        spare = spare >= math.ceil(cost / d) and cost or spare * d
-        a, b, idle = a - cost + spare, math.min(b, latest), idle - math.ceil(spare / d)
-      elseif is_fixed and less > 0 and extra == x then
-        a, b = math.max(0, a - less), math.min(b, latest)
-      elseif is_log and less > 0 and extra > now - math.min(period, x) then
-        back(key, now, less, limit, period, burst, '', extra, a, b, c, d, e, f)
-      end
-      -- One that is settled late is kept anew.
-      local rest = string.sub(page, i + 9)
-      if time > stamp then
-        kept = time + kept - stamp
-        last, rest = math.max(last, kept), string.sub(page, i + 9, i + 26) .. struct.pack('<d', kept) .. string.sub(page, i + 35)
-      end
-      page = string.sub(page, 1, i + 7) .. '\1' .. rest
-      if h then h.page, h.dirty = page, true end
-      if stamp == first then
-        first = h and h.dir and h.turned < #h.dir / 32 and struct.unpack('<d', h.dir, 32 * h.turned + 1) or 0
-        for j = i + 51, #page, 51 do
-          local later, settled, earlier = struct.unpack('<dBH', page, j)
-          if settled == 0 and earlier == resets then
-            first = later
-            break
-          end
+    end
+    allowed, is_put = true, true
+    local more, less = is_open and math.max(0, actual - permits) or actual, is_open and math.max(0, permits - actual) or 0
+    if is_log and more > 0 and not is_due and not has_stepped then a, b, c, d, e, f = look(key, now, 0, limit, period, burst, '') end
+    if is_bucket and is_open then
+      x, touched, f = x - permits, true, nil
+      held_now = math.min(x, burst)
+      -- What would have refilled while the bucket was full of what was left does not count as taken.
+      local cost = math.min(actual, permits, math.max(0, burst + math.floor(a / c) - held_now)) * c
+      local spare = math.max(0, idle - extra)
+      spare = spare >= math.ceil(cost / d) and cost or spare * d
+      a, b, idle = a - cost + spare, math.min(b, latest), idle - math.ceil(spare / d)
+    elseif is_fixed and less > 0 and extra == x then
+      a, b = math.max(0, a - less), math.min(b, latest)
+    elseif is_log and less > 0 and extra > now - math.min(period, x) and is_list then
+      redis.call('LREM', key, less, extra)
+    elseif is_log and less > 0 and extra > now - math.min(period, x) then
+      back(key, now, less, limit, period, burst, '', extra, a, b, c, d, e, f)
+    end
+    -- One that is settled late is kept anew.
+    before_i, added, after_i = i + 7, '\1', i + 9
+    if time > stamp then
+      kept = time + kept - stamp
+      last, added, after_i = math.max(last, kept), '\1' .. string.sub(page, i + 9, i + 26) .. struct.pack('<d', kept), i + 35
+    end
+    after_i = string.sub(page, after_i)
+    if h then h.page, h.dirty = string.sub(page, 1, before_i) .. added .. after_i, true end
+    if stamp == first then
+      first = h and h.dir and h.turned < #h.dir / 32 and struct.unpack('<d', h.dir, 32 * h.turned + 1) or 0
+      for j = i + 51, #page, 51 do
+        local later, settled, earlier = struct.unpack('<dBH', page, j)
+        if settled == 0 and earlier == resets then
+          first = later
+          break
         end
       end
-      -- What is charged above the capacity, and above that much of debts, is forgotten.
-      local capacity, counted = is_bucket and burst or limit, is_bucket and burst - math.floor(a / c) + held_now or a - gone
-      local some = math.min(more, capacity, math.max(0, 2 * capacity - counted))
-      used = used + 8 * (more - some)
-      if some > 0 and is_bucket then
-        a, b, touched, f = a - some * c, math.min(b, latest), true, nil
-      elseif some > 0 and is_fixed then
-        a, b = a + some, b > 0 and b <= d and b or d
-      elseif some > 0 then
-        a, b, c, d, e, f = charge(now, some, 9007199254740991, period, burst, a, b, c, d, e, f)
-        write(key, now, some, limit, period, burst, '', a, b, c, d, e, f)
+    end
+    -- What is charged above the capacity, and above that much of debts, is forgotten.
+    local capacity, counted = is_bucket and burst or limit, is_bucket and burst - math.floor(a / c) + held_now or a - gone
+    local some = math.min(more, capacity, math.max(0, 2 * capacity - counted))
+    used = used + 8 * (more - some)
+    if some > 0 and is_bucket then
+      a, b, touched, f = a - some * c, math.min(b, latest), true, nil
+    elseif some > 0 and is_fixed then
+      a, b = a + some, b > 0 and b <= d and b or d
+    elseif some > 0 then
+      a, b, c, d, e, f = charge(now, some, 9007199254740991, period, burst, a, b, c, d, e, f)
+      write(key, now, some, limit, period, burst, '', a, b, c, d, e, f)
+    end
+  elseif step == 'back' then
+    local elapsed = math.max(0, now - stamp)
+    is_put = changed
+    if is_log then
+      allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, '', base)
+    elseif is_fixed then
+      allowed = a > 0 and b == stamp
+      if allowed then a, b, is_put = math.max(0, a - n), math.min(b, d), true end
+    else
+      -- As without holds; but while some are, it is idle once it is full again.
+      allowed = not (n > burst or a == burst * c or f and f.other or elapsed >= math.ceil(n * c / d))
+      if allowed then
+        a, touched, is_put = math.min(burst * c, a + n * c - elapsed * d), true, true
+        if x > 0 then b, e, f = math.min(b, latest), nil, nil end
       end
-    elseif step == 'back' then
-      local elapsed = math.max(0, now - stamp)
-      is_put = changed
-      if is_log then
-        allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, '', base)
+    end
+  elseif step == 'reset' then
+    -- Ends all holds: nothing comes back any more.
+    resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0, is_log and x or 0, 0, is_bucket and now or 0, 1, 1, true
+    window, burst, allowed, touched = b, 0, not is_log, true
+    if h then h.forget(resets, x) end
+  elseif n > 0 then
+    local g, m, o, p, q, r = charge(now, n + held_now, room, period, burst, a, b, c, d, e, f, base)
+    -- There is room once a record may be forgotten.
+    wait = ends and count >= most and h.first_kept() - time or 0
+    allowed = g ~= nil and wait <= 0
+    if not allowed and g then used = -6 end
+    if allowed and (step == 'take' or step == 'look') then
+      if is_fixed and a == 0 and b > 0 and b <= d then m = b end
+      a, b, c, d, e, f, touched = is_bucket and g + held_now * c or g, m, o, p, q, r, true
+    end
+  end
+
+  if allowed and step == 'take' and n > 0 then
+    if is_log then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base) end
+    is_put = changed or not is_log
+    if ends then
+      if count >= most then
+        h.purge()
+        count = h.count
+      end
+      extra = now
+      if is_bucket then
+        if x == 0 then idle, pace = 0, d / c end
+        a, x, held_now, extra = a + n * c, x + n, held_now + n, idle
       elseif is_fixed then
-        allowed = a > 0 and b == stamp
-        if allowed then a, b, is_put = math.max(0, a - n), math.min(b, d), true end
-      else
-        -- As without holds; but while some are, it is idle once it is full again.
-        allowed = not (n > burst or a == burst * c or f and f.other or elapsed >= math.ceil(n * c / d))
-        if allowed then
-          a, touched, is_put = math.min(burst * c, a + n * c - elapsed * d), true, true
-          if x > 0 then b, e, f = math.min(b, latest), nil, nil end
+        if x == 0 or b ~= window and not has_stepped then
+          -- Nothing of another window comes back.
+          first, x = 0, b + ahead
+          if h then h.forget(resets, x) end
         end
-      end
-    elseif step == 'reset' then
-      -- Ends all holds: nothing comes back any more.
-      resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0, is_log and x or 0, 0, is_bucket and now or 0, 1, 1, true
-      window, burst, allowed, touched = b, 0, not is_log, true
-      if h then h.forget(resets, x) end
-    elseif n > 0 then
-      local g, m, o, p, q, r = charge(now, n + held_now, room, period, burst, a, b, c, d, e, f, base)
-      -- There is room once a record may be forgotten.
-      wait = ends and count >= tonumber(most) and h.first_kept() - time or 0
-      allowed = g ~= nil and wait <= 0
-      if not allowed and g then used = -6 end
-      if allowed and (step == 'take' or step == 'look') then
-        if is_fixed and a == 0 and b > 0 and b <= d then m = b end
-        a, b, c, d, e, f, touched = is_bucket and g + held_now * c or g, m, o, p, q, r, true
-      end
-    end
-
-    if allowed and step == 'take' and n > 0 then
-      if is_log then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base) end
-      is_put = changed or not is_log
-      if ends then
-        if count >= tonumber(most) then
-          h.purge()
-          count = h.count
-        end
-        extra = now
-        if is_bucket then
-          if x == 0 then idle, pace = 0, d / c end
-          a, x, held_now, extra = a + n * c, x + n, held_now + n, idle
-        elseif is_fixed then
-          if x == 0 or b ~= window and not has_stepped then
-            -- Nothing of another window comes back.
-            first, x = 0, b + ahead
-            if h then h.forget(resets, x) end
-          end
-          window, extra = b, x
-        end
-        if h then
-          ends = h.add(ends, life, struct.pack('<BHdd', 0, resets, n, extra), request)
-        else
-          page = page .. struct.pack('<dBHddd', ends, 0, resets, n, extra, ends + life) .. request
-        end
-        if first == 0 or ends < first then first = ends end
-        count, last, used, is_put = count + 1, math.max(last, ends + life), ends, true
-      end
-    elseif step == 'settle' or step == 'take' and n > 0 then
-      if is_log or not has then
-        a, b, c, d, e, f = settle(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base)
-        is_put = changed and has
-      elseif changed or f or b > latest then
-        is_put, touched = true, is_fixed or f ~= nil or b > latest
-        if touched then b, f = math.min(b, latest), nil end
-      end
-    end
-
-    if is_put then
-      local until_us, rest, credit, from, parts, rate, full_at, _ = last, page, 0, 0, 0, 0, 0, 0
-      if is_fixed then
-        if b ~= window and not has_stepped then x, first = 0, 0 end
-        until_us = math.max(until_us, b + ahead)
-      elseif is_bucket then
-        credit, from, parts, rate = a, b, c, d
-        if step == 'back' and not actual and allowed and e then
-          full_at = e
-        elseif touched or not raw then
-          full_at = b + math.ceil((burst * c - a) / d)
-        else
-          -- Another limit is not in force before a call has written under it.
-          _, credit, from, parts, rate, full_at = struct.unpack('<Bddddd', raw)
-          credit = credit + all_of(before_x, parts)
-        end
-        until_us = math.max(until_us, full_at + ahead)
-      elseif first > 0 then
-        -- What has run out may be in the log as long as that.
-        until_us = math.max(until_us, time + period)
+        window, extra = b, x
       end
       if h then
-        rest, expires = h.close()
-        pages = h.dir and 1 or 0
-      end
-      -- The time to live is renewed seldom. A given clock may stand still, while that of Redis goes on: a minute more.
-      local left = (given or until_us > expires) and math.max(1, math.ceil((until_us - time) * 9 / 8 / 1000)) + (given and 60000 or 0)
-      if left then expires = until_us + math.floor((until_us - time) / 8) end
-      local state = nil
-      if is_fixed then
-        state = struct.pack('<BddBHHddddddd', 1, a, b, pages, count, resets, first, swept, last, expires, time, ahead, x) .. rest
-      elseif is_bucket then
-        state = struct.pack('<BdddddBHHddddddddd', 2, credit - all_of(x, parts), from, parts, rate, full_at, pages, count,
-          resets, first, swept, last, expires, time, ahead, x, idle, pace) .. rest
+        ends = h.add(ends, life, struct.pack('<BHdd', 0, resets, n, extra), request)
       else
-        redis.call('HSET', key .. ':holds1', '', struct.pack('<BHHddddddd', pages, count, resets, first, swept, last, expires, time, ahead,
-          x) .. rest)
+        added, after_i = struct.pack('<dBHddd', ends, 0, resets, n, extra, ends + life), request
       end
-      if state and left then redis.call('SET', key, state, 'PX', left) elseif state then redis.call('SET', key, state, 'KEEPTTL') end
-      if left and (pages == 1 or is_log) then redis.call('PEXPIRE', key .. ':holds1', left) end
+      if first == 0 or ends < first then first = ends end
+      count, last, used, is_put = count + 1, math.max(last, ends + life), ends, true
     end
-    if actual or step == 'reset' then return allowed, 0, 0, 0, 0, used end
-
-    local retry, remaining, next_us, reset, stamp_us
-    if is_bucket then
-      local open
-      if x > 0 and h then
-        open = h.last_open()
-      elseif x > 0 then
-        for i = #page - 50, 1, -51 do
-          local later, settled, earlier = struct.unpack('<dBH', page, i)
-          if settled == 0 and earlier == resets then
-            open = later
-            break
-          end
-        end
-      end
-      local left = math.max(0, (open or time) - time)
-      remaining, stamp_us = math.max(0, math.floor(a / c) - held_now), b
-      retry = n > burst and -1 or not allowed and told(n + held_now, burst, now, left, a, b, c, d, f)
-      next_us = told(math.min(burst, remaining + 1) + held_now, burst, now, left, a, b, c, d, f)
-      reset = told(burst + held_now, burst, now, left, a, b, c, d, f)
-    else
-      retry, remaining, next_us, reset, stamp_us = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
-      if gone > 0 and is_log then
-        remaining = math.max(0, math.min(limit, limit - a + gone))
-        retry, next_us, reset = h.times_of_log(key, now, n, limit, period, burst, retry, reset, a, b, c, d, e, f)
-      elseif is_fixed and a == 0 then
-        stamp_us = 0
-      end
+  elseif step == 'settle' or step == 'take' and n > 0 then
+    if is_log or not has then
+      a, b, c, d, e, f = fs[4](key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base)
+      is_put = changed and has
+    elseif changed or f or b > latest then
+      is_put, touched = true, is_fixed or f ~= nil or b > latest
+      if touched then b, f = math.min(b, latest), nil end
     end
-    if wait > 0 and used then retry = wait elseif wait > 0 and retry ~= -1 then retry = math.max(retry or 0, wait) end
-    return allowed, remaining, retry, next_us, reset, used or stamp_us
   end
 
-  return look, charge, write, settle, back, answer, call
+  if is_put then
+    local until_us, rest, credit, since, parts, rate, full_at, _ = last, '', 0, 0, 0, 0, 0, 0
+    if is_fixed then
+      if b ~= window and not has_stepped then x, first = 0, 0 end
+      until_us = math.max(until_us, b + ahead)
+    elseif is_bucket then
+      credit, since, parts, rate = a, b, c, d
+      if step == 'back' and not actual and allowed and e then
+        full_at = e
+      elseif touched or not raw then
+        full_at = b + math.ceil((burst * c - a) / d)
+      else
+        -- Another limit is not in force before a call has written under it.
+        _, credit, since, parts, rate, full_at = struct.unpack('<Bddddd', raw)
+        credit = credit + math.min(before_x, math.floor(4503599627370496 / parts)) * parts
+      end
+      -- A state that is stored has less credit because of what is held.
+      credit = credit - math.min(x, math.floor(4503599627370496 / parts)) * parts
+      until_us = math.max(until_us, full_at + ahead)
+    elseif first > 0 then
+      -- What has run out may be in the log as long as that.
+      until_us = math.max(until_us, time + period)
+    end
+    if h then
+      rest, expires = h.close()
+      pages, added, after_i = h.dir and 1 or 0, '', ''
+    else
+      rest = string.sub(page, from, before_i)
+    end
+    -- The time to live is renewed seldom. A given clock may stand still, while that of Redis goes on: a minute more.
+    local left = (given or until_us > expires) and math.max(1, math.ceil((until_us - time) * 9 / 8 / 1000)) + (given and 60000 or 0)
+    if left then expires = until_us + math.floor((until_us - time) / 8) end
+    local state = nil
+    if is_fixed then
+      state = struct.pack('<BddBHHddddddd', 1, a, b, pages, count, resets, first, swept, last, expires, time, ahead, x) .. rest .. added .. after_i
+    elseif is_bucket then
+      state = struct.pack('<BdddddBHHddddddddd', 2, credit, since, parts, rate, full_at, pages, count,
+        resets, first, swept, last, expires, time, ahead, x, idle, pace) .. rest .. added .. after_i
+    else
+      redis.call('HSET', hash, '', struct.pack('<BHHddddddd', pages, count, resets, first, swept, last, expires, time, ahead, x)
+        .. rest .. added .. after_i)
+    end
+    if state and left then redis.call('SET', key, state, 'PX', left) elseif state then redis.call('SET', key, state, 'KEEPTTL') end
+    if left and (pages == 1 or is_log) then redis.call('PEXPIRE', hash, left) end
+  end
+  if actual or step == 'reset' then return allowed, 0, 0, 0, 0, used end
+
+  local retry, remaining, next_us, reset, stamp_us
+  if is_bucket then
+    local open
+    if x > 0 and h then
+      open = h.last_open()
+    elseif x > 0 and added ~= '' then
+      open = ends
+    elseif x > 0 then
+      for i = #page - 50, from, -51 do
+        local later, settled, earlier = struct.unpack('<dBH', page, i)
+        if settled == 0 and earlier == resets then
+          open = later
+          break
+        end
+      end
+    end
+    -- How long until it has so many permits, with those that are held. left: until the last hold ends.
+    local function told(wanted, burst, now, left, credit, from, parts, rate, pending)
+      if wanted <= burst then
+        local lacks = wanted * parts - credit
+        return lacks <= 0 and 0 or pending and pending.time(wanted * parts) or from - now + math.ceil(lacks / rate)
+      end
+      -- Then nothing is held any more, but used.
+      local level = pending and pending.level(now + left) or math.min(burst * parts, credit + math.max(0, left + now - from) * rate)
+      return left + math.ceil(math.max(0, wanted * parts - level) / rate)
+    end
+    local left = math.max(0, (open or time) - time)
+    remaining, stamp_us = math.max(0, math.floor(a / c) - held_now), b
+    retry = n > burst and -1 or not allowed and told(n + held_now, burst, now, left, a, b, c, d, f)
+    next_us = told(math.min(burst, remaining + 1) + held_now, burst, now, left, a, b, c, d, f)
+    reset = told(burst + held_now, burst, now, left, a, b, c, d, f)
+  else
+    retry, remaining, next_us, reset, stamp_us = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
+    if gone > 0 and is_log then
+      remaining = math.max(0, math.min(limit, limit - a + gone))
+      retry, next_us, reset = h.times_of_log(key, now, n, limit, period, burst, retry, reset, a, b, c, d, e, f)
+    elseif is_fixed and a == 0 then
+      stamp_us = 0
+    end
+  end
+  if wait > 0 and used then retry = wait elseif wait > 0 and retry ~= -1 then retry = math.max(retry or 0, wait) end
+  return allowed, remaining, retry, next_us, reset, used or stamp_us
 end
 -- [/holds]

@@ -51,9 +51,12 @@ class HeldTrafficContractTest {
 
     private static void run(HeldRun traffic, TestedBackend tested) {
         ManualTime time = new ManualTime();
+        int steps = TrafficContractTest.share(STEPS, tested);
         try (Backend backend = tested.open(time)) {
-            traffic.against(backend, time, STEPS);
+            traffic.against(backend, time, steps);
         }
-        traffic.assertWild();
+        if (steps == STEPS) {
+            traffic.assertWild();
+        }
     }
 }

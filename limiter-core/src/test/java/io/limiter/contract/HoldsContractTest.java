@@ -283,4 +283,34 @@ class HoldsContractTest {
             assertFalse(stage.limiter.refund(stage.reserve(1).decision()), "it is settled instead");
         });
     }
+
+    /** As many records as need several pages. */
+    @ParameterizedTest(name = "{0}: {1}")
+    @MethodSource("all")
+    void manyReservationsOfOneKey(TestedBackend tested, Limit limit) {
+        Policy policy = Policy.of("many", limit).withHolds(300).withFailureMode(FailureMode.DENY);
+        on(tested, policy, (stage, time) -> {
+            List<Hold> holds = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                holds.add(stage.reserve(2));
+                time.advance(Duration.ofMillis(i % 3 == 0 ? 0 : 1));
+            }
+            assertTrue(holds.stream().allMatch(Hold::allowed));
+            long before = stage.left();
+            // A bucket has refilled a little meanwhile, at most what 200 ms bring.
+            assertTrue(before >= 400 && before <= 404, "left: " + before);
+            Hold full = stage.reserve(1);
+            assertEquals(
+                    DenialReason.HOLDS_FULL, full.decision().violated().get(0).reason());
+            for (int i = 0; i < 300; i += 2) {
+                assertEquals(Settlement.SETTLED, stage.limiter.settle(holds.get(i), i % 4 == 0 ? 0 : 2), "hold " + i);
+            }
+            assertEquals(Settlement.ALREADY_ENDED, stage.limiter.cancel(holds.get(100)));
+            assertTrue(stage.left() >= before + 150 && stage.left() <= before + 154, "left: " + stage.left());
+            time.advance(SECONDS);
+            assertTrue(stage.left() >= before + 450, "all others have run out: " + stage.left());
+            assertEquals(Settlement.SETTLED, stage.limiter.settle(holds.get(1), 5), "late");
+            assertTrue(stage.takes(1));
+        });
+    }
 }

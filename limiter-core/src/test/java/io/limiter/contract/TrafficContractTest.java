@@ -67,7 +67,12 @@ class TrafficContractTest {
     }
 
     private static int stepsOn(TestedBackend tested) {
-        return FIRST.contains(tested.name()) ? STEPS : STEPS / SHARE_OF_REPEATS;
+        return share(STEPS, tested);
+    }
+
+    /** How many of the steps a run takes on this backend. */
+    static int share(int steps, TestedBackend tested) {
+        return FIRST.contains(tested.name()) ? steps : steps / SHARE_OF_REPEATS;
     }
 
     private static void run(TrafficRun traffic, TestedBackend tested, int steps) {

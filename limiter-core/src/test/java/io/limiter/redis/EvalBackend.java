@@ -41,8 +41,7 @@ final class EvalBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        Call.Held held = new Call.Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros());
-        List<Call.Part> parts = HeldCalls.with(held, Call.parts(keys, charges, Call.TAKE, none -> 0));
+        List<Call.Part> parts = HeldCalls.with(Call.Held.of(terms), Call.parts(keys, charges, Call.TAKE, none -> 0));
         return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
     }
 

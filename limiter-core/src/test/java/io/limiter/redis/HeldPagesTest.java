@@ -7,6 +7,7 @@ import io.limiter.ManualTime;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.HeldRun;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and unites them.
  */
 class HeldPagesTest {
-    private static final int STEPS = 3_000;
+    private static final int STEPS = Repeats.of(1_000, 3_000);
     private static final int RECORD_BYTES = 51;
     private static final int USUAL = 32;
 
@@ -42,7 +43,7 @@ class HeldPagesTest {
 
     private static String withPagesOf(int size, String text) {
         String records = replaced("ENTRY, PAGE = 51, 32, " + USUAL, "ENTRY, PAGE = 51, 32, " + size, text);
-        return replaced("#page >= " + RECORD_BYTES * USUAL, "#page >= " + RECORD_BYTES * size, records);
+        return replaced("from + " + (RECORD_BYTES * USUAL - 1), "from + " + (RECORD_BYTES * size - 1), records);
     }
 
     private static String replaced(String from, String to, String text) {

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Response;
@@ -27,6 +28,12 @@ final class WorstCases implements AutoCloseable {
 
     private static final int REPEATS = 9;
     private static final String KEY = "worst:{case}";
+    /** Where records of reservations may be, too. */
+    private static final String HASH = KEY + ":holds1";
+
+    private static final String HOLDS = "holds=10000";
+    private static final String ID = "0123456789abcdef";
+    private static final long HOLD = 60_000_000;
     private static final String EACH = "10000";
 
     /** A call to a state, and what it cost. */
@@ -40,6 +47,7 @@ final class WorstCases implements AutoCloseable {
     private final Jedis redis;
     private final List<Case> cases = new ArrayList<>();
     private byte[] state = {};
+    private byte @Nullable [] records;
     private long made;
 
     WorstCases(int port) {
@@ -57,6 +65,7 @@ final class WorstCases implements AutoCloseable {
         distinct();
         small();
         stocks();
+        holds();
         return cases;
     }
 
@@ -150,6 +159,36 @@ final class WorstCases implements AutoCloseable {
                 call(1, START + MOST, "path.account=user5", "back:" + (START + 5), "", ""));
         measure(algorithm, "all expired", "take", 1, call(1, START + PERIOD + MOST, "another", "", "", ""));
         measure(algorithm, "all expired", "look", 1, call(1, START + PERIOD + MOST, "another", "look", "", ""));
+    }
+
+    /** Reservations: run out together, beside others; and one whose end, and 255 after it, others have. */
+    private void holds() {
+        for (Algorithm algorithm : Algorithm.values()) {
+            if (!algorithm.takesHolds()) {
+                continue;
+            }
+            make(
+                    algorithm,
+                    MOST - 2,
+                    i -> reserve(START + (i < 5 ? i * 100_000 : i < MOST - 8 ? 500_000 : (i - MOST + 14) * 100_000)));
+            long later = START + HOLD + 600_000;
+            String state = "10 000 reservations, run out together with neighbours";
+            measure(algorithm, state, "take", 1, call(1, later, "", "", "", HOLDS));
+            measure(algorithm, state, "look", 1, call(1, later, "", "look", "", HOLDS));
+            measure(algorithm, state, "reserve", 1, reserve(later));
+            measure(
+                    algorithm,
+                    state,
+                    "settle",
+                    1,
+                    call(1, later, "", "back:" + (START + HOLD), ID, HOLDS + ",settle=2"));
+            make(algorithm, 256, i -> reserve(START));
+            measure(algorithm, "256 reservations of one microsecond", "reserve", 1, reserve(START));
+        }
+    }
+
+    private static List<String> reserve(long now) {
+        return call(1, now, "", "", ID, HOLDS + ",ttl=" + HOLD + ",life=" + PERIOD);
     }
 
     private void stocks() {
@@ -254,7 +293,7 @@ final class WorstCases implements AutoCloseable {
 
     private void make(String text, long count, Calls calls) {
         made = count;
-        redis.del(KEY);
+        redis.del(KEY, HASH);
         String sha = redis.scriptLoad(text);
         Pipeline pipeline = redis.pipelined();
         List<Response<Object>> replies = new ArrayList<>();
@@ -268,14 +307,22 @@ final class WorstCases implements AutoCloseable {
             }
         });
         state = redis.dump(KEY);
+        records = redis.dump(HASH);
+    }
+
+    private void restore() {
+        redis.del(KEY, HASH);
+        redis.restore(KEY, 0, state, RestoreParams.restoreParams());
+        if (records != null) {
+            redis.restore(HASH, 0, records, RestoreParams.restoreParams());
+        }
     }
 
     private void measure(Algorithm algorithm, String name, String call, long permits, List<String> arguments) {
         String sha = redis.scriptLoad(Script.alone(algorithm).text());
         double least = Double.MAX_VALUE;
         for (int i = 0; i < REPEATS; i++) {
-            redis.del(KEY);
-            redis.restore(KEY, 0, state, RestoreParams.restoreParams());
+            restore();
             redis.configResetStat();
             redis.evalsha(sha, List.of(KEY), arguments);
             String stats = redis.info("commandstats");
@@ -283,8 +330,7 @@ final class WorstCases implements AutoCloseable {
                     least, Double.parseDouble(stats.replaceAll("(?s).*cmdstat_evalsha:calls=1,usec=(\\d+).*", "$1")));
         }
         cases.add(new Case(algorithm, name, call, permits, least));
-        redis.del(KEY);
-        redis.restore(KEY, 0, state);
+        restore();
     }
 
     private static List<String> call(long n, long now, String id, String mode, String request, String options) {

@@ -58,11 +58,15 @@ public final class ScriptCost implements AutoCloseable {
         in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
     }
 
-    /** Takes rounds, calls of a round, algorithms ({@code all}), and a folder of other {@code .lua} files to compare with. */
+    /** Takes rounds, calls of a round, algorithms ({@code all}; {@code holds}: what reservations cost), and a folder of other {@code .lua} files to compare with. */
     public static void run(String[] args, PrintStream out) throws IOException {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 7;
         int calls = args.length > 1 ? Integer.parseInt(args[1]) : 20_000;
         List<String> chosen = args.length > 2 && !args[2].equals("all") ? List.of(args[2].split(",")) : ALGORITHMS;
+        if (chosen.contains("holds")) {
+            HoldCost.run(ALGORITHMS, rounds, calls, new Table(out, "cpu_us", "cpu_to_take"));
+            return;
+        }
         Table table =
                 new Table(out, "cpu_us", "cpu_to_minimal", "cpu_to_gcra", "exec_us", "exec_to_minimal", "exec_to_gcra");
         try (ScriptCost cost = new ScriptCost(rounds, calls, args.length > 3 ? Path.of(args[3]) : null)) {
@@ -165,7 +169,8 @@ public final class ScriptCost implements AutoCloseable {
         return seven;
     }
 
-    private static String name(String algorithm) {
+    /** Its name in configurations. */
+    static String name(String algorithm) {
         return algorithm.equals("fixed_window") ? "fixed" : algorithm.replace('_', '-');
     }
 
@@ -288,7 +293,7 @@ public final class ScriptCost implements AutoCloseable {
         return line.toString();
     }
 
-    private static double median(DoubleStream values) {
+    static double median(DoubleStream values) {
         double[] sorted = values.sorted().toArray();
         return sorted[sorted.length / 2];
     }

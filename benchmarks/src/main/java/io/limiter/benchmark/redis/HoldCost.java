@@ -1,0 +1,159 @@
+package io.limiter.benchmark.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.limiter.benchmark.Ours;
+import io.limiter.benchmark.Table;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+
+/**
+ * What reservations cost Redis, beside takes of the same algorithm in the same run: each key is reserved and settled ten times, so it has
+ * a few records; a key of a take is taken from as often. A command of its own for each, and commands of 20.
+ */
+final class HoldCost implements AutoCloseable {
+    private static final int AT_ONCE = 20;
+    private static final int TIMES = 10;
+    private static final List<String> LIMIT = List.of("5", "1000000", "60000000", "1000000");
+    private static final String HOLDS = "holds=1000";
+    private static final String TERMS = HOLDS + ",ttl=60000000,life=60000000";
+    private static final List<String> WAYS =
+            List.of("take", "take-of-a-policy-with-holds", "pair-as-reserved", "pair-less", "pair-more");
+
+    private final Server server = new Server();
+    private final RedisClient client = RedisClient.create(server.address());
+    private final StatefulRedisConnection<String, String> connection = client.connect();
+    private long made;
+
+    private HoldCost() throws IOException {}
+
+    /** Rows of each algorithm, with the median over the rounds of the CPU time of redis-server, and of its ratio to a take. */
+    static void run(List<String> algorithms, int rounds, int calls, Table table) throws IOException {
+        try (HoldCost cost = new HoldCost()) {
+            for (String algorithm : algorithms) {
+                for (boolean inBatches : new boolean[] {false, true}) {
+                    cost.measure(algorithm, inBatches, rounds, calls, table);
+                }
+            }
+        }
+    }
+
+    private void measure(String algorithm, boolean inBatches, int rounds, int calls, Table table) throws IOException {
+        String sha = connection.sync().scriptLoad(Ours.script(inBatches ? "batch" : algorithm));
+        double[][] micros = new double[WAYS.size()][rounds];
+        for (int round = -1; round < rounds; round++) {
+            for (int way = 0; way < WAYS.size(); way++) {
+                connection.sync().flushall();
+                double before = server.usage().cpuMicros();
+                int done = 0;
+                for (; done < calls; done += AT_ONCE * TIMES) {
+                    group(sha, ScriptCost.name(algorithm), inBatches, WAYS.get(way));
+                }
+                if (round >= 0) {
+                    micros[way][round] = (server.usage().cpuMicros() - before) / done;
+                }
+            }
+        }
+        for (int way = 0; way < WAYS.size(); way++) {
+            double[] own = micros[way];
+            double[] takes = micros[0];
+            double ratio = ScriptCost.median(IntStream.range(0, rounds).mapToDouble(i -> own[i] / takes[i]));
+            double median = ScriptCost.median(Arrays.stream(own));
+            table.row(
+                    algorithm + " " + WAYS.get(way),
+                    inBatches ? "commands-of-20" : "a-command-each",
+                    "20 keys",
+                    new double[] {median, ratio});
+        }
+    }
+
+    /** Some new keys, each of them ten times. */
+    private void group(String sha, String name, boolean inBatches, String way) {
+        long first = made;
+        made += AT_ONCE;
+        List<String> keys = IntStream.range(0, AT_ONCE)
+                .mapToObj(i -> "limiter:{" + (first + i) + "}")
+                .toList();
+        boolean isPair = way.startsWith("pair");
+        String actual = way.endsWith("less") ? "2" : way.endsWith("more") ? "9" : "5";
+        String options = isPair ? TERMS : way.equals("take") ? "" : HOLDS;
+        for (int time = 0; time < TIMES; time++) {
+            List<List<String>> own = new ArrayList<>();
+            for (int i = 0; i < AT_ONCE; i++) {
+                own.add(isPair ? List.of(String.format(Locale.ROOT, "%016x", (first + i) * TIMES + time)) : List.of());
+            }
+            List<Long> ends = ask(sha, name, inBatches, keys, isPair ? "reserve" : "", options, own);
+            if (isPair) {
+                List<List<String>> settled = new ArrayList<>();
+                for (int i = 0; i < AT_ONCE; i++) {
+                    settled.add(List.of(own.get(i).get(0), ends.get(i).toString(), actual));
+                }
+                ask(sha, name, inBatches, keys, "settle", HOLDS + ",settle", settled);
+            }
+        }
+    }
+
+    /** Returns the last number of each reply. */
+    private List<Long> ask(
+            String sha,
+            String name,
+            boolean inBatches,
+            List<String> keys,
+            String mode,
+            String options,
+            List<List<String>> own) {
+        List<Long> last = new ArrayList<>();
+        if (inBatches) {
+            List<String> arguments = new ArrayList<>(List.of("", "1", options.isEmpty() ? "1" : "-1"));
+            arguments.add(name + (options.isEmpty() ? "" : "+holds"));
+            arguments.addAll(LIMIT);
+            if (!options.isEmpty()) {
+                arguments.addAll(List.of("", mode, "", options));
+            }
+            own.forEach(arguments::addAll);
+            List<Object> reply = connection
+                    .sync()
+                    .evalsha(
+                            sha, ScriptOutputType.MULTI, keys.toArray(String[]::new), arguments.toArray(String[]::new));
+            for (int i = 0; i < AT_ONCE; i++) {
+                last.add((Long) reply.get(7 * i + 6));
+            }
+            return last;
+        }
+        connection.setAutoFlushCommands(false);
+        List<RedisFuture<List<Object>>> replies = new ArrayList<>();
+        for (int i = 0; i < AT_ONCE; i++) {
+            List<String> arguments = new ArrayList<>(LIMIT);
+            List<String> values = own.get(i);
+            if (mode.equals("settle")) {
+                arguments.addAll(
+                        List.of("", "", "back:" + values.get(1), values.get(0), options + "=" + values.get(2)));
+            } else if (!options.isEmpty()) {
+                arguments.addAll(List.of("", "", "", values.isEmpty() ? "" : values.get(0), options));
+            }
+            replies.add(connection
+                    .async()
+                    .evalsha(
+                            sha, ScriptOutputType.MULTI, new String[] {keys.get(i)}, arguments.toArray(String[]::new)));
+        }
+        connection.flushCommands();
+        connection.setAutoFlushCommands(true);
+        for (RedisFuture<List<Object>> reply : replies) {
+            last.add((Long) reply.toCompletableFuture().join().get(5));
+        }
+        return last;
+    }
+
+    @Override
+    public void close() throws IOException {
+        connection.close();
+        client.shutdown();
+        server.close();
+    }
+}
