@@ -111,9 +111,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
     /** The parts of a call that settles, made from those of one that would give back. */
     static List<Call.Part> settling(List<Call.Part> ends, String id, ToLongFunction<? super Charge> actual) {
         return ends.stream()
-                .map(part -> !part.isHeld()
-                        ? part
-                        : part.with(new Call.Held(id, "", actual.applyAsLong(part.charge()))))
+                .map(part ->
+                        !part.isHeld() ? part : part.with(new Call.Held(id, "", actual.applyAsLong(part.charge()))))
                 .toList();
     }
 
