@@ -16,6 +16,7 @@ import io.limiter.internal.HoldTerms;
 import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -77,7 +78,10 @@ final class Reservations {
 
     /** Takes all of it, or nothing. Charges of policies without holds are taken as usual. */
     CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
-        List<Charge> charges = PermitRequest.of(given).charges();
+        // Those that are reserved first: a command is a reservation if its first limit is.
+        List<Charge> charges = PermitRequest.of(given).charges().stream()
+                .sorted(Comparator.comparing(charge -> charge.policy().holds() == 0))
+                .toList();
         check(charges.get(0), charges.stream().noneMatch(Reservations::isHeld));
         charges.stream().filter(Reservations::isHeld).forEach(one -> check(one, !one.isPlain()));
         HoldTerms terms = HoldTerms.of(ttl, keep);

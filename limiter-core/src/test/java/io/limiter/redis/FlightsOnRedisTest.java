@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Level;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
+import io.limiter.Hold;
 import io.limiter.InFlight;
 import io.limiter.Limit;
 import io.limiter.LimiterMonitor.FlightCount;
@@ -15,6 +16,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
@@ -230,6 +232,30 @@ class FlightsOnRedisTest {
         assertFalse(one.enter(charges).allowed());
         assertEquals(1, free(one, SLOW));
         first.close();
+        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+    }
+
+    /** In one command; what is not reserved is simply taken. */
+    @Test
+    void aReservationMayBeACallInFlightToo() {
+        Policy tokens = Policy.of("tokens", Limit.fixedWindow(100, Duration.ofHours(1)))
+                .withHolds(10)
+                .withFailureMode(FailureMode.DENY);
+        RateLimiter one = limiter(RedisServers.single());
+        List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), new Charge(tokens, KEY, 50));
+        Hold hold = one.reserve(charges, Duration.ofMinutes(1));
+        assertTrue(hold.allowed());
+        assertEquals(1, free(one, SLOW));
+        assertEquals(1, one.monitor().inFlight("slow"));
+        Hold second = one.reserve(charges, Duration.ofMinutes(1));
+        assertTrue(second.allowed());
+        one.end(second.decision());
+        Hold third = one.reserve(charges, Duration.ofMinutes(1));
+        assertFalse(third.allowed());
+        assertEquals(1, free(one, SLOW));
+        assertEquals(Settlement.SETTLED, one.settle(hold, 20));
+        assertEquals(30, free(one, tokens));
+        one.end(hold.decision());
         Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
     }
 
