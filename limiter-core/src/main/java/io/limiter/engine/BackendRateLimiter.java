@@ -175,8 +175,8 @@ final class BackendRateLimiter extends RateLimiter {
         List<CompletableFuture<Decision>> decisions = new ArrayList<>(each.size());
         for (CompletionStage<Decision> answer : backend.decideEach(each)) {
             int next = decisions.size();
-            CompletableFuture<Decision> taken =
-                    answered(List.of(each.get(next)), Backend.Mode.TAKE, answer.toCompletableFuture());
+            CompletableFuture<Decision> taken = failures.orAnswer(
+                    List.of(each.get(next)), Backend.Mode.TAKE, answer.toCompletableFuture(), executor);
             decisions.add(finished(requests.get(next), taken));
         }
         return decisions;
@@ -315,18 +315,6 @@ final class BackendRateLimiter extends RateLimiter {
         }
     }
 
-    /** The answer of the backend or, if it fails, of the failure mode. */
-    private CompletableFuture<Decision> answered(
-            List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered) {
-        if (!answered.isDone()) {
-            // Not on the completing thread: that may be the one timer for the deadlines of all others.
-            return answered.exceptionallyAsync(failure -> failures.answer(asked, mode, failure), executor);
-        }
-        return answered.isCompletedExceptionally()
-                ? answered.exceptionally(failure -> failures.answer(asked, mode, failure))
-                : answered;
-    }
-
     private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
         CompletableFuture<Decision> asked;
         try {
@@ -334,7 +322,7 @@ final class BackendRateLimiter extends RateLimiter {
         } catch (RuntimeException e) {
             asked = CompletableFuture.failedFuture(e);
         }
-        return answered(charges, mode, asked);
+        return failures.orAnswer(charges, mode, asked, executor);
     }
 
     private Decision counted(Decision decision, boolean shadow, Executor listening) {

@@ -12,6 +12,8 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -150,5 +152,17 @@ final class FailureAnswers {
             // The message of the cause may contain keys, which are client data: debug only.
             LOG.debug("the failure behind it", failure);
         }
+    }
+
+    /** The answer of the backend or, if it fails, of the failure mode. */
+    CompletableFuture<Decision> orAnswer(
+            List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered, Executor executor) {
+        if (!answered.isDone()) {
+            // Not on the completing thread: that may be the one timer for the deadlines of all others.
+            return answered.exceptionallyAsync(failure -> answer(asked, mode, failure), executor);
+        }
+        return answered.isCompletedExceptionally()
+                ? answered.exceptionally(failure -> answer(asked, mode, failure))
+                : answered;
     }
 }

@@ -65,6 +65,10 @@ final class WaitQueue {
         static Place of(LimitOutcome outcome) {
             return of(outcome.policy(), outcome.limit(), outcome.charge().key());
         }
+
+        boolean isOf(Policy other, PartitionKey otherKey) {
+            return policy.equals(other.name()) && key.equals(otherKey);
+        }
     }
 
     /** The queue of the limit that a denial waits for. */

@@ -45,7 +45,6 @@ final class WaitQueues {
 
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile boolean closed;
-    /** When policies were removed, by name. */
     private final Map<String, Long> removedMicros = new ConcurrentHashMap<>();
 
     /**
@@ -287,16 +286,13 @@ final class WaitQueues {
 
     /** Calls that wait for this key ask at once, because quota was returned. */
     void wake(Policy policy, PartitionKey key) {
-        hurryIf(queue ->
-                queue.place.policy().equals(policy.name()) && queue.place.key().equals(key));
+        hurryIf(queue -> queue.place.isOf(policy, key));
     }
 
     /** Calls that wait for this limit ask at once, because a call has ended. */
     void wake(LimitOutcome ended) {
-        if (!queues.isEmpty()) {
-            Place place = Place.of(ended);
-            hurryIf(queue -> queue.place.equals(place));
-        }
+        Place place = Place.of(ended);
+        hurryIf(queue -> queue.place.equals(place));
     }
 
     private void hurryIf(Predicate<WaitQueue> isDue) {

@@ -40,10 +40,8 @@ final class Transaction {
 
         /** The state that decides; found again by each attempt. */
         State state;
-
         /** Permits are needed, and the key has no state of its own, or none for what is reserved. */
         boolean lacksState;
-
         /** How long until a reservation finds room; 0 if now. */
         long waitForRoom;
 

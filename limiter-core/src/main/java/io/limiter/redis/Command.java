@@ -1,11 +1,7 @@
 package io.limiter.redis;
 
-import io.limiter.Charge;
-import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
-import io.limiter.internal.Terms;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -68,10 +64,10 @@ record Command(
             addRequests(arguments, requests, spread ? keys : List.of(), inCluster, time);
         } else {
             Call.Part part = calls.get(0).parts.get(0);
-            addNumbers(arguments, part, time);
-            if (time != null || !isPlain(part)) {
+            PartArguments.addNumbers(arguments, part, time);
+            if (time != null || !PartArguments.isPlain(part)) {
                 arguments.add(now);
-                addWords(arguments, part, false, time);
+                PartArguments.addWords(arguments, part, false, time);
             }
         }
         long longestMicros = 0;
@@ -276,14 +272,14 @@ record Command(
 
     /** A number of limits below 0 means that each also has ids, a mode and options. */
     private static void addForm(List<Object> arguments, Call call, boolean inCluster, @Nullable TimeSource time) {
-        boolean plain = call.parts.stream().allMatch(Command::isPlain);
+        boolean plain = call.parts.stream().allMatch(PartArguments::isPlain);
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
             String holds = !part.isHeld() ? "" : inCluster && Held.hasHash(part) ? "+holds1" : "+holds";
             arguments.add(part.limit().spec().algorithm().text() + holds);
-            addNumbers(arguments, part, time);
+            PartArguments.addNumbers(arguments, part, time);
             if (!plain) {
-                addWords(arguments, part, true, time);
+                PartArguments.addWords(arguments, part, true, time);
             }
         }
     }
@@ -298,66 +294,5 @@ record Command(
                 || mode.equals(Call.ASK)
                 || mode.equals(Call.RESET);
         return isBatch ? Script.BATCH : Script.alone(parts.get(0).limit().spec().algorithm());
-    }
-
-    /** Whether its numbers are all that has to be sent. */
-    private static boolean isPlain(Call.Part part) {
-        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && part.flight() == null;
-    }
-
-    private static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
-        LimitSpec spec = part.limit().spec();
-        Terms terms = spec.terms();
-        long period = terms == null ? spec.periodMicros() : terms.periodMicros(spec.periodMicros(), unixMicros(time));
-        for (long number : new long[] {part.charge().permits(), spec.permits(), period, spec.burst()}) {
-            arguments.add(Long.toString(number));
-        }
-    }
-
-    /** What distinguishes calls to a state (members, or request ids), the mode, the request id beside a member, and options. */
-    private static void addWords(List<Object> arguments, Call.Part part, boolean inForm, @Nullable TimeSource time) {
-        Charge charge = part.charge();
-        boolean takesMembers = part.limit().spec().algorithm().takesMembers();
-        String request = charge.requestId() == null
-                ? ""
-                : PartitionKey.of(charge.requestId()).canonical();
-        arguments.add(takesMembers ? charge.memberText() : request);
-        arguments.add((inForm ? Held.modeOfForm(part) : part.mode())
-                .replace(Call.KEEP, Call.BACK)
-                .replace(Call.RENEW, Call.BACK + 0));
-        arguments.add(
-                takesMembers
-                        ? request
-                        : inForm || part.hold() == null ? "" : part.hold().id());
-        arguments.add(options(part, inForm, time));
-    }
-
-    private static String options(Call.Part part, boolean inForm, @Nullable TimeSource time) {
-        LimitSpec spec = part.limit().spec();
-        Terms terms = spec.terms();
-        String options = terms == null ? "" : terms.options(unixMicros(time));
-        if (spec.algorithm() == Algorithm.BLOCK) {
-            // It does not count calls in flight, which stand first.
-            long others = part.charge().policy().limits().stream()
-                    .filter(limit -> limit.spec().algorithm().isQuota()
-                            && !limit.spec().algorithm().isInFlight())
-                    .count();
-            return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
-        }
-        FlightEntry flight = part.flight();
-        if (flight != null) {
-            return flight.options(part.mode().equals(Call.RENEW));
-        }
-        if (part.isHeld()) {
-            Held hold = part.hold();
-            String settle = hold == null || !hold.isSettlement() ? "" : inForm ? ",settle" : ",settle=" + hold.actual();
-            options += (options.isEmpty() ? "" : ",") + "holds="
-                    + part.charge().policy().holds() + (hold == null ? "" : hold.terms()) + settle;
-        }
-        return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
-    }
-
-    private static long unixMicros(@Nullable TimeSource time) {
-        return (time == null ? TimeSource.system() : time).unixMicros();
     }
 }

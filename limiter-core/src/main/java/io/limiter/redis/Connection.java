@@ -21,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +49,9 @@ final class Connection implements AutoCloseable {
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final CountDownLatch connected = new CountDownLatch(1);
     /** Runs tasks that never block; ends futures at their deadline. */
-    private final ScheduledThreadPoolExecutor timer = executor("limiter-redis-timer");
+    private final ScheduledThreadPoolExecutor timer = OneThread.executor("limiter-redis-timer", threads);
     /** Runs tasks that may block, for Redis or for the log. */
-    private final ScheduledThreadPoolExecutor watch = executor("limiter-redis-watch");
+    private final ScheduledThreadPoolExecutor watch = OneThread.executor("limiter-redis-watch", threads);
 
     private final Set<String> toldReasons = new HashSet<>();
     /** What is connected, or tries to. */
@@ -335,21 +334,5 @@ final class Connection implements AutoCloseable {
             // For example a client that was shut down. An exception would end the scheduled task.
             LOG.debug("the masters could not be checked", e);
         }
-    }
-
-    /** One thread. Tasks after its end are dropped. */
-    private ScheduledThreadPoolExecutor executor(String name) {
-        ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(
-                1,
-                task -> {
-                    Thread thread = new Thread(task, name);
-                    thread.setDaemon(true);
-                    threads.add(thread);
-                    thread.setContextClassLoader(Connection.class.getClassLoader());
-                    return thread;
-                },
-                new ThreadPoolExecutor.DiscardPolicy());
-        one.setRemoveOnCancelPolicy(true);
-        return one;
     }
 }

@@ -65,11 +65,9 @@ final class Admission implements HeldRequests.Waiting {
                 rejections.writeQuota(decision, request, response);
             }
             ledger.allow();
-            if (!shadows.isEmpty()) {
-                List<CompletableFuture<Decision>> counted = http.countShadows(shadows);
-                if (shadows.stream().anyMatch(charge -> charge.policy().isInFlight())) {
-                    ledger.note(counted);
-                }
+            List<CompletableFuture<Decision>> counted = shadows.isEmpty() ? List.of() : http.countShadows(shadows);
+            if (shadows.stream().anyMatch(charge -> charge.policy().isInFlight())) {
+                ledger.note(counted);
             }
             return true;
         }
@@ -114,8 +112,7 @@ final class Admission implements HeldRequests.Waiting {
     private static void proceed(
             Rules rules, HeldRequests all, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        boolean isError = request.getDispatcherType() == DispatcherType.ERROR;
-        if (isError) {
+        if (request.getDispatcherType() == DispatcherType.ERROR) {
             chain.doFilter(request, response);
             return;
         }

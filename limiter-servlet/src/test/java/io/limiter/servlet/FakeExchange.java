@@ -125,6 +125,9 @@ public final class FakeExchange {
                 return committed;
             }
             case "setStatus" -> status = (Integer) arguments[0];
+            case "getStatus" -> {
+                return status;
+            }
             case "resetBuffer" -> body.reset();
             case "reset" -> {
                 body.reset();

@@ -3,7 +3,6 @@ package io.limiter.internal.config;
 import io.limiter.Limit;
 import io.limiter.Stock;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.CalendarWindow;
 import io.limiter.internal.LimitSpec;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -29,7 +28,6 @@ import org.jspecify.annotations.Nullable;
  * such as {@code 2026-11-27T10:00+01:00}. Nor have calls in flight: {@code N concurrent [hold DURATION] [name X]}.
  */
 public final class LimitText {
-    private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
     private static final Pattern BLOCK =
             Pattern.compile("(?<denials>\\S+)\\s+for\\s+(?<first>\\S+)\\s+up\\s+to\\s+(?<longest>\\S+)");
     /** {@code 100 requests per minute}. */
@@ -175,7 +173,7 @@ public final class LimitText {
      * @throws IllegalArgumentException if it is not a duration
      */
     public static Duration parseDuration(String text) {
-        long micros = micros(text);
+        long micros = PeriodText.micros(text);
         return Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000);
     }
 
@@ -192,7 +190,7 @@ public final class LimitText {
                                 ? "'" + limitOf(phrase) + "'"
                                 : "permits/period without spaces, such as 3/10s"));
         Problems.refuseIf(
-                words[0].matches("[0-9]+/[0-9]+") && unit(second) != null,
+                words[0].matches("[0-9]+/[0-9]+") && PeriodText.unit(second) != null,
                 "the period has a space in it; write '" + words[0] + second + "'");
         Map<String, String> options = options(words);
         long permits = number("permits", slash < 0 ? words[0] : words[0].substring(0, slash));
@@ -213,7 +211,7 @@ public final class LimitText {
         }
         String zone = options.get(ALIGNED);
         String periodText = words[0].substring(slash + 1);
-        long period = zone == null ? micros(periodText) : calendarMicros(periodText);
+        long period = zone == null ? PeriodText.micros(periodText) : PeriodText.calendarMicros(periodText);
         Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
         String written = options.get(BURST);
         long burst = written == null ? permits : number(BURST, written);
@@ -310,50 +308,10 @@ public final class LimitText {
         }
     }
 
-    private static long number(String what, String digits) {
+    static long number(String what, String digits) {
         Problems.refuseIf(
                 !digits.matches("[0-9]{1,18}"),
                 what + " '" + digits + "' is not a whole number; write digits only, such as 100");
         return Long.parseLong(digits);
-    }
-
-    /** The microseconds of a unit, or null. */
-    private static @Nullable Long unit(String text) {
-        // Elsewhere M is a month, which is far longer.
-        String word = text.equals("M") ? "" : text.toLowerCase(Locale.ROOT);
-        boolean plural = word.length() > 3 && word.endsWith("s");
-        return switch (plural ? word.substring(0, word.length() - 1) : word) {
-            case "us", "microsecond" -> 1L;
-            case "ms", "millisecond" -> 1_000L;
-            case "s", "second" -> 1_000_000L;
-            case "m", "minute" -> 60_000_000L;
-            case "h", "hour" -> 3_600_000_000L;
-            case "d", "day" -> 86_400_000_000L;
-            default -> null;
-        };
-    }
-
-    private static long calendarMicros(String text) {
-        return switch (text.toLowerCase(Locale.ROOT)) {
-            case "1w", "w", "1week", "week" -> CalendarWindow.WEEK_MICROS;
-            case "1month", "month" -> CalendarWindow.MONTH_MICROS;
-            default -> micros(text);
-        };
-    }
-
-    private static long micros(String text) {
-        Matcher amount = AMOUNT.matcher(text);
-        Long unit = amount.matches() ? unit(amount.group("unit")) : null;
-        if (unit == null) {
-            throw new IllegalArgumentException("'" + text
-                    + "' is not a period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
-                    + " day); 1w and 1month need 'fixed aligned ZONE'");
-        }
-        String digits = amount.group("number");
-        long number = digits.isEmpty() ? 1 : number("period", digits);
-        Problems.refuseIf(
-                number > LimitSpec.MAX_PERIOD_MICROS / unit,
-                "a period of '" + text + "' is longer than 71 years; write a shorter one");
-        return number * unit;
     }
 }

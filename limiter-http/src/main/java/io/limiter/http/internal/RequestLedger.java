@@ -5,13 +5,11 @@ import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
-import io.limiter.internal.config.ActualCost;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
@@ -320,8 +318,12 @@ public class RequestLedger {
                 }
                 boolean isHeld = one.hold != null && charge.policy().holds() > 0;
                 // What a later dispatch took of the same quota is a part of the same cost.
-                boolean isPaid = isIn(back, charge) || isHeld && isIn(settled, charge);
-                costs.put(charge, isPaid ? 0L : isHeld ? actual(charge, asked, headers, attributes) : charge.permits());
+                boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
+                costs.put(
+                        charge,
+                        isPaid
+                                ? 0L
+                                : isHeld ? RuleCharge.actual(charge, asked, headers, attributes) : charge.permits());
                 if (isHeld) {
                     settled.add(charge);
                 }
@@ -336,33 +338,10 @@ public class RequestLedger {
                     .filter(one -> one.hold == null)
                     .map(Taken::decision)
                     .toList();
-            owner.refundAsync(plain, charge -> isIn(back, charge));
+            owner.refundAsync(plain, charge -> RuleCharge.isIn(back, charge));
         }
         ended.stream().filter(one -> one.isInFlight).forEach(one -> owner.end(one.decision));
         counted.forEach(one -> one.thenAccept(owner::end));
         counted = List.of();
-    }
-
-    private static boolean isIn(List<Charge> some, Charge charge) {
-        return some.stream().anyMatch(charge::isToSame);
-    }
-
-    /** The most that one of the rules says; -1 if one can't tell. */
-    private static long actual(
-            Charge charge,
-            List<RuleCharge> asked,
-            Function<String, Collection<String>> headers,
-            Function<String, @Nullable Object> attributes) {
-        long most = asked.isEmpty() ? charge.permits() : 0;
-        for (RuleCharge one : asked) {
-            ActualCost source = one.rule().actual();
-            long cost =
-                    source == null ? Objects.requireNonNull(one.charge()).permits() : source.of(headers, attributes);
-            if (cost < 0) {
-                return cost;
-            }
-            most = Math.max(most, cost);
-        }
-        return most;
     }
 }

@@ -3,7 +3,11 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.internal.config.ActualCost;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -52,5 +56,29 @@ record RuleCharge(
         }
         Charge known = pending.charge.get();
         return known == null ? null : new RuleCharge(rule, known, null);
+    }
+
+    /** Whether one of them is to the same policy, key and member. */
+    static boolean isIn(List<Charge> some, Charge charge) {
+        return some.stream().anyMatch(charge::isToSame);
+    }
+
+    /** The most that one of the rules says; -1 if one can't tell. */
+    static long actual(
+            Charge charge,
+            List<RuleCharge> asked,
+            Function<String, Collection<String>> headers,
+            Function<String, @Nullable Object> attributes) {
+        long most = asked.isEmpty() ? charge.permits() : 0;
+        for (RuleCharge one : asked) {
+            ActualCost source = one.rule().actual();
+            long cost =
+                    source == null ? Objects.requireNonNull(one.charge()).permits() : source.of(headers, attributes);
+            if (cost < 0) {
+                return cost;
+            }
+            most = Math.max(most, cost);
+        }
+        return most;
     }
 }

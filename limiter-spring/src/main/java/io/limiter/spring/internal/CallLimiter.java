@@ -304,7 +304,7 @@ record CallLimiter(
             }
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
             // configured ones. All annotations with one charge must refund it.
-            Throwable failure = how.failure;
+            Throwable failure = how.failure();
             Predicate<Charge> back = charge -> failure != null
                     && charged.stream()
                             .filter(one -> one.isTo(charge))
@@ -332,7 +332,7 @@ record CallLimiter(
                     boolean isEstimate = !one.limit().cost().reservedFor().isZero();
                     long cost = !isEstimate
                             ? one.permits()
-                            : how.isComplete ? one.limit().cost().actual(call.arguments, how.result) : -1;
+                            : how.isComplete() ? one.limit().cost().actual(call.arguments, how.result()) : -1;
                     if (cost < 0) {
                         return cost;
                     }
@@ -341,18 +341,5 @@ record CallLimiter(
             }
             return most;
         }
-    }
-
-    /**
-     * How a call ended.
-     *
-     * @param isComplete whether it has its result
-     * @param failure with which it failed; null if it is complete, or was given up
-     */
-    record End(
-            boolean isComplete,
-            @Nullable Object result,
-            @Nullable Throwable failure) {
-        static final End GIVEN_UP = new End(false, null, null);
     }
 }

@@ -2,7 +2,6 @@ package io.limiter.spring.internal;
 
 import io.limiter.Decision;
 import io.limiter.spring.internal.CallLimiter.ChargedCall;
-import io.limiter.spring.internal.CallLimiter.End;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;

@@ -2,7 +2,6 @@ package io.limiter.spring.internal;
 
 import io.limiter.Decision;
 import io.limiter.spring.internal.CallLimiter.ChargedCall;
-import io.limiter.spring.internal.CallLimiter.End;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;

@@ -1,0 +1,61 @@
+package io.limiter.internal.config;
+
+import io.limiter.internal.CalendarWindow;
+import io.limiter.internal.LimitSpec;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Periods and durations in configuration text, such as {@code 10s}. */
+final class PeriodText {
+    private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
+
+    private PeriodText() {}
+
+    /** The microseconds of a unit, or null. */
+    static @Nullable Long unit(String text) {
+        // Elsewhere M is a month, which is far longer.
+        String word = text.equals("M") ? "" : text.toLowerCase(Locale.ROOT);
+        boolean plural = word.length() > 3 && word.endsWith("s");
+        return switch (plural ? word.substring(0, word.length() - 1) : word) {
+            case "us", "microsecond" -> 1L;
+            case "ms", "millisecond" -> 1_000L;
+            case "s", "second" -> 1_000_000L;
+            case "m", "minute" -> 60_000_000L;
+            case "h", "hour" -> 3_600_000_000L;
+            case "d", "day" -> 86_400_000_000L;
+            default -> null;
+        };
+    }
+
+    /** The same where {@code 1w} and {@code 1month} are periods too. */
+    static long calendarMicros(String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "1w", "w", "1week", "week" -> CalendarWindow.WEEK_MICROS;
+            case "1month", "month" -> CalendarWindow.MONTH_MICROS;
+            default -> micros(text);
+        };
+    }
+
+    /**
+     * The microseconds of a period.
+     *
+     * @throws IllegalArgumentException if the text is none
+     */
+    static long micros(String text) {
+        Matcher amount = AMOUNT.matcher(text);
+        Long unit = amount.matches() ? unit(amount.group("unit")) : null;
+        if (unit == null) {
+            throw new IllegalArgumentException("'" + text
+                    + "' is not a period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
+                    + " day); 1w and 1month need 'fixed aligned ZONE'");
+        }
+        String digits = amount.group("number");
+        long number = digits.isEmpty() ? 1 : LimitText.number("period", digits);
+        Problems.refuseIf(
+                number > LimitSpec.MAX_PERIOD_MICROS / unit,
+                "a period of '" + text + "' is longer than 71 years; write a shorter one");
+        return number * unit;
+    }
+}

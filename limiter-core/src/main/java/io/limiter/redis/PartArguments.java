@@ -1,0 +1,76 @@
+package io.limiter.redis;
+
+import io.limiter.Charge;
+import io.limiter.PartitionKey;
+import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.LimitSpec;
+import io.limiter.internal.Terms;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The arguments of one limit in a command, as the scripts read them. */
+final class PartArguments {
+    private PartArguments() {}
+
+    /** Whether its numbers are all that has to be sent. */
+    static boolean isPlain(Call.Part part) {
+        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && part.flight() == null;
+    }
+
+    static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
+        LimitSpec spec = part.limit().spec();
+        Terms terms = spec.terms();
+        long period = terms == null ? spec.periodMicros() : terms.periodMicros(spec.periodMicros(), unixMicros(time));
+        for (long number : new long[] {part.charge().permits(), spec.permits(), period, spec.burst()}) {
+            arguments.add(Long.toString(number));
+        }
+    }
+
+    /** What distinguishes calls to a state (members, or request ids), the mode, the request id beside a member, and options. */
+    static void addWords(List<Object> arguments, Call.Part part, boolean inForm, @Nullable TimeSource time) {
+        Charge charge = part.charge();
+        boolean takesMembers = part.limit().spec().algorithm().takesMembers();
+        String request = charge.requestId() == null
+                ? ""
+                : PartitionKey.of(charge.requestId()).canonical();
+        arguments.add(takesMembers ? charge.memberText() : request);
+        arguments.add((inForm ? Held.modeOfForm(part) : part.mode())
+                .replace(Call.KEEP, Call.BACK)
+                .replace(Call.RENEW, Call.BACK + 0));
+        arguments.add(
+                takesMembers
+                        ? request
+                        : inForm || part.hold() == null ? "" : part.hold().id());
+        arguments.add(options(part, inForm, time));
+    }
+
+    private static String options(Call.Part part, boolean inForm, @Nullable TimeSource time) {
+        LimitSpec spec = part.limit().spec();
+        Terms terms = spec.terms();
+        String options = terms == null ? "" : terms.options(unixMicros(time));
+        if (spec.algorithm() == Algorithm.BLOCK) {
+            // It does not count calls in flight, which stand first.
+            long others = part.charge().policy().limits().stream()
+                    .filter(limit -> limit.spec().algorithm().isQuota()
+                            && !limit.spec().algorithm().isInFlight())
+                    .count();
+            return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
+        }
+        FlightEntry flight = part.flight();
+        if (flight != null) {
+            return flight.options(part.mode().equals(Call.RENEW));
+        }
+        if (part.isHeld()) {
+            Held hold = part.hold();
+            String settle = hold == null || !hold.isSettlement() ? "" : inForm ? ",settle" : ",settle=" + hold.actual();
+            options += (options.isEmpty() ? "" : ",") + "holds="
+                    + part.charge().policy().holds() + (hold == null ? "" : hold.terms()) + settle;
+        }
+        return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
+    }
+
+    private static long unixMicros(@Nullable TimeSource time) {
+        return (time == null ? TimeSource.system() : time).unixMicros();
+    }
+}
