@@ -135,8 +135,8 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
-     * Ends a call in flight: gives back what this outcome holds, before what is asked after that. Called at most once for an
-     * outcome. Returns at once; if that fails later, what is held comes back by itself.
+     * Ends a call in flight: gives back what this outcome holds, before what is asked after that, or a round trip later where a server
+     * has lost its scripts. Called at most once for an outcome. Returns at once; if that fails later, what is held comes back by itself.
      */
     default void end(LimitOutcome held) {
         refund(Decision.of(Decision.Source.IN_PROCESS, held));

@@ -12,6 +12,7 @@ import io.limiter.ManualTime;
 import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -70,7 +71,7 @@ public final class TrafficRun {
         for (int i = 0; i < steps; i++) {
             Traffic.Step step = traffic.get();
             time.setMicros(step.now());
-            run(limiter, step, i);
+            run(backend, limiter, step, i);
         }
         return (double) denials / takes;
     }
@@ -80,7 +81,7 @@ public final class TrafficRun {
         return (double) remembered / takes;
     }
 
-    private void run(RateLimiter limiter, Traffic.Step step, int number) {
+    private void run(Backend backend, RateLimiter limiter, Traffic.Step step, int number) {
         switch (step.kind()) {
             case TAKE -> {
                 Decision decision =
@@ -90,7 +91,7 @@ public final class TrafficRun {
                 takes++;
                 denials += decision.allowed() ? 0 : 1;
                 decisions.add(decision);
-                endOld(limiter, step.now());
+                endOld(backend, limiter, step.now());
                 if (decisions.size() > LargeStock.REMEMBERED) {
                     decisions.remove(0);
                 }
@@ -124,10 +125,17 @@ public final class TrafficRun {
     }
 
     /** Ends the last call that no refund can be about, which has ended already if it was given back. */
-    private void endOld(RateLimiter limiter, long now) {
+    private void endOld(Backend backend, RateLimiter limiter, long now) {
         int last = decisions.size() - 1 - ENDS_AFTER;
         if (last >= 0) {
             Decision old = decisions.get(last);
+            // Ends are sent in the background, and later where the server has forgotten the script; in the model they
+            // are over at once.
+            old.outcomes().stream()
+                    .filter(held -> old.allowed() && held.claimEnd(Access.LIBRARY))
+                    .forEach(held -> backend.refund(Decision.of(Decision.Source.IN_PROCESS, held))
+                            .toCompletableFuture()
+                            .join());
             limiter.end(old);
             if (old.allowed() && !refunded.contains(old)) {
                 old.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> model.refund(held, now));
