@@ -69,7 +69,7 @@ class PagesTest {
         Pages.blocks(Pages.readme(), "java").stream()
                 .filter(code -> code.contains("@RateLimited"))
                 .forEach(snippets::add);
-        assertEquals(7, snippets.size());
+        assertEquals(8, snippets.size());
         for (String snippet : snippets) {
             String code = flat(Pages.code(snippet));
             // Without the last brace: here more may come before it.
@@ -203,6 +203,51 @@ class PagesTest {
             assertThrows(IllegalStateException.class, () -> codes.sendCode(""));
             assertThrows(IllegalStateException.class, () -> codes.sendCode(""));
             assertEquals(2, Gateway.sent);
+        }
+    }
+
+    record Usage(long totalTokens) {}
+
+    record Answer(Usage usage) {}
+
+    record Question(int maxTokens) {}
+
+    interface Model {
+        Answer ask(Question question);
+    }
+
+    static class ModelOfTheTest implements Model {
+        @Override
+        public Answer ask(Question question) {
+            return new Answer(new Usage(question.maxTokens() + 300L));
+        }
+    }
+
+    static class Chat {
+        private final Model model;
+
+        Chat(Model model) {
+            this.model = model;
+        }
+
+        @RateLimited(
+                value = "tokens",
+                key = "#customer",
+                permits = "#question.maxTokens",
+                settle = "#result.usage.totalTokens")
+        public Answer ask(String customer, Question question) {
+            return model.ask(question);
+        }
+    }
+
+    @Test
+    void anEstimateThatIsSettled() {
+        String tokens = "limiter.policies.tokens.limits = 1000/1h\nlimiter.policies.tokens.holds = 100\n";
+        try (App app = App.ofClasses(tokens, Chat.class, ModelOfTheTest.class)) {
+            Chat chat = app.bean(Chat.class);
+            assertEquals(900, chat.ask("a", new Question(600)).usage().totalTokens());
+            assertThrows(RateLimitExceededException.class, () -> chat.ask("a", new Question(200)));
+            chat.ask("b", new Question(200));
         }
     }
 
