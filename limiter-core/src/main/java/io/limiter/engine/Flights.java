@@ -106,7 +106,7 @@ final class Flights {
     private void end(LimitOutcome outcome, Backend holder) {
         try {
             holder.end(outcome);
-            // At once: who asks from now on is answered after that.
+            // Without waiting for the answer: calls that ask later are decided after this end.
             waiting.wake(outcome);
         } catch (RuntimeException failed) {
             LOG.debug("a call could not be ended", failed);

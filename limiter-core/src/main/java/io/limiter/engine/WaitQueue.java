@@ -25,7 +25,7 @@ final class WaitQueue {
     /** The longest pause before the next try under a policy with holds. */
     private static final long HELD_PAUSE_MICROS = 100_000;
 
-    /** The pause before the next try for calls in flight, which end at any time: at once here, elsewhere nobody is told. */
+    /** The pause before the next try for calls in flight: an end in another instance sends no notice. */
     private static final long IN_FLIGHT_PAUSE_MICROS = 50_000;
 
     private static final Decision NOTHING_KNOWN = Decision.of(Decision.Source.FAILED_CLOSED, List.of(), List.of());

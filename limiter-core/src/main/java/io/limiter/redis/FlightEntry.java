@@ -85,7 +85,7 @@ final class FlightEntry {
         return !retired && !dropped;
     }
 
-    /** What the script is told, when its call is sent. */
+    /** The options for the script, made when its call is sent. */
     synchronized String options(boolean renews) {
         String known = "by=" + number + ",mine=" + held + ",ops=" + Math.max(1, changes);
         if (!renews) {

@@ -6,6 +6,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import java.io.IOException;
 import java.time.Duration;
 
 /** A JVM that holds permits until it is killed. */
@@ -19,7 +20,7 @@ final class FlightJvm {
     private FlightJvm() {}
 
     /** Arguments: address, prefix. */
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) throws IOException {
         RedisBackend backend = RedisBackend.builder()
                 .address(arguments[0])
                 .prefix(arguments[1])
@@ -30,7 +31,8 @@ final class FlightJvm {
             if (limiter.enter(POLICY, PartitionKey.of("key"), LIMIT).allowed()) {
                 System.out.println(HOLDS);
             }
-            Thread.sleep(Duration.ofMinutes(5).toMillis());
+            // Until it is killed, or who started it has ended.
+            System.in.read();
         }
     }
 }

@@ -95,7 +95,7 @@ class FlightsThatWaitTest {
             for (Queue<Integer> order : orders) {
                 assertEquals(CALLERS * CALLS, order.size());
                 // In order of arrival: everybody once, before anybody again.
-                // Threads that are told at the same time may overtake each other.
+                // Threads that are woken at the same time may overtake each other.
                 List<Integer> granted = List.copyOf(order);
                 for (int i = 0; i < CALLERS; i++) {
                     assertTrue(Math.abs(granted.get(i) - i) <= PERMITS / 2, granted::toString);
