@@ -115,6 +115,7 @@ export default defineConfig({
       ]),
       group('Background', '/decisions', [
         page('Performance', '/performance'),
+        page('Performance on Redis', '/redis/performance'),
         page('Articles', '/articles'),
         page('Contributing', '/contributing'),
         page('Releasing', '/releasing'),

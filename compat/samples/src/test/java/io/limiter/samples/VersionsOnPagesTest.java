@@ -22,6 +22,7 @@ class VersionsOnPagesTest {
             "SECURITY.md",
             "CHANGELOG.md",
             "docs/performance.md",
+            "docs/redis/performance.md",
             "docs/articles.md",
             "docs/compatibility.md",
             "docs/operations/measured-faults.md",
