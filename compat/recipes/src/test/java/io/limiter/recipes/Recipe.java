@@ -1,0 +1,40 @@
+package io.limiter.recipes;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.TimeSource;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Pages;
+import java.io.IOException;
+import java.io.StringReader;
+
+/** A page of docs/recipes: its configuration runs. */
+final class Recipe {
+    private Recipe() {}
+
+    /** The configuration of a page. */
+    static LimiterConfig config(String page, String more) throws IOException {
+        String text = String.join("", Pages.blocks(Pages.text("recipes/" + page), "properties"));
+        return LimiterConfig.builder().text(page, new StringReader(text + more)).build();
+    }
+
+    /** A limiter with it, with the clock of the test. */
+    static Limiter limiter(String page, TimeSource time) throws IOException {
+        return Limiter.of(
+                config(page, ""),
+                RateLimiters.on(InProcessBackend.builder().timeSource(time).build()));
+    }
+
+    /** What is left of the first limit of a policy. */
+    static long left(Limiter limiter, String policy, String key) {
+        Decision look = limiter.rateLimiter()
+                .tryAcquire(PermitRequest.of(limiter.policy(policy), PartitionKey.of(key), 0)
+                        .withLook()
+                        .withEnd());
+        return look.outcomes().get(0).remaining();
+    }
+}
