@@ -29,10 +29,10 @@ final class Recipe {
                 RateLimiters.on(InProcessBackend.builder().timeSource(time).build()));
     }
 
-    /** What is left of the first limit of a policy. */
+    /** What is left of the first limit of a policy, for the canonical text of a key. */
     static long left(Limiter limiter, String policy, String key) {
         Decision look = limiter.rateLimiter()
-                .tryAcquire(PermitRequest.of(limiter.policy(policy), PartitionKey.of(key), 0)
+                .tryAcquire(PermitRequest.of(limiter.policy(policy), PartitionKey.parse(key), 0)
                         .withLook()
                         .withEnd());
         return look.outcomes().get(0).remaining();
