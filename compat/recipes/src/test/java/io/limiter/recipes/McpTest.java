@@ -115,13 +115,13 @@ class McpTest {
         assertEquals("the report", text(call(ann, "report")));
         assertEquals("found", text(call(ann, "search")));
         assertEquals("found", text(call(ann, "search")));
-        assertEquals(8, Recipe.left(limiter, "tools", "ann"));
+        assertEquals(List.of(8L), Recipe.left(limiter, "tools", "ann"));
         CallToolResult denied = call(ann, "report");
         assertTrue(denied.isError(), "a result, which the model reads, and no error of the protocol");
         assertEquals("Rate limit exceeded. Try again in 61 seconds.", text(denied));
         assertFalse(
                 call(client("ann"), "search").isError(), "the cheap one is allowed; another session is the same user");
-        assertEquals(7, Recipe.left(limiter, "tools", "ann"));
+        assertEquals(List.of(7L), Recipe.left(limiter, "tools", "ann"));
         assertEquals("the report", text(call(client("bob"), "report")));
         time.advance(Duration.ofSeconds(61));
         assertEquals("the report", text(call(ann, "report")));
@@ -142,6 +142,6 @@ class McpTest {
             assertEquals("at last", text(call.get()));
         }
         assertEquals("found", text(call(ann, "search")));
-        assertEquals(17, Recipe.left(limiter, "tools", "ann"), "the denied call took nothing");
+        assertEquals(List.of(17L), Recipe.left(limiter, "tools", "ann"), "the denied call took nothing");
     }
 }

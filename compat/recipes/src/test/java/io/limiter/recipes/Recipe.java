@@ -1,6 +1,6 @@
 package io.limiter.recipes;
 
-import io.limiter.Decision;
+import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.TimeSource;
@@ -11,6 +11,7 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Pages;
 import java.io.IOException;
 import java.io.StringReader;
+import java.util.List;
 
 /** A page of docs/recipes: its configuration runs. */
 final class Recipe {
@@ -29,12 +30,13 @@ final class Recipe {
                 RateLimiters.on(InProcessBackend.builder().timeSource(time).build()));
     }
 
-    /** What is left of the first limit of a policy, for the canonical text of a key. */
-    static long left(Limiter limiter, String policy, String key) {
-        Decision look = limiter.rateLimiter()
-                .tryAcquire(PermitRequest.of(limiter.policy(policy), PartitionKey.parse(key), 0)
-                        .withLook()
-                        .withEnd());
-        return look.outcomes().get(0).remaining();
+    /** What is left of the limits of a policy, for the canonical text of a key. */
+    static List<Long> left(Limiter limiter, String policy, String key) {
+        PermitRequest look = PermitRequest.of(limiter.policy(policy), PartitionKey.parse(key), 0)
+                .withLook()
+                .withEnd();
+        return limiter.rateLimiter().tryAcquire(look).outcomes().stream()
+                .map(LimitOutcome::remaining)
+                .toList();
     }
 }

@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -124,7 +125,9 @@ class WebSocketTest {
         first.socket.sendClose(WebSocket.NORMAL_CLOSURE, "").get();
         second.socket.abort();
         Await.until(
-                Duration.ofSeconds(60), "both have ended", () -> Recipe.left(limiter, "connections", "user=ann") == 2);
+                Duration.ofSeconds(60),
+                "both have ended",
+                () -> Recipe.left(limiter, "connections", "user=ann").equals(List.of(2L)));
         assertEquals("2", new Client("ann").ask(2));
         assertEquals("2", new Client("ann").ask(2));
         assertEquals("1008 too many connections", new Client("ann").end());
@@ -137,13 +140,13 @@ class WebSocketTest {
             assertEquals("5", ann.ask(5));
         }
         assertEquals("4000", ann.ask(4000), "4 permits");
-        assertEquals(6, Recipe.left(limiter, "messages", "user=ann"));
+        assertEquals(List.of(6L), Recipe.left(limiter, "messages", "user=ann"));
         ann.socket.sendText("x".repeat(7000), true).get();
         assertEquals("1008 too many messages", ann.end());
         assertEquals(11, handled.get());
         Client again = new Client("ann");
         assertEquals("5", again.ask(5), "a new connection has what is left");
-        assertEquals(5, Recipe.left(limiter, "messages", "user=ann"));
+        assertEquals(List.of(5L), Recipe.left(limiter, "messages", "user=ann"));
         time.advance(Duration.ofSeconds(1));
         assertEquals("7000", again.ask(7000));
     }
