@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 
 /** docs/recipes/langchain4j.md: tokens by customer, settled with what the model server tells. */
 class LangChain4jTest {
-    private static final TokenCountEstimator ESTIMATOR = new OpenAiTokenCountEstimator("gpt-4o");
+    private static final TokenCountEstimator ESTIMATOR = new OpenAiTokenCountEstimator("gpt-4");
     private static final String QUESTION = "what is a good question? ".repeat(20);
 
     private final ManualTime time = new ManualTime();
