@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** A model server with the chat completions of OpenAI. What it answers depends on a word of the prompt. */
 final class FakeModel implements AutoCloseable {
@@ -72,6 +73,7 @@ final class FakeModel implements AutoCloseable {
         try (OutputStream out = exchange.getResponseBody()) {
             do {
                 send(out, choice("{\"role\":\"assistant\",\"content\":\"well \"}", "null"));
+                LockSupport.parkNanos(1_000_000); // no faster than a client may read
             } while (request.contains(ENDLESS));
             send(out, choice("{\"content\":\"done\"}", "\"stop\""));
             if (request.contains("\"include_usage\":true")) {
