@@ -1,5 +1,6 @@
 package com.example;
 
+import graphql.ErrorType;
 import graphql.ExecutionResult;
 import graphql.GraphQLError;
 import graphql.execution.AbortExecutionException;
@@ -54,6 +55,10 @@ public class QueryCostLimit extends SimplePerformantInstrumentation {
     }
 
     private static GraphQLError error(String message, Map<String, Object> extensions) {
-        return GraphQLError.newError().message(message).extensions(extensions).build();
+        return GraphQLError.newError()
+                .errorType(ErrorType.ExecutionAborted)
+                .message(message)
+                .extensions(extensions)
+                .build();
     }
 }

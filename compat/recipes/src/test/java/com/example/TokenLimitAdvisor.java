@@ -7,6 +7,7 @@ import io.limiter.application.Limiter;
 import io.limiter.spring.RateLimitExceededException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.ai.chat.client.ChatClientRequest;
 import org.springframework.ai.chat.client.ChatClientResponse;
@@ -65,8 +66,8 @@ public class TokenLimitAdvisor implements CallAdvisor, StreamAdvisor {
         ChatOptions options = request.prompt().getOptions();
         long answer = options == null || options.getMaxTokens() == null ? TOKENS_OF_AN_ANSWER : options.getMaxTokens();
         long estimate = request.prompt().getContents().length() / 3 + answer;
-        PartitionKey customer = PartitionKey.of((String) request.context().get(CUSTOMER));
-        return List.of(new Charge(limiter.policy("tokens"), customer, estimate));
+        Object customer = Objects.requireNonNull(request.context().get(CUSTOMER), CUSTOMER);
+        return List.of(new Charge(limiter.policy("tokens"), PartitionKey.of(customer.toString()), estimate));
     }
 
     private static Hold allowed(Hold hold) {
