@@ -25,18 +25,18 @@ public class LimitedTools {
     /** For contextExtractor(...) of the transport: the user that the server has authenticated. */
     public static McpTransportContext context(HttpServletRequest request) {
         String user = request.getRemoteUser();
-        return McpTransportContext.create(Map.of("user", user == null ? "anonymous" : user));
+        return user == null ? McpTransportContext.EMPTY : McpTransportContext.create(Map.of("user", user));
     }
 
     public SyncToolSpecification limited(SyncToolSpecification tool) {
         return new SyncToolSpecification(tool.tool(), (exchange, request) -> {
-            PartitionKey user =
-                    PartitionKey.of(exchange.transportContext().get("user").toString());
+            Object user = exchange.transportContext().get("user");
+            PartitionKey key = PartitionKey.of(user == null ? "anonymous" : user.toString());
             int cost = costs.getOrDefault(request.name(), 1);
             try (InFlight call = limiter.rateLimiter()
                     .enter(List.of(
-                            new Charge(limiter.policy("tools"), user, cost),
-                            new Charge(limiter.policy("tools-at-once"), user, 1)))) {
+                            new Charge(limiter.policy("tools"), key, cost),
+                            new Charge(limiter.policy("tools-at-once"), key, 1)))) {
                 return call.allowed() ? tool.callHandler().apply(exchange, request) : denied(call.decision());
             }
         });
