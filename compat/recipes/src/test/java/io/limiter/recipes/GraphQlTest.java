@@ -27,7 +27,7 @@ class GraphQlTest {
     private static final String SCHEMA = """
             type Query { shops(first: Int): [Shop] }
             type Shop { name: String, orders(first: Int): [Order] }
-            type Order { total: Int }
+            type Order { total: Int, shop: Shop }
             """;
 
     private final ManualTime time = new ManualTime();
@@ -99,6 +99,21 @@ class GraphQlTest {
                 ask("ann", "{ shops(first: 2000000000) { name orders(first: 2000000000) { total } } }");
         assertEquals("the query is too large", denied.getErrors().get(0).getMessage());
         assertEquals(List.of(1000L), Recipe.left(limiter, "graphql", "ann"));
+        assertEquals(0, fetched.get());
+    }
+
+    @Test
+    void fragmentsThatMultiplyAreCountedAndNotExecuted() {
+        StringBuilder query = new StringBuilder("{ shops { ...F9 } } fragment F0 on Shop { name }");
+        for (int i = 1; i <= 9; i++) {
+            String below = "orders { shop { ...F" + (i - 1) + " } }";
+            query.append(" fragment F" + i + " on Shop { a: " + below + " b: " + below + " }");
+        }
+        ExecutionResult denied = ask("ann", query.toString());
+        // Each level has twice as many orders, shops and names as the one above.
+        assertEquals(
+                1L + 2 * 2 * 511 + 512,
+                denied.getErrors().get(0).getExtensions().get("cost"));
         assertEquals(0, fetched.get());
     }
 }
