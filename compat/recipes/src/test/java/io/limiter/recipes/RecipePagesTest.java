@@ -1,6 +1,7 @@
 package io.limiter.recipes;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.Pages;
 import java.io.IOException;
@@ -34,6 +35,16 @@ class RecipePagesTest {
             }
         }
         assertEquals(run, shown);
+    }
+
+    @Test
+    void theVersionsOfThePagesAreThoseThatRun() {
+        String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        for (Path page : Pages.of("recipes")) {
+            Matcher version = Pattern.compile("tested with ([\\d.]+\\d)").matcher(Pages.read(page));
+            assertTrue(version.find(), page.toString());
+            assertTrue(path.contains("-" + version.group(1) + ".jar"), page + ": " + version.group(1));
+        }
     }
 
     /** Without white space: the formatter indents and breaks lines as it likes. */
