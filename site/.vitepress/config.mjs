@@ -58,6 +58,14 @@ export default defineConfig({
         ],
         false,
       ),
+      group('Recipes', '/recipes/spring-ai', [
+        page('Spring AI', '/recipes/spring-ai'),
+        page('LangChain4j', '/recipes/langchain4j'),
+        page('MCP', '/recipes/mcp'),
+        page('GraphQL', '/recipes/graphql'),
+        page('WebSocket', '/recipes/websocket'),
+        page("A third party's API", '/recipes/third-party-api'),
+      ]),
       group('Configuration', '/configuration', [page('Limits in text', '/limits')]),
       group('Rules', '/rules', [
         page('Exempt and denied', '/rules/exempt-and-denied'),
