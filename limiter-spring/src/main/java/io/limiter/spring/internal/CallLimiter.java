@@ -76,11 +76,15 @@ record CallLimiter(
         private final List<Charged> charged;
         /** How many of them can deny; the others, which come last, are shadow charges. */
         private final int enforced;
+        /** How long its estimates are reserved; zero if it has none. */
+        private final Duration reservedFor;
+        /** Whether something is to be done when the call has ended. */
+        final boolean hasEnd;
 
         /** Gets the decision; null if nobody observes calls. */
         private final @Nullable Consumer<? super Decision> observed;
 
-        /** What was decided, if something is to be done at the end. */
+        /** What was decided. */
         private @Nullable Decision taken;
 
         private @Nullable Hold hold;
@@ -96,6 +100,11 @@ record CallLimiter(
             this.call = call;
             this.charged = charged;
             this.enforced = first;
+            this.reservedFor = longest(charged.subList(0, first));
+            this.hasEnd = !reservedFor.isZero()
+                    || charged.stream()
+                            .anyMatch(
+                                    one -> one.limit().refunds() || one.policy().isInFlight());
             this.observed = owner.observer == null ? null : owner.observer.begin();
         }
 
@@ -120,49 +129,43 @@ record CallLimiter(
             if (isFree()) {
                 return proceed(null, true);
             }
-            Decision decision = hasEnd() ? decideUntilEnd() : decide();
+            Decision decision = decide();
             return decision.allowed() ? proceed(decision, true) : deny(decision);
         }
 
         private Decision decide() {
             Charged first = charged.get(0);
-            return enforced == 1 && first.member() == null
-                    ? owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
-                    : owner.rateLimiter.tryAcquire(PermitRequest.of(charges(0, enforced)));
-        }
-
-        private Decision decideUntilEnd() {
-            List<Charge> charges = charges(0, enforced);
-            Duration reserved = reservedFor();
-            if (reserved.isZero()) {
-                return taken(
-                        owner.rateLimiter.tryAcquire(PermitRequest.of(charges).withEnd()), null);
+            if (enforced == 1 && first.member() == null && !hasEnd) {
+                return owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits());
             }
-            Hold made = owner.rateLimiter.reserve(charges, reserved);
-            return taken(made.decision(), made);
+            List<Charge> charges = charges(0, enforced);
+            return reservedFor.isZero()
+                    ? taken(
+                            owner.rateLimiter.tryAcquire(
+                                    PermitRequest.of(charges).withEnd()),
+                            null)
+                    : taken(owner.rateLimiter.reserve(charges, reservedFor));
         }
 
-        /** If the call has an end, what is decided after it is undone; cancelling the future takes the call out of its queue. */
+        /** What is decided after the end of the call is undone. Cancelling the future takes a call that waits out of its queue. */
         CompletableFuture<Decision> decideAsync() {
             List<Charge> charges = charges(0, enforced);
+            if (!reservedFor.isZero()) {
+                return owner.rateLimiter
+                        .reserveAsync(charges, reservedFor)
+                        .thenApply(this::taken)
+                        .copy();
+            }
+            PermitRequest request = PermitRequest.of(charges).withEnd();
             boolean waits =
                     charged.stream().anyMatch(one -> !one.limit().maxWait().isZero());
-            PermitRequest request = PermitRequest.of(charges);
-            if (!hasEnd()) {
-                return owner.rateLimiter.acquireAsync(waits ? request.withMaxWait(this::maxWait) : request);
+            CompletableFuture<Decision> asked =
+                    owner.rateLimiter.acquireAsync(waits ? request.withMaxWait(this::maxWait) : request);
+            if (!hasEnd) {
+                return asked;
             }
-            Duration reserved = reservedFor();
-            CompletableFuture<Decision> asked = !reserved.isZero()
-                    ? owner.rateLimiter.reserveAsync(charges, reserved).thenApply(made -> taken(made.decision(), made))
-                    : owner.rateLimiter.acquireAsync((waits ? request.withMaxWait(this::maxWait) : request).withEnd());
-            CompletableFuture<Decision> known = new CompletableFuture<>();
-            asked.whenComplete((decision, failure) -> {
-                if (failure != null) {
-                    known.completeExceptionally(failure);
-                } else {
-                    known.complete(hold == null ? taken(decision, null) : decision);
-                }
-            });
+            CompletableFuture<Decision> known =
+                    asked.thenApply(decision -> taken(decision, null)).copy();
             known.whenComplete((decision, failure) -> {
                 if (waits && known.isCancelled()) {
                     asked.cancel(false);
@@ -171,9 +174,9 @@ record CallLimiter(
             return known;
         }
 
-        private Duration reservedFor() {
+        private static Duration longest(List<Charged> estimated) {
             Duration longest = Duration.ZERO;
-            for (Charged one : charged.subList(0, enforced)) {
+            for (Charged one : estimated) {
                 Duration time = one.limit().cost().reservedFor();
                 longest = time.compareTo(longest) > 0 ? time : longest;
             }
@@ -222,14 +225,12 @@ record CallLimiter(
                     counted = owner.shadow.count(charges(enforced, charged.size()), "a call of " + scope);
                 }
                 Object result = call.rest.proceed();
-                if (waits && hasEnd()) {
+                if (waits) {
                     end(new End(true, result, null), true);
                 }
                 return result;
             } catch (Throwable failure) {
-                if (hasEnd()) {
-                    end(new End(false, null, failure), waits);
-                }
+                end(new End(false, null, failure), waits);
                 throw failure;
             }
         }
@@ -250,20 +251,11 @@ record CallLimiter(
             }
         }
 
-        /** Whether something is to be done when the call has ended. */
-        boolean hasEnd() {
-            for (int i = 0; i < charged.size(); i++) {
-                Charged one = charged.get(i);
-                if (one.limit().refunds()
-                        || one.policy().isInFlight()
-                        || !one.limit().cost().reservedFor().isZero()) {
-                    return true;
-                }
-            }
-            return false;
+        /** Notes a decision. If the call has ended meanwhile, for example because it was cancelled, this is undone. */
+        private Decision taken(Hold made) {
+            return taken(made.decision(), made);
         }
 
-        /** Notes a decision. If the call has ended meanwhile, for example because it was cancelled, this is undone. */
         private Decision taken(Decision decision, @Nullable Hold made) {
             End known;
             synchronized (this) {
@@ -284,6 +276,9 @@ record CallLimiter(
          * @param waits whether to wait for the refund
          */
         void end(End how, boolean waits) {
+            if (!hasEnd) {
+                return;
+            }
             Decision decision;
             synchronized (this) {
                 if (end != null) {
@@ -326,20 +321,12 @@ record CallLimiter(
 
         /** The most that one of its annotations says; -1 if one can't tell. */
         private long actual(Charge charge, End how) {
-            long most = 0;
-            for (Charged one : charged) {
-                if (one.isTo(charge)) {
-                    boolean isEstimate = !one.limit().cost().reservedFor().isZero();
-                    long cost = !isEstimate
+            return charged.stream()
+                    .filter(one -> one.isTo(charge))
+                    .mapToLong(one -> one.limit().cost().reservedFor().isZero()
                             ? one.permits()
-                            : how.isComplete() ? one.limit().cost().actual(call.arguments, how.result()) : -1;
-                    if (cost < 0) {
-                        return cost;
-                    }
-                    most = Math.max(most, cost);
-                }
-            }
-            return most;
+                            : one.limit().cost().actual(call.arguments, how))
+                    .reduce(0, (one, other) -> Math.min(one, other) < 0 ? -1 : Math.max(one, other));
         }
     }
 }

@@ -30,7 +30,7 @@ final class ReactorInvoker {
             Flux<Object> all = again.isFree()
                     ? Flux.from(proceed(again, null))
                     : asked(again).flatMapMany(decision -> answer(again, decision));
-            return again.hasEnd() ? ending(again, all, isOne) : all;
+            return again.hasEnd ? ending(again, all, isOne) : all;
         });
     }
 
