@@ -110,6 +110,8 @@ class InFlightTest {
         return LIMIT
                 - limiter.tryAcquire(PermitRequest.of(config.policies().get("calls"), PartitionKey.of("127.0.0.1"), 0)
                                 .withLook())
+                        .outcomes()
+                        .get(0)
                         .remaining();
     }
 
@@ -209,7 +211,10 @@ class InFlightTest {
         start(kind, RULES + "limiter.rules.api.wait = 30s\n");
         List<CompletableFuture<HttpResponse<Void>>> running = waiting(LIMIT * 2);
         ways.awaitRunning(LIMIT);
-        Await.until(Duration.ofSeconds(20), "the others wait", () -> limiter.monitor().waiting() == LIMIT);
+        Await.until(
+                Duration.ofSeconds(20),
+                "the others wait",
+                () -> limiter.monitor().waiting() == LIMIT);
         go(running);
         assertEquals(LIMIT, ways.most());
     }

@@ -134,6 +134,31 @@ class SettleTest {
                         .orElse(""));
     }
 
+    /** In whatever part of a request, under whatever name. */
+    @ParameterizedTest
+    @EnumSource
+    void whatAClientSendsIsNotItsCost(Container.Kind kind) {
+        for (String rules : List.of(BY_ATTRIBUTE, BY_HEADER)) {
+            start(kind, rules);
+            for (String path : List.of("/answer", "/async", "/forward", "/async-dispatch")) {
+                assertCosts(
+                        500,
+                        path + "?tokens-used=0&X-Used-Tokens=0",
+                        "tokens-used",
+                        "0",
+                        "X-Used-Tokens",
+                        "0",
+                        "Cookie",
+                        "tokens-used=0; X-Used-Tokens=0",
+                        "Trailer",
+                        "X-Used-Tokens");
+            }
+            assertCosts(500, "/answer;tokens-used=0;X-Used-Tokens=0");
+            server.close();
+            server = null;
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void aClientThatDisconnects(Container.Kind kind) throws Exception {
