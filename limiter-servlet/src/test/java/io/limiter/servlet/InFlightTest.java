@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
@@ -20,11 +21,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +44,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class InFlightTest {
     private static final int LIMIT = 8;
     private static final int ROUNDS = Repeats.of(5, 1_000);
+    private static final int AT_ONCE = 10;
+    /** Not enough for all rounds at once. */
+    private static final int MANY = 20;
+
     private static final String RULES = """
             limiter.policies.calls.limits = 8 concurrent
             limiter.rules.api.path = /*
@@ -49,6 +58,7 @@ class InFlightTest {
     Path directory;
 
     private final WaysToEnd ways = new WaysToEnd();
+    private final Map<String, AtomicInteger> served = new ConcurrentHashMap<>();
     private RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
     private final CountDownLatch go = new CountDownLatch(1);
     private final ExecutorService clients = Executors.newCachedThreadPool();
@@ -107,8 +117,9 @@ class InFlightTest {
     }
 
     private long inUse() {
-        return LIMIT
-                - limiter.tryAcquire(PermitRequest.of(config.policies().get("calls"), PartitionKey.of("127.0.0.1"), 0)
+        Policy calls = config.policies().get("calls");
+        return calls.limits().get(0).permits()
+                - limiter.tryAcquire(PermitRequest.of(calls, PartitionKey.of("127.0.0.1"), 0)
                                 .withLook())
                         .outcomes()
                         .get(0)
@@ -116,7 +127,11 @@ class InFlightTest {
     }
 
     private void awaitNone() {
-        Await.until(Duration.ofSeconds(30), "no call in flight", () -> inUse() == 0);
+        try {
+            Await.until(Duration.ofSeconds(30), "no call in flight", () -> inUse() == 0);
+        } catch (AssertionError left) {
+            throw new AssertionError(inUse() + " in use, " + ways + " run", left);
+        }
         assertEquals(0, limiter.monitor().inFlight("calls"));
     }
 
@@ -140,38 +155,47 @@ class InFlightTest {
             limiter.close();
             limiter = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
         }
-        start(kind, RULES);
-        int served = 0;
+        start(kind, RULES.replace("8 concurrent", MANY + " concurrent"));
+        Semaphore next = new Semaphore(AT_ONCE);
+        List<CompletableFuture<Void>> rounds = new ArrayList<>();
         for (int round = 0; round < ROUNDS; round++) {
-            List<CompletableFuture<Integer>> all = new ArrayList<>();
-            for (String path : WaysToEnd.PATHS) {
-                all.add(WebServer.CLIENT
-                        .sendAsync(server.request(path).build(), HttpResponse.BodyHandlers.discarding())
-                        .handle((response, reset) -> response == null ? 0 : response.statusCode()));
-            }
-            for (boolean stays : List.of(true, false)) {
-                all.add(CompletableFuture.supplyAsync(
-                        () -> {
-                            WaysToEnd.read(server.port(), stays);
-                            return 0;
-                        },
-                        clients));
-            }
-            for (CompletableFuture<Integer> one : all) {
-                int status = one.orTimeout(60, TimeUnit.SECONDS).join();
-                served += status != 429 ? 1 : 0;
-            }
+            next.acquireUninterruptibly();
+            rounds.add(round().whenComplete((done, failed) -> next.release()));
         }
+        rounds.forEach(CompletableFuture::join);
         awaitNone();
-        assertTrue(ways.most() <= LIMIT, ways.most() + " at once");
-        assertTrue(served > ROUNDS * WaysToEnd.PATHS.size() / 4, served + " served");
+        assertTrue(ways.most() <= MANY, ways.most() + " at once");
+        assertEquals(WaysToEnd.PATHS.size() + 1, served.size(), served::toString);
         for (String path : WaysToEnd.PATHS) {
+            assertTrue(served.get(path).get() >= ROUNDS / 20, served::toString);
             assertTrue(status(path) != 429, path);
             awaitNone();
         }
         System.out.printf(
-                "%s, %s: %d rounds, %d requests served, at most %d of %d at once%n",
-                kind, onRedis ? "Redis" : "in process", ROUNDS, served, ways.most(), LIMIT);
+                "%s, %s: %d rounds, at most %d of %d at once; served: %s%n",
+                kind, onRedis ? "Redis" : "in process", ROUNDS, ways.most(), MANY, served);
+    }
+
+    /** A request of each kind, all at once. */
+    private CompletableFuture<Void> round() {
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (String path : WaysToEnd.PATHS) {
+            all.add(WebServer.CLIENT
+                    .sendAsync(server.request(path).build(), HttpResponse.BodyHandlers.discarding())
+                    .orTimeout(60, TimeUnit.SECONDS)
+                    .handle((response, reset) -> count(path, response == null ? 0 : response.statusCode())));
+        }
+        for (boolean stays : List.of(true, false)) {
+            all.add(CompletableFuture.runAsync(() -> count("/stream", WaysToEnd.read(server.port(), stays)), clients));
+        }
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
+    }
+
+    private Void count(String path, int status) {
+        if (status != 429) {
+            served.computeIfAbsent(path, none -> new AtomicInteger()).incrementAndGet();
+        }
+        return null;
     }
 
     @ParameterizedTest

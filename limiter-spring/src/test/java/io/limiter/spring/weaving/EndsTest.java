@@ -233,9 +233,7 @@ class EndsTest {
                     () -> model.neverMono()
                             .timeout(Duration.ofMillis(1), Mono.just(1))
                             .block(),
-                    () -> model.neverMono()
-                            .subscribe(none -> {}, denied -> {})
-                            .dispose(),
+                    () -> model.neverMono().subscribe(none -> {}, denied -> {}).dispose(),
                     () -> model.neverMono().toFuture().cancel(true),
                     model::shadow);
             List<Future<?>> all = new ArrayList<>();
