@@ -78,18 +78,11 @@ record CallLimiter(
         private final int enforced;
         /** How long its estimates are reserved; zero if it has none. */
         private final Duration reservedFor;
-        /** Whether something is to be done when the call has ended. */
-        final boolean hasEnd;
+        /** How the call ended; null if nothing is to be done then. What is decided after it is undone at once. */
+        private final @Nullable CompletableFuture<End> ended;
 
         /** Gets the decision; null if nobody observes calls. */
         private final @Nullable Consumer<? super Decision> observed;
-
-        /** What was decided. */
-        private @Nullable Decision taken;
-
-        private @Nullable Hold hold;
-        private @Nullable End end;
-        private List<CompletableFuture<Decision>> counted = List.of();
 
         /** A call with at least one charge. */
         ChargedCall(MethodCall call, List<Charged> charged) {
@@ -100,11 +93,17 @@ record CallLimiter(
             this.call = call;
             this.charged = charged;
             this.enforced = first;
-            this.reservedFor = longest(charged.subList(0, first));
-            this.hasEnd = !reservedFor.isZero()
-                    || charged.stream()
-                            .anyMatch(
-                                    one -> one.limit().refunds() || one.policy().isInFlight());
+            Duration longest = Duration.ZERO;
+            boolean hasEnd = false;
+            // Without what a stream costs, because each call comes here.
+            for (int i = 0; i < charged.size(); i++) {
+                Charged one = charged.get(i);
+                Duration time = one.limit().cost().reservedFor();
+                longest = time.compareTo(longest) > 0 ? time : longest;
+                hasEnd |= !time.isZero() || one.limit().refunds() || one.policy().isInFlight();
+            }
+            this.reservedFor = longest;
+            this.ended = hasEnd ? new CompletableFuture<>() : null;
             this.observed = owner.observer == null ? null : owner.observer.begin();
         }
 
@@ -135,7 +134,7 @@ record CallLimiter(
 
         private Decision decide() {
             Charged first = charged.get(0);
-            if (enforced == 1 && first.member() == null && !hasEnd) {
+            if (enforced == 1 && first.member() == null && ended == null) {
                 return owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits());
             }
             List<Charge> charges = charges(0, enforced);
@@ -147,7 +146,7 @@ record CallLimiter(
                     : taken(owner.rateLimiter.reserve(charges, reservedFor));
         }
 
-        /** What is decided after the end of the call is undone. Cancelling the future takes a call that waits out of its queue. */
+        /** Cancelling the future takes a call that waits out of its queue. */
         CompletableFuture<Decision> decideAsync() {
             List<Charge> charges = charges(0, enforced);
             if (!reservedFor.isZero()) {
@@ -161,7 +160,7 @@ record CallLimiter(
                     charged.stream().anyMatch(one -> !one.limit().maxWait().isZero());
             CompletableFuture<Decision> asked =
                     owner.rateLimiter.acquireAsync(waits ? request.withMaxWait(this::maxWait) : request);
-            if (!hasEnd) {
+            if (ended == null) {
                 return asked;
             }
             CompletableFuture<Decision> known =
@@ -172,15 +171,6 @@ record CallLimiter(
                 }
             });
             return known;
-        }
-
-        private static Duration longest(List<Charged> estimated) {
-            Duration longest = Duration.ZERO;
-            for (Charged one : estimated) {
-                Duration time = one.limit().cost().reservedFor();
-                longest = time.compareTo(longest) > 0 ? time : longest;
-            }
-            return longest;
         }
 
         private Duration maxWait(Charge charge) {
@@ -222,15 +212,17 @@ record CallLimiter(
                     observe(decision);
                 }
                 if (enforced < charged.size()) {
-                    counted = owner.shadow.count(charges(enforced, charged.size()), "a call of " + scope);
+                    owner.shadow
+                            .count(charges(enforced, charged.size()), "a call of " + scope)
+                            .forEach(one -> one.thenAccept(counted -> taken(counted, null)));
                 }
                 Object result = call.rest.proceed();
                 if (waits) {
-                    end(new End(true, result, null), true);
+                    end(new End(true, result, null, true));
                 }
                 return result;
             } catch (Throwable failure) {
-                end(new End(false, null, failure), waits);
+                end(new End(false, null, failure, waits));
                 throw failure;
             }
         }
@@ -251,52 +243,34 @@ record CallLimiter(
             }
         }
 
-        /** Notes a decision. If the call has ended meanwhile, for example because it was cancelled, this is undone. */
-        private Decision taken(Hold made) {
-            return taken(made.decision(), made);
+        /** Whether something is to be done when the call has ended. */
+        boolean hasEnd() {
+            return ended != null;
         }
 
+        /** Notes what is to be undone or settled at the end. */
         private Decision taken(Decision decision, @Nullable Hold made) {
-            End known;
-            synchronized (this) {
-                taken = decision;
-                hold = made;
-                known = end;
-            }
-            if (known != null) {
-                finish(decision, known, false);
+            if (ended != null && decision.allowed()) {
+                ended.thenAccept(how -> finish(decision, made, how));
             }
             return decision;
+        }
+
+        private Decision taken(Hold made) {
+            return taken(made.decision(), made);
         }
 
         /**
          * The call has ended: frees its permits in flight, settles its estimates, and refunds what its failure refunds. Only the first
          * end counts. Never throws, so that a failure reaches the caller.
-         *
-         * @param waits whether to wait for the refund
          */
-        void end(End how, boolean waits) {
-            if (!hasEnd) {
-                return;
+        void end(End how) {
+            if (ended != null) {
+                ended.complete(how);
             }
-            Decision decision;
-            synchronized (this) {
-                if (end != null) {
-                    return;
-                }
-                end = how;
-                decision = taken;
-            }
-            if (decision != null) {
-                finish(decision, how, waits);
-            }
-            counted.forEach(one -> one.thenAccept(known -> finish(known, how, false)));
         }
 
-        private void finish(Decision decision, End how, boolean waits) {
-            if (!decision.allowed()) {
-                return;
-            }
+        private void finish(Decision decision, @Nullable Hold hold, End how) {
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
             // configured ones. All annotations with one charge must refund it.
             Throwable failure = how.failure();
@@ -305,11 +279,11 @@ record CallLimiter(
                             .filter(one -> one.isTo(charge))
                             .allMatch(one -> one.limit().refundsOn(failure));
             try {
-                if (hold != null && decision == taken) {
+                if (hold != null) {
                     owner.rateLimiter.settleAsync(hold, charge -> back.test(charge) ? 0 : actual(charge, how));
                 } else if (failure != null && decision.charges().stream().anyMatch(back)) {
                     CompletionStage<Boolean> given = owner.rateLimiter.refundAsync(List.of(decision), back);
-                    if (waits) {
+                    if (how.waits()) {
                         given.toCompletableFuture().join();
                     }
                 }

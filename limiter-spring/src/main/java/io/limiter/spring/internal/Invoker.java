@@ -81,7 +81,7 @@ interface Invoker {
         asked.whenComplete((decision, failure) -> {
             if (promised.isDone()) {
                 // Cancelled: the method must not run any more. The permits stay spent.
-                call.end(End.GIVEN_UP, false);
+                call.end(End.GIVEN_UP);
                 return;
             }
             if (failure != null) {
@@ -114,7 +114,7 @@ interface Invoker {
     }
 
     private static CompletionStage<?> ending(ChargedCall call, CompletionStage<?> stage) {
-        if (!call.hasEnd) {
+        if (!call.hasEnd()) {
             return stage;
         }
         CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
@@ -126,7 +126,7 @@ interface Invoker {
     @SuppressWarnings("FutureReturnValueIgnored") // as above
     private static void join(CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, ChargedCall call) {
         stage.whenComplete((value, failure) -> {
-            call.end(new End(failure == null, value, failure), false);
+            call.end(new End(failure == null, value, failure, false));
             if (failure == null) {
                 promised.complete(value);
                 return;
