@@ -65,9 +65,8 @@ final class Admission implements HeldRequests.Waiting {
                 rejections.writeQuota(decision, request, response);
             }
             ledger.allow();
-            List<CompletableFuture<Decision>> counted = shadows.isEmpty() ? List.of() : http.countShadows(shadows);
-            if (shadows.stream().anyMatch(charge -> charge.policy().isInFlight())) {
-                ledger.note(counted);
+            if (!shadows.isEmpty()) {
+                ledger.note(http.countShadows(shadows));
             }
             return true;
         }
@@ -97,13 +96,15 @@ final class Admission implements HeldRequests.Waiting {
             return;
         }
         ServletLedger ledger = ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter());
-        Decision waited = held.decision();
-        ledger.note(waited, waited == null ? List.of() : waited.charges());
-        rules.apply(waited, ledger, held.shadowed, request, response);
         // It may be held once more, and is then recognized by its dispatch.
         FirstDispatch current = new FirstDispatch(request);
-        try {
+        // The end of this dispatch is that of what it has waited for, whatever the rules in force do.
+        FilterChain rest = (same, answer) -> {
+            rules.apply(ledger.note(held.decision()), ledger, held.shadowed, request, response);
             proceed(rules, all, current, response, chain);
+        };
+        try {
+            ledger.run(rest, request, response);
         } finally {
             current.end();
         }
@@ -263,8 +264,7 @@ final class Admission implements HeldRequests.Waiting {
             }
         }
         if (!isHeld) {
-            ledger.note(answer.join(), due);
-            return rules.apply(answer.join(), ledger, counted, request, response);
+            return rules.apply(ledger.note(answer.join()), ledger, counted, request, response);
         }
         hold(answer, counted);
         return false;
@@ -280,7 +280,7 @@ final class Admission implements HeldRequests.Waiting {
                 due.size() == 1 && first.isPlain() && !first.policy().isInFlight()
                         ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
                         : http.limiter().tryAcquire(PermitRequest.of(due).withEnd());
-        ledger.note(decision, due);
+        ledger.note(decision);
         return decision;
     }
 
@@ -333,8 +333,10 @@ final class Admission implements HeldRequests.Waiting {
                                     .withMaxWait(charges::maxWait)
                                     .withEnd())
                     : http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
-            // A client that has gone leaves the queue.
-            answer.whenComplete((decision, gone) -> asking.cancel(false));
+            if (reserved == null) {
+                // A client that has gone leaves the queue. A reservation does not wait, and is settled when it is made.
+                answer.whenComplete((decision, gone) -> asking.cancel(false));
+            }
             asking.whenComplete((decision, failure) -> {
                 if (failure != null) {
                     answer.completeExceptionally(failure);

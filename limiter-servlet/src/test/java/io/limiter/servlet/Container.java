@@ -28,6 +28,12 @@ public interface Container extends AutoCloseable {
 
     Container errorPage(int status, String location);
 
+    /** How long a connection may be without progress. */
+    Container idleTimeout(int millis);
+
+    /** Stops and starts the application, and keeps the server. */
+    void redeploy() throws Exception;
+
     Container start();
 
     int port();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.InFlight;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
@@ -100,6 +101,38 @@ class ExplainTest {
                 "false: limiter.exempt has the caller", why(RequestSample.of("GET", "/api/x", "198.51.100.7"), "api"));
         assertEquals(
                 "false: limiter.rules.api.exempt has the caller", why(API.withUser("root", Set.of(), Map.of()), "api"));
+    }
+
+    @Test
+    void whatIsHeldUntilTheEnd() {
+        Limiter held = Limiter.of(WebServer.config("""
+                limiter.policies.calls.limits = 1 concurrent
+                limiter.rules.calls.path = /*
+                limiter.rules.calls.policy = calls
+                limiter.policies.tokens.limits = 100/1h fixed
+                limiter.policies.tokens.holds = 10
+                limiter.rules.tokens.path = /*
+                limiter.rules.tokens.policy = tokens
+                limiter.rules.tokens.cost = 30
+                limiter.rules.tokens.settle = attribute:used
+                """), rateLimiter);
+        RateLimitFilter both = new RateLimitFilter(held);
+        Explanation explained = both.explain(API);
+        assertTrue(explained.admitted(), explained::toString);
+        assertEquals(
+                "it matches; permits in flight are held until the response has ended",
+                rule(explained, "calls").why());
+        assertEquals(
+                "it matches; the cost is an estimate until the response has ended, then attribute:used",
+                rule(explained, "tokens").why());
+        InFlight call = rateLimiter.enter(held.policies().get("calls"), PartitionKey.of("192.0.2.1"), 1);
+        explained = both.explain(API);
+        assertEquals(429, explained.status());
+        assertEquals("unknown", explained.retryAfter());
+        assertTrue(explained.reason().contains("by its limit 1 concurrent"), explained::toString);
+        call.close();
+        assertTrue(both.explain(API).admitted());
+        held.close();
     }
 
     @Test

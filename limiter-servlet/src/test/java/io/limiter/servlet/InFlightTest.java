@@ -6,67 +6,60 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import jakarta.servlet.AsyncContext;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A permit of a call in flight is held until the response has ended, in whatever way, and is free once afterwards. */
 class InFlightTest {
     private static final int LIMIT = 8;
-    private static final int ROUNDS = Repeats.of(12, 1_000);
+    private static final int ROUNDS = Repeats.of(5, 1_000);
+    private static final int AT_ONCE = 10;
+    /** Not enough for all rounds at once. */
+    private static final int MANY = 20;
+
     private static final String RULES = """
             limiter.policies.calls.limits = 8 concurrent
             limiter.rules.api.path = /*
             limiter.rules.api.policy = calls
             """;
 
-    /** What clients ask for in a round; all of them at once. */
-    private static final List<String> PATHS = List.of(
-            "/answer",
-            "/error",
-            "/throw",
-            "/forward",
-            "/include",
-            "/async",
-            "/async-dispatch",
-            "/async-timeout",
-            "/async-throw",
-            "/stream");
-
     @TempDir
     Path directory;
 
-    private final RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
-    private final AtomicInteger running = new AtomicInteger();
-    private final AtomicInteger most = new AtomicInteger();
+    private final WaysToEnd ways = new WaysToEnd();
+    private final Map<String, AtomicInteger> served = new ConcurrentHashMap<>();
+    private RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
     private final CountDownLatch go = new CountDownLatch(1);
     private final ExecutorService clients = Executors.newCachedThreadPool();
     private LimiterConfig config = WebServer.config(RULES);
@@ -83,9 +76,9 @@ class InFlightTest {
 
     private void start(Container.Kind kind, String rules) {
         config = WebServer.config(rules);
-        server = kind.make(directory)
-                .filter("limiter", WebServer.limiter(limiter, rules))
-                .servlet("/answer", this::answer)
+        server = ways.on(
+                        kind.make(directory).filter("limiter", WebServer.limiter(limiter, rules)),
+                        (request, response) -> Thread.yield())
                 .servlet("/wait", (request, response) -> awaitGo())
                 .servlet("/wait-async", (request, response) -> {
                     AsyncContext async = request.startAsync();
@@ -96,50 +89,23 @@ class InFlightTest {
                             },
                             clients);
                 })
-                .servlet("/error", (request, response) -> response.sendError(503))
-                .servlet("/throw", (request, response) -> {
-                    throw new ServletException("on purpose");
-                })
-                .servlet(
-                        "/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/answer").forward(request, response))
-                .servlet(
-                        "/include",
-                        (request, response) ->
-                                request.getRequestDispatcher("/answer").include(request, response))
-                .servlet("/async", (request, response) -> {
-                    AsyncContext async = request.startAsync();
-                    CompletableFuture.runAsync(async::complete);
-                })
-                .servlet(
-                        "/async-dispatch",
-                        (request, response) -> request.startAsync().dispatch("/answer"))
-                .servlet(
-                        "/async-timeout",
-                        (request, response) -> request.startAsync().setTimeout(20))
-                .servlet("/async-throw", (request, response) -> {
-                    if (request.getAttribute("again") != null) {
-                        throw new ServletException("on purpose");
-                    }
-                    request.setAttribute("again", true);
-                    request.startAsync().dispatch("/async-throw");
-                })
-                .servlet("/stream", InFlightTest::stream)
                 .start();
     }
 
-    private void answer(HttpServletRequest request, HttpServletResponse response) {
-        most.accumulateAndGet(running.incrementAndGet(), Math::max);
-        Thread.yield();
-        running.decrementAndGet();
+    /** Requests that are in flight until {@link #go}, at the same time. */
+    private List<CompletableFuture<HttpResponse<Void>>> waiting(int number) {
+        return IntStream.range(0, number)
+                .mapToObj(i -> WebServer.CLIENT.sendAsync(
+                        server.request(i % 2 == 0 ? "/wait" : "/wait-async").build(),
+                        HttpResponse.BodyHandlers.discarding()))
+                .toList();
     }
 
-    private static void stream(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        // More than the buffers of a connection take.
-        for (int i = 0; i < 100; i++) {
-            response.getOutputStream().write(new byte[64_000]);
-        }
+    private void go(List<CompletableFuture<HttpResponse<Void>>> waiting) {
+        go.countDown();
+        waiting.forEach(one ->
+                assertEquals(200, one.orTimeout(60, TimeUnit.SECONDS).join().statusCode()));
+        awaitNone();
     }
 
     private void awaitGo() {
@@ -151,14 +117,21 @@ class InFlightTest {
     }
 
     private long inUse() {
-        return LIMIT
-                - limiter.tryAcquire(PermitRequest.of(config.policies().get("calls"), PartitionKey.of("127.0.0.1"), 0)
+        Policy calls = config.policies().get("calls");
+        return calls.limits().get(0).permits()
+                - limiter.tryAcquire(PermitRequest.of(calls, PartitionKey.of("127.0.0.1"), 0)
                                 .withLook())
+                        .outcomes()
+                        .get(0)
                         .remaining();
     }
 
     private void awaitNone() {
-        Await.until(Duration.ofSeconds(30), "no call in flight", () -> inUse() == 0);
+        try {
+            Await.until(Duration.ofSeconds(30), "no call in flight", () -> inUse() == 0);
+        } catch (AssertionError left) {
+            throw new AssertionError(inUse() + " in use, " + ways + " run", left);
+        }
         assertEquals(0, limiter.monitor().inFlight("calls"));
     }
 
@@ -170,69 +143,67 @@ class InFlightTest {
                 .statusCode();
     }
 
-    /** A client that reads some of a response, slowly, and leaves or stays until its end. */
-    private void read(boolean stays) {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-            socket.setSoTimeout(30_000);
-            socket.getOutputStream()
-                    .write("GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-                            .getBytes(StandardCharsets.US_ASCII));
-            InputStream in = socket.getInputStream();
-            byte[] some = new byte[8_000];
-            for (int i = 0; in.read(some) >= 0 && (stays || i < 3); i++) {
-                Thread.yield();
-            }
-        } catch (IOException reset) {
-            // The server may have closed it.
-        }
+    static Stream<Arguments> everywhere() {
+        return Stream.of(Container.Kind.values())
+                .flatMap(kind -> Stream.of(Arguments.of(kind, false), Arguments.of(kind, true)));
     }
 
     @ParameterizedTest
-    @EnumSource
-    void everyWayToEndAtOnce(Container.Kind kind) {
-        start(kind, RULES);
-        int served = 0;
-        for (int round = 0; round < ROUNDS; round++) {
-            List<CompletableFuture<Integer>> all = new ArrayList<>();
-            for (String path : PATHS) {
-                all.add(WebServer.CLIENT
-                        .sendAsync(server.request(path).build(), HttpResponse.BodyHandlers.discarding())
-                        .handle((response, reset) -> response == null ? 0 : response.statusCode()));
-            }
-            for (boolean stays : List.of(true, false)) {
-                all.add(CompletableFuture.supplyAsync(
-                        () -> {
-                            read(stays);
-                            return 0;
-                        },
-                        clients));
-            }
-            assertTrue(inUse() <= LIMIT, "never above the limit");
-            for (CompletableFuture<Integer> one : all) {
-                int status = one.orTimeout(60, TimeUnit.SECONDS).join();
-                served += status != 429 ? 1 : 0;
-            }
+    @MethodSource("everywhere")
+    void everyWayToEndAtOnce(Container.Kind kind, boolean onRedis) {
+        if (onRedis) {
+            limiter.close();
+            limiter = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
         }
+        start(kind, RULES.replace("8 concurrent", MANY + " concurrent"));
+        Semaphore next = new Semaphore(AT_ONCE);
+        List<CompletableFuture<Void>> rounds = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            next.acquireUninterruptibly();
+            rounds.add(round().whenComplete((done, failed) -> next.release()));
+        }
+        rounds.forEach(CompletableFuture::join);
         awaitNone();
-        assertTrue(most.get() <= LIMIT, most + " at once");
-        assertTrue(served > ROUNDS * PATHS.size() / 4, served + " served");
-        for (String path : PATHS) {
+        assertTrue(ways.most() <= MANY, ways.most() + " at once");
+        assertEquals(WaysToEnd.PATHS.size() + 1, served.size(), served::toString);
+        for (String path : WaysToEnd.PATHS) {
+            assertTrue(served.get(path).get() >= ROUNDS / 20, served::toString);
             assertTrue(status(path) != 429, path);
             awaitNone();
         }
+        System.out.printf(
+                "%s, %s: %d rounds, at most %d of %d at once; served: %s%n",
+                kind, onRedis ? "Redis" : "in process", ROUNDS, ways.most(), MANY, served);
+    }
+
+    /** A request of each kind, all at once. */
+    private CompletableFuture<Void> round() {
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (String path : WaysToEnd.PATHS) {
+            all.add(WebServer.CLIENT
+                    .sendAsync(server.request(path).build(), HttpResponse.BodyHandlers.discarding())
+                    .orTimeout(60, TimeUnit.SECONDS)
+                    .handle((response, reset) -> count(path, response == null ? 0 : response.statusCode())));
+        }
+        for (boolean stays : List.of(true, false)) {
+            all.add(CompletableFuture.runAsync(() -> count("/stream", WaysToEnd.read(server.port(), stays)), clients));
+        }
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
+    }
+
+    private Void count(String path, int status) {
+        if (status != 429) {
+            served.computeIfAbsent(path, none -> new AtomicInteger()).incrementAndGet();
+        }
+        return null;
     }
 
     @ParameterizedTest
     @EnumSource
     void itIsHeldUntilTheResponseHasEnded(Container.Kind kind) {
         start(kind, RULES);
-        List<CompletableFuture<HttpResponse<Void>>> running = new ArrayList<>();
-        for (int i = 0; i < LIMIT; i++) {
-            running.add(WebServer.CLIENT.sendAsync(
-                    server.request(i % 2 == 0 ? "/wait" : "/wait-async").build(),
-                    HttpResponse.BodyHandlers.discarding()));
-        }
-        Await.until(Duration.ofSeconds(20), "all run", () -> inUse() == LIMIT);
+        List<CompletableFuture<HttpResponse<Void>>> running = waiting(LIMIT);
+        ways.awaitRunning(LIMIT);
         HttpResponse<String> denied = server.get("/answer");
         assertEquals(429, denied.statusCode());
         assertFalse(denied.headers().firstValue("Retry-After").isPresent(), denied.headers()::toString);
@@ -241,10 +212,7 @@ class InFlightTest {
                 denied.headers().firstValue("RateLimit-Policy").orElse(""));
         assertEquals("\"calls\";r=0", denied.headers().firstValue("RateLimit").orElse(""));
         assertTrue(denied.body().contains("Try again when another request has ended."), denied.body());
-        go.countDown();
-        running.forEach(one ->
-                assertEquals(200, one.orTimeout(60, TimeUnit.SECONDS).join().statusCode()));
-        awaitNone();
+        go(running);
         assertEquals(200, server.get("/answer").statusCode());
     }
 
@@ -252,53 +220,37 @@ class InFlightTest {
     @Test
     void besideARate() {
         start(Container.Kind.TOMCAT, RULES.replace("8 concurrent", "8 concurrent, 2/1h fixed"));
-        List<CompletableFuture<HttpResponse<Void>>> running = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            running.add(WebServer.CLIENT.sendAsync(
-                    server.request("/wait").build(), HttpResponse.BodyHandlers.discarding()));
-        }
-        Await.until(Duration.ofSeconds(20), "both run", () -> limiter.monitor().inFlight("calls") == 2);
+        List<CompletableFuture<HttpResponse<Void>>> running = waiting(2);
+        ways.awaitRunning(2);
         HttpResponse<String> denied = server.get("/answer");
         assertEquals(429, denied.statusCode());
         assertTrue(denied.headers().firstValue("Retry-After").isPresent(), denied.headers()::toString);
         assertEquals(2, limiter.monitor().inFlight("calls"), "a denied request holds nothing");
-        go.countDown();
-        running.forEach(one ->
-                assertEquals(200, one.orTimeout(60, TimeUnit.SECONDS).join().statusCode()));
-        Await.until(Duration.ofSeconds(20), "none", () -> limiter.monitor().inFlight("calls") == 0);
+        go(running);
     }
 
     @ParameterizedTest
     @EnumSource
     void requestsThatWait(Container.Kind kind) {
         start(kind, RULES + "limiter.rules.api.wait = 30s\n");
-        List<CompletableFuture<HttpResponse<Void>>> running = new ArrayList<>();
-        for (int i = 0; i < LIMIT * 2; i++) {
-            running.add(WebServer.CLIENT.sendAsync(
-                    server.request(i % 2 == 0 ? "/wait" : "/wait-async").build(),
-                    HttpResponse.BodyHandlers.discarding()));
-        }
-        Await.until(Duration.ofSeconds(20), "all run", () -> inUse() == LIMIT);
-        go.countDown();
-        running.forEach(one ->
-                assertEquals(200, one.orTimeout(60, TimeUnit.SECONDS).join().statusCode()));
-        awaitNone();
+        List<CompletableFuture<HttpResponse<Void>>> running = waiting(LIMIT * 2);
+        ways.awaitRunning(LIMIT);
+        Await.until(
+                Duration.ofSeconds(20),
+                "the others wait",
+                () -> limiter.monitor().waiting() == LIMIT);
+        go(running);
+        assertEquals(LIMIT, ways.most());
     }
 
     @ParameterizedTest
     @EnumSource
     void aShadowRuleHoldsAndDeniesNothing(Container.Kind kind) {
         start(kind, RULES + "limiter.rules.api.shadow = true\n");
-        List<CompletableFuture<HttpResponse<Void>>> running = new ArrayList<>();
-        for (int i = 0; i < LIMIT + 2; i++) {
-            running.add(WebServer.CLIENT.sendAsync(
-                    server.request("/wait").build(), HttpResponse.BodyHandlers.discarding()));
-        }
-        Await.until(Duration.ofSeconds(20), "some run", () -> inUse() == LIMIT);
-        go.countDown();
-        running.forEach(one ->
-                assertEquals(200, one.orTimeout(60, TimeUnit.SECONDS).join().statusCode()));
-        awaitNone();
+        List<CompletableFuture<HttpResponse<Void>>> running = waiting(LIMIT + 2);
+        ways.awaitRunning(LIMIT + 2);
+        assertEquals(LIMIT, inUse());
+        go(running);
     }
 
     /** All in one: rates that are given back, estimates, and calls in flight. */

@@ -52,6 +52,18 @@ public final class JettyServer implements Container {
     }
 
     @Override
+    public JettyServer idleTimeout(int millis) {
+        connector.setIdleTimeout(millis);
+        return this;
+    }
+
+    @Override
+    public void redeploy() throws Exception {
+        context.stop();
+        context.start();
+    }
+
+    @Override
     public JettyServer start() {
         context.setErrorHandler(errors);
         server.addConnector(connector);

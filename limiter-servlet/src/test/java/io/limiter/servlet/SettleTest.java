@@ -14,8 +14,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import jakarta.servlet.AsyncContext;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.net.InetAddress;
@@ -66,65 +64,13 @@ class SettleTest {
 
     private void start(Container.Kind kind, String rules) {
         config = WebServer.config(rules);
-        server = kind.make(directory)
-                .filter("limiter", WebServer.limiter(limiter, rules))
-                .servlet("/answer", SettleTest::answer)
+        server = new WaysToEnd()
+                .on(kind.make(directory).filter("limiter", WebServer.limiter(limiter, rules)), SettleTest::use)
                 .servlet("/left", (request, response) -> {
                     use(request, response);
                     response.getWriter().print(left());
                 })
-                .servlet("/error", (request, response) -> {
-                    use(request, response);
-                    response.sendError(503);
-                })
-                .servlet("/throw", (request, response) -> {
-                    use(request, response);
-                    throw new ServletException("on purpose");
-                })
-                .servlet(
-                        "/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/answer").forward(request, response))
-                .servlet(
-                        "/include",
-                        (request, response) ->
-                                request.getRequestDispatcher("/answer").include(request, response))
-                .servlet("/async", (request, response) -> {
-                    AsyncContext async = request.startAsync();
-                    CompletableFuture.runAsync(() -> {
-                        use(request, response);
-                        async.complete();
-                    });
-                })
-                .servlet(
-                        "/async-dispatch",
-                        (request, response) -> request.startAsync().dispatch("/answer"))
-                .servlet("/async-timeout", (request, response) -> {
-                    use(request, response);
-                    request.startAsync().setTimeout(50);
-                })
-                .servlet("/async-throw", (request, response) -> {
-                    if (request.getAttribute("again") != null) {
-                        throw new ServletException("on purpose");
-                    }
-                    request.setAttribute("again", true);
-                    use(request, response);
-                    request.startAsync().dispatch("/async-throw");
-                })
-                .servlet("/stream", (request, response) -> {
-                    try {
-                        for (int i = 0; i < 100_000; i++) {
-                            response.getOutputStream().write(new byte[64_000]);
-                        }
-                    } finally {
-                        use(request, response);
-                    }
-                })
                 .start();
-    }
-
-    private static void answer(HttpServletRequest request, HttpServletResponse response) {
-        use(request, response);
     }
 
     /** What an application does that knows what a call has cost. */
@@ -162,16 +108,7 @@ class SettleTest {
     @EnumSource
     void everyWayToEnd(Container.Kind kind) {
         start(kind, BY_ATTRIBUTE);
-        for (String path : List.of(
-                "/answer",
-                "/error",
-                "/throw",
-                "/forward",
-                "/include",
-                "/async",
-                "/async-dispatch",
-                "/async-timeout",
-                "/async-throw")) {
+        for (String path : WaysToEnd.PATHS) {
             assertCosts(120, path + "?used=120");
             assertCosts(700, path + "?used=700");
             // Nobody knows: the estimate stays.
@@ -197,11 +134,36 @@ class SettleTest {
                         .orElse(""));
     }
 
+    /** In whatever part of a request, under whatever name. */
+    @ParameterizedTest
+    @EnumSource
+    void whatAClientSendsIsNotItsCost(Container.Kind kind) {
+        for (String rules : List.of(BY_ATTRIBUTE, BY_HEADER)) {
+            start(kind, rules);
+            for (String path : List.of("/answer", "/async", "/forward", "/async-dispatch")) {
+                assertCosts(
+                        500,
+                        path + "?tokens-used=0&X-Used-Tokens=0",
+                        "tokens-used",
+                        "0",
+                        "X-Used-Tokens",
+                        "0",
+                        "Cookie",
+                        "tokens-used=0; X-Used-Tokens=0",
+                        "Trailer",
+                        "X-Used-Tokens");
+            }
+            assertCosts(500, "/answer;tokens-used=0;X-Used-Tokens=0");
+            server.close();
+            server = null;
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void aClientThatDisconnects(Container.Kind kind) throws Exception {
         start(kind, BY_ATTRIBUTE);
-        for (String path : List.of("/stream?used=77", "/stream")) {
+        for (String path : List.of("/stream?endless&used=77", "/stream?endless")) {
             long before = left();
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
                 socket.getOutputStream()

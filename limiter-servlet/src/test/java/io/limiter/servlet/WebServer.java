@@ -32,6 +32,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Principal;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.catalina.Context;
@@ -59,6 +61,7 @@ public final class WebServer implements Container {
 
     private final Tomcat tomcat = new Tomcat();
     private final Context context;
+    private final Map<String, Answer> servlets = new HashMap<>();
 
     public WebServer(Path baseDirectory) {
         this(baseDirectory, baseDirectory.resolve("web"));
@@ -137,6 +140,7 @@ public final class WebServer implements Container {
 
     @Override
     public WebServer servlet(String pattern, Answer answer) {
+        servlets.put(pattern, answer);
         String name = "servlet " + pattern;
         Tomcat.addServlet(context, name, new AnswerServlet(answer)).setAsyncSupported(true);
         context.addServletMappingDecoded(pattern, name);
@@ -153,6 +157,22 @@ public final class WebServer implements Container {
             throw new IllegalArgumentException("no attribute of a connector: " + attribute);
         }
         return this;
+    }
+
+    @Override
+    public WebServer idleTimeout(int millis) {
+        return connector("connectionTimeout", Integer.toString(millis));
+    }
+
+    @Override
+    public void redeploy() throws LifecycleException {
+        context.stop();
+        // It keeps filters, and forgets servlets.
+        Map.copyOf(servlets).forEach((pattern, answer) -> {
+            context.removeServletMapping(pattern);
+            servlet(pattern, answer);
+        });
+        context.start();
     }
 
     public WebServer queriesByTheCharsetOfTheBody() {

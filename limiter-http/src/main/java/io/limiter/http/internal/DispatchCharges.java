@@ -3,12 +3,14 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.internal.config.ActualCost;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,25 +19,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DispatchCharges {
     private List<RuleCharge> met;
-    private final boolean mayRefund;
+    private final boolean hasEnd;
     private final boolean mayWait;
     private List<Charge> enforced = List.of();
     private List<Charge> shadows = List.of();
     private List<RuleCharge> pending = List.of();
-    /** Those that say how long the request may wait, if one does. */
-    private List<RuleCharge> waits = List.of();
-    /** Those whose charges are estimates. */
-    private List<RuleCharge> settling = List.of();
+    /** Those that charge, if they may wait or have an end. */
+    private List<RuleCharge> recorded = List.of();
 
     /**
      * Those of the rules.
      *
-     * @param mayRefund whether a rule may give back what it has charged
+     * @param hasEnd whether a rule may have something to do when the request ends
      * @param mayWait whether a rule lets requests wait
      */
-    DispatchCharges(List<RuleCharge> met, boolean mayRefund, boolean mayWait) {
+    DispatchCharges(List<RuleCharge> met, boolean hasEnd, boolean mayWait) {
         this.met = met;
-        this.mayRefund = mayRefund;
+        this.hasEnd = hasEnd;
         this.mayWait = mayWait;
     }
 
@@ -93,15 +93,11 @@ public final class DispatchCharges {
         Charge charge = Objects.requireNonNull(rule.charge());
         if (rule.rule().isShadow()) {
             shadows = ledger.add(rule.rule().identity()) ? with(charge, shadows) : shadows;
-        } else if (ledger.add(rule, mayRefund)) {
+        } else if (ledger.add(rule, hasEnd)) {
             enforced = with(charge, enforced);
-            if (rule.rule().actual() != null) {
-                settling = settling.isEmpty() ? new ArrayList<>(1) : settling;
-                settling.add(rule);
-            }
-            if (mayWait && rule.rule().maxWait() != null) {
-                waits = waits.isEmpty() ? new ArrayList<>(2) : waits;
-                waits.add(rule);
+            if (mayWait || hasEnd) {
+                recorded = recorded.isEmpty() ? new ArrayList<>(2) : recorded;
+                recorded.add(rule);
             }
         }
     }
@@ -121,26 +117,26 @@ public final class DispatchCharges {
 
     /** How long the request may wait if a charge is denied: the shortest wait of the configured rules that make it. */
     public Duration maxWait(Charge charge) {
-        return waits.stream()
+        return recorded.stream()
                 .filter(rule -> rule.isToSame(charge))
-                .map(one -> one.rule().maxWait())
+                .flatMap(one -> Stream.ofNullable(one.rule().maxWait()))
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
     }
 
     /** How long what is due is reserved, by the rules that settle one of its charges; null if none does. */
     public @Nullable Duration reservedFor(List<Charge> due) {
-        return settling.stream()
+        return recorded.stream()
                 .filter(rule -> due.stream().anyMatch(rule::isToSame))
-                .map(rule -> Objects.requireNonNull(rule.rule().actual()).within())
+                .flatMap(rule -> Stream.ofNullable(rule.rule().actual()))
+                .map(ActualCost::within)
                 .max(Comparator.naturalOrder())
                 .orElse(null);
     }
 
     /** Whether it may wait for one of these charges. */
     public boolean mayWait(List<Charge> due) {
-        return !waits.isEmpty()
-                && due.stream().anyMatch(charge -> !maxWait(charge).isZero());
+        return mayWait && due.stream().anyMatch(charge -> !maxWait(charge).isZero());
     }
 
     /** Whether what a limit denies may wait for it. */

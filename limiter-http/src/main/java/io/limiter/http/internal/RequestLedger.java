@@ -7,9 +7,7 @@ import io.limiter.RateLimiter;
 import io.limiter.http.Request;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
@@ -46,10 +44,10 @@ public class RequestLedger {
     /** How many of them belong to earlier, allowed dispatches. The rest are open: they belong to the current dispatch. */
     private int kept;
 
-    /** Whether some of it may be refunded. */
-    private boolean refunds;
+    /** Whether something may be due at the end of the request: a refund, a settlement, or the end of permits in flight. */
+    private boolean awaitsEnd;
 
-    /** The rules that have charged what it took, if some of it may be refunded. */
+    /** The rules that have charged what it took, if it awaits the end. */
     private List<RuleCharge> terms = List.of();
 
     private List<Taken> taken = List.of();
@@ -58,10 +56,9 @@ public class RequestLedger {
      * What a decision took.
      *
      * @param hold of its estimates; null if it has none
-     * @param isInFlight whether it holds permits until the end
      * @param isKept whether it keeps its charges, whatever the response
      */
-    private record Taken(Decision decision, @Nullable Hold hold, boolean isInFlight, boolean isKept) {}
+    private record Taken(Decision decision, @Nullable Hold hold, boolean isKept) {}
 
     /** What shadow rules took, which is ended with the request. */
     private List<CompletableFuture<Decision>> counted = List.of();
@@ -118,9 +115,9 @@ public class RequestLedger {
         kept = met.size();
     }
 
-    /** Expects the end of the application, which may have refunds. */
+    /** Expects the end of the application. */
     protected final void expectEnd() {
-        refunds = true;
+        awaitsEnd = true;
     }
 
     /** Whether the rule of this identity was added. */
@@ -136,12 +133,12 @@ public class RequestLedger {
         return !met.contains(identity) && met.add(identity);
     }
 
-    /** The same for a rule whose outcomes may give back its charge. */
-    boolean add(RuleCharge rule, boolean mayRefund) {
+    /** The same for a rule that charges. */
+    boolean add(RuleCharge rule, boolean hasEnd) {
         boolean isNew = add(rule.rule().identity());
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
-        if (isNew && (mayRefund || refunds)) {
-            refunds = true;
+        if (isNew && (hasEnd || awaitsEnd)) {
+            awaitsEnd = true;
             terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
             terms.add(rule);
         }
@@ -154,8 +151,10 @@ public class RequestLedger {
      */
     public final List<Charge> addCharges(List<Charge> charges) {
         List<Charge> due = due(charges);
-        // Without the array that addAll makes.
-        due.forEach(met::add);
+        for (Charge charge : due) {
+            met.add(charge);
+            awaitsEnd |= charge.policy().isInFlight();
+        }
         return due;
     }
 
@@ -186,6 +185,7 @@ public class RequestLedger {
             if (met(charge) < 0
                     && met.stream().noneMatch(one -> one instanceof Shadowed other && charge.isToSame(other.charge))) {
                 met.add(new Shadowed(charge));
+                awaitsEnd |= charge.policy().isInFlight();
                 due.add(charge);
             }
         }
@@ -203,29 +203,23 @@ public class RequestLedger {
         return permits;
     }
 
-    /** Records what a decision took, if anything, of these charges. */
-    public final void note(@Nullable Decision decision, List<Charge> asked) {
-        if (decision != null) {
-            boolean isInFlight = false;
-            for (Charge charge : asked) {
-                isInFlight |= charge.policy().isInFlight();
-            }
-            if (isInFlight || refunds) {
-                note(decision, null, isInFlight);
-            }
+    /** Records what a decision took, once; returns it. Null if nothing was due. */
+    public final @Nullable Decision note(@Nullable Decision decision) {
+        if (awaitsEnd && decision != null) {
+            note(decision, null);
         }
+        return decision;
     }
 
-    /** The same with estimates; returns its decision. */
+    /** The same with estimates, also on the thread that gets them. */
     public final Decision note(Hold hold) {
-        // The end of what is not in flight has no effect.
-        note(hold.decision(), hold, true);
+        note(hold.decision(), hold);
         return hold.decision();
     }
 
-    private void note(Decision decision, @Nullable Hold hold, boolean isInFlight) {
-        if (decision.allowed()) {
-            Taken one = new Taken(decision, hold, isInFlight, false);
+    private synchronized void note(Decision decision, @Nullable Hold hold) {
+        if (decision.allowed() && taken.stream().noneMatch(one -> one.decision == decision)) {
+            Taken one = new Taken(decision, hold, false);
             taken = taken.isEmpty()
                     ? List.of(one)
                     : Stream.concat(taken.stream(), Stream.of(one)).toList();
@@ -234,7 +228,9 @@ public class RequestLedger {
 
     /** The same of shadow rules. */
     public final void note(List<CompletableFuture<Decision>> shadows) {
-        counted = Stream.concat(counted.stream(), shadows.stream()).toList();
+        if (awaitsEnd) {
+            counted = Stream.concat(counted.stream(), shadows.stream()).toList();
+        }
     }
 
     /** Whether something is to be done at the end of the request. */
@@ -243,29 +239,28 @@ public class RequestLedger {
     }
 
     /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
-    public final void keep() {
+    public final synchronized void keep() {
         taken = taken.stream()
-                .filter(one -> one.isInFlight)
-                .map(one -> new Taken(one.decision, one.hold, true, true))
+                .map(one -> new Taken(one.decision, one.hold, true))
                 .toList();
     }
 
     /** Gives back what a decision took that came too late, because the request has ended. */
-    public final void giveBack(Decision late) {
-        List<Taken> its = taken.stream().filter(one -> one.decision == late).toList();
-        its.stream().flatMap(one -> Stream.ofNullable(one.hold)).forEach(hold -> owner.settleAsync(hold, charge -> 0));
+    public final synchronized void giveBack(Decision late) {
+        taken.stream()
+                .filter(one -> one.decision == late)
+                .flatMap(one -> Stream.ofNullable(one.hold))
+                .forEach(hold -> owner.settleAsync(hold, charge -> 0));
+        taken = taken.stream().filter(one -> one.decision != late).toList();
         owner.refundAsync(List.of(late), charge -> true);
         owner.end(late);
-        taken = taken.stream().filter(one -> one.decision != late).toList();
     }
 
     /** The request has ended without the application, or nobody knows how: all permits stay taken. */
     public final void giveUp(@Nullable Decision late) {
+        note(late);
         keep();
         settle(0, name -> List.of(), name -> null);
-        if (late != null) {
-            owner.end(late);
-        }
     }
 
     /** Removes a rule's charge that was refunded. */
@@ -295,52 +290,49 @@ public class RequestLedger {
      */
     public final void settle(
             int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
-        List<Taken> ended = taken;
-        taken = List.of();
+        List<Taken> ended;
+        synchronized (this) {
+            ended = taken;
+            taken = List.of();
+        }
         List<Charge> back = new ArrayList<>(0);
         List<Charge> settled = new ArrayList<>(0);
         for (Taken one : ended) {
-            Map<Charge, Long> costs = new HashMap<>();
-            for (Charge charge : one.decision.charges()) {
+            for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
                 List<RuleCharge> asked =
                         terms.stream().filter(rule -> rule.isToSame(charge)).toList();
-                boolean isKept = one.isKept
-                        || asked.stream()
-                                .anyMatch(rule -> rule.rule().outcomes().keeps(status, headers, attributes));
-                asked.stream()
-                        .filter(rule -> !one.isKept)
-                        .forEach(rule -> rule.rule().outcomes().note(isKept));
-                if (!isKept && !asked.isEmpty()) {
+                boolean isBack = !asked.isEmpty()
+                        && asked.stream()
+                                .noneMatch(rule -> rule.rule().outcomes().keeps(status, headers, attributes));
+                asked.forEach(rule -> rule.rule().outcomes().note(!isBack));
+                if (isBack) {
                     // A later dispatch, from a filter before this one, is charged again.
                     asked.forEach(rule -> forget(rule.rule().identity(), charge));
                     terms.removeAll(asked);
                     back.add(charge);
                 }
-                boolean isHeld = one.hold != null && charge.policy().holds() > 0;
-                // What a later dispatch took of the same quota is a part of the same cost.
-                boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
-                costs.put(
-                        charge,
-                        isPaid
-                                ? 0L
-                                : isHeld ? RuleCharge.actual(charge, asked, headers, attributes) : charge.permits());
-                if (isHeld) {
-                    settled.add(charge);
-                }
             }
             if (one.hold != null) {
-                owner.settleAsync(one.hold, costs::get);
+                owner.settleAsync(one.hold, charge -> {
+                    boolean isHeld = charge.policy().holds() > 0;
+                    // What a later dispatch took of the same quota is a part of the same cost.
+                    boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
+                    settled.add(charge);
+                    return isPaid
+                            ? 0
+                            : isHeld ? RuleCharge.actual(charge, terms, headers, attributes) : charge.permits();
+                });
             }
         }
         if (!back.isEmpty()) {
-            // What was reserved is settled.
-            List<Decision> plain = ended.stream()
-                    .filter(one -> one.hold == null)
+            // Without effect on reservations, which are settled.
+            List<Decision> open = ended.stream()
+                    .filter(one -> !one.isKept)
                     .map(Taken::decision)
                     .toList();
-            owner.refundAsync(plain, charge -> RuleCharge.isIn(back, charge));
+            owner.refundAsync(open, charge -> RuleCharge.isIn(back, charge));
         }
-        ended.stream().filter(one -> one.isInFlight).forEach(one -> owner.end(one.decision));
+        ended.forEach(one -> owner.end(one.decision));
         counted.forEach(one -> one.thenAccept(owner::end));
         counted = List.of();
     }

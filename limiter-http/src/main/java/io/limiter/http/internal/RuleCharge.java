@@ -66,19 +66,15 @@ record RuleCharge(
     /** The most that one of the rules says; -1 if one can't tell. */
     static long actual(
             Charge charge,
-            List<RuleCharge> asked,
+            List<RuleCharge> rules,
             Function<String, Collection<String>> headers,
             Function<String, @Nullable Object> attributes) {
-        long most = asked.isEmpty() ? charge.permits() : 0;
-        for (RuleCharge one : asked) {
-            ActualCost source = one.rule().actual();
-            long cost =
-                    source == null ? Objects.requireNonNull(one.charge()).permits() : source.of(headers, attributes);
-            if (cost < 0) {
-                return cost;
-            }
-            most = Math.max(most, cost);
-        }
-        return most;
+        return rules.stream()
+                .filter(one -> one.isToSame(charge))
+                .mapToLong(one -> one.rule.actual() == null
+                        ? Objects.requireNonNull(one.charge).permits()
+                        : one.rule.actual().of(headers, attributes))
+                .reduce((one, other) -> Math.min(one, other) < 0 ? -1 : Math.max(one, other))
+                .orElse(charge.permits());
     }
 }

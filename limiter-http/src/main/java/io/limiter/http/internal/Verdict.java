@@ -1,5 +1,6 @@
 package io.limiter.http.internal;
 
+import io.limiter.Policy;
 import io.limiter.internal.config.RuleDefinition;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +18,17 @@ enum Verdict {
         String here = "limiter.rules." + rule.name() + ".";
         return switch (this) {
             case COUNTED ->
-                rule.mode() == RuleDefinition.Mode.SHADOW
-                        ? "it matches; it is a shadow rule, so it counts and denies nothing"
-                        : "it matches";
+                "it matches"
+                        + (rule.mode() == RuleDefinition.Mode.SHADOW
+                                ? "; it is a shadow rule, so it counts and denies nothing"
+                                : "")
+                        + (rule.charging().actual() == null
+                                ? ""
+                                : "; the cost is an estimate until the response has ended, then "
+                                        + rule.charging().actual())
+                        + (rule.policies().stream().anyMatch(Policy::isInFlight)
+                                ? "; permits in flight are held until the response has ended"
+                                : "");
             case NOT_MATCHED ->
                 path == null
                         ? "the path is not one of " + rule.scope().paths()

@@ -76,16 +76,13 @@ record CallLimiter(
         private final List<Charged> charged;
         /** How many of them can deny; the others, which come last, are shadow charges. */
         private final int enforced;
+        /** How long its estimates are reserved; zero if it has none. */
+        private final Duration reservedFor;
+        /** How the call ended; null if nothing is to be done then. What is decided after it is undone at once. */
+        private final @Nullable CompletableFuture<End> ended;
 
         /** Gets the decision; null if nobody observes calls. */
         private final @Nullable Consumer<? super Decision> observed;
-
-        /** What was decided, if something is to be done at the end. */
-        private @Nullable Decision taken;
-
-        private @Nullable Hold hold;
-        private @Nullable End end;
-        private List<CompletableFuture<Decision>> counted = List.of();
 
         /** A call with at least one charge. */
         ChargedCall(MethodCall call, List<Charged> charged) {
@@ -96,6 +93,17 @@ record CallLimiter(
             this.call = call;
             this.charged = charged;
             this.enforced = first;
+            Duration longest = Duration.ZERO;
+            boolean hasEnd = false;
+            // Without what a stream costs, because each call comes here.
+            for (int i = 0; i < charged.size(); i++) {
+                Charged one = charged.get(i);
+                Duration time = one.limit().cost().reservedFor();
+                longest = time.compareTo(longest) > 0 ? time : longest;
+                hasEnd |= !time.isZero() || one.limit().refunds() || one.policy().isInFlight();
+            }
+            this.reservedFor = longest;
+            this.ended = hasEnd ? new CompletableFuture<>() : null;
             this.observed = owner.observer == null ? null : owner.observer.begin();
         }
 
@@ -120,64 +128,49 @@ record CallLimiter(
             if (isFree()) {
                 return proceed(null, true);
             }
-            Decision decision = hasEnd() ? decideUntilEnd() : decide();
+            Decision decision = decide();
             return decision.allowed() ? proceed(decision, true) : deny(decision);
         }
 
         private Decision decide() {
             Charged first = charged.get(0);
-            return enforced == 1 && first.member() == null
-                    ? owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits())
-                    : owner.rateLimiter.tryAcquire(PermitRequest.of(charges(0, enforced)));
-        }
-
-        private Decision decideUntilEnd() {
-            List<Charge> charges = charges(0, enforced);
-            Duration reserved = reservedFor();
-            if (reserved.isZero()) {
-                return taken(
-                        owner.rateLimiter.tryAcquire(PermitRequest.of(charges).withEnd()), null);
+            if (enforced == 1 && first.member() == null && ended == null) {
+                return owner.rateLimiter.tryAcquire(first.policy(), first.key(), first.permits());
             }
-            Hold made = owner.rateLimiter.reserve(charges, reserved);
-            return taken(made.decision(), made);
+            List<Charge> charges = charges(0, enforced);
+            return reservedFor.isZero()
+                    ? taken(
+                            owner.rateLimiter.tryAcquire(
+                                    PermitRequest.of(charges).withEnd()),
+                            null)
+                    : taken(owner.rateLimiter.reserve(charges, reservedFor));
         }
 
-        /** If the call has an end, what is decided after it is undone; cancelling the future takes the call out of its queue. */
+        /** Cancelling the future takes a call that waits out of its queue. */
         CompletableFuture<Decision> decideAsync() {
             List<Charge> charges = charges(0, enforced);
+            if (!reservedFor.isZero()) {
+                return owner.rateLimiter
+                        .reserveAsync(charges, reservedFor)
+                        .thenApply(this::taken)
+                        .copy();
+            }
+            PermitRequest request = PermitRequest.of(charges).withEnd();
             boolean waits =
                     charged.stream().anyMatch(one -> !one.limit().maxWait().isZero());
-            PermitRequest request = PermitRequest.of(charges);
-            if (!hasEnd()) {
-                return owner.rateLimiter.acquireAsync(waits ? request.withMaxWait(this::maxWait) : request);
+            CompletableFuture<Decision> asked =
+                    owner.rateLimiter.acquireAsync(waits ? request.withMaxWait(this::maxWait) : request);
+            if (ended == null) {
+                return asked;
             }
-            Duration reserved = reservedFor();
-            CompletableFuture<Decision> asked = !reserved.isZero()
-                    ? owner.rateLimiter.reserveAsync(charges, reserved).thenApply(made -> taken(made.decision(), made))
-                    : owner.rateLimiter.acquireAsync((waits ? request.withMaxWait(this::maxWait) : request).withEnd());
-            CompletableFuture<Decision> known = new CompletableFuture<>();
-            asked.whenComplete((decision, failure) -> {
-                if (failure != null) {
-                    known.completeExceptionally(failure);
-                } else {
-                    known.complete(hold == null ? taken(decision, null) : decision);
-                }
-            });
+            CompletableFuture<Decision> known =
+                    asked.thenApply(decision -> taken(decision, null)).copy();
             known.whenComplete((decision, failure) -> {
                 if (waits && known.isCancelled()) {
                     asked.cancel(false);
                 }
             });
             return known;
-        }
-
-        private Duration reservedFor() {
-            Duration longest = Duration.ZERO;
-            for (Charged one : charged.subList(0, enforced)) {
-                Duration time = one.limit().cost().reservedFor();
-                longest = time.compareTo(longest) > 0 ? time : longest;
-            }
-            return longest;
         }
 
         private Duration maxWait(Charge charge) {
@@ -219,17 +212,17 @@ record CallLimiter(
                     observe(decision);
                 }
                 if (enforced < charged.size()) {
-                    counted = owner.shadow.count(charges(enforced, charged.size()), "a call of " + scope);
+                    owner.shadow
+                            .count(charges(enforced, charged.size()), "a call of " + scope)
+                            .forEach(one -> one.thenAccept(counted -> taken(counted, null)));
                 }
                 Object result = call.rest.proceed();
-                if (waits && hasEnd()) {
-                    end(new End(true, result, null), true);
+                if (waits) {
+                    end(new End(true, result, null, true));
                 }
                 return result;
             } catch (Throwable failure) {
-                if (hasEnd()) {
-                    end(new End(false, null, failure), waits);
-                }
+                end(new End(false, null, failure, waits));
                 throw failure;
             }
         }
@@ -252,56 +245,32 @@ record CallLimiter(
 
         /** Whether something is to be done when the call has ended. */
         boolean hasEnd() {
-            for (int i = 0; i < charged.size(); i++) {
-                Charged one = charged.get(i);
-                if (one.limit().refunds()
-                        || one.policy().isInFlight()
-                        || !one.limit().cost().reservedFor().isZero()) {
-                    return true;
-                }
-            }
-            return false;
+            return ended != null;
         }
 
-        /** Notes a decision. If the call has ended meanwhile, for example because it was cancelled, this is undone. */
+        /** Notes what is to be undone or settled at the end. */
         private Decision taken(Decision decision, @Nullable Hold made) {
-            End known;
-            synchronized (this) {
-                taken = decision;
-                hold = made;
-                known = end;
-            }
-            if (known != null) {
-                finish(decision, known, false);
+            if (ended != null && decision.allowed()) {
+                ended.thenAccept(how -> finish(decision, made, how));
             }
             return decision;
+        }
+
+        private Decision taken(Hold made) {
+            return taken(made.decision(), made);
         }
 
         /**
          * The call has ended: frees its permits in flight, settles its estimates, and refunds what its failure refunds. Only the first
          * end counts. Never throws, so that a failure reaches the caller.
-         *
-         * @param waits whether to wait for the refund
          */
-        void end(End how, boolean waits) {
-            Decision decision;
-            synchronized (this) {
-                if (end != null) {
-                    return;
-                }
-                end = how;
-                decision = taken;
+        void end(End how) {
+            if (ended != null) {
+                ended.complete(how);
             }
-            if (decision != null) {
-                finish(decision, how, waits);
-            }
-            counted.forEach(one -> one.thenAccept(known -> finish(known, how, false)));
         }
 
-        private void finish(Decision decision, End how, boolean waits) {
-            if (!decision.allowed()) {
-                return;
-            }
+        private void finish(Decision decision, @Nullable Hold hold, End how) {
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
             // configured ones. All annotations with one charge must refund it.
             Throwable failure = how.failure();
@@ -310,11 +279,11 @@ record CallLimiter(
                             .filter(one -> one.isTo(charge))
                             .allMatch(one -> one.limit().refundsOn(failure));
             try {
-                if (hold != null && decision == taken) {
+                if (hold != null) {
                     owner.rateLimiter.settleAsync(hold, charge -> back.test(charge) ? 0 : actual(charge, how));
                 } else if (failure != null && decision.charges().stream().anyMatch(back)) {
                     CompletionStage<Boolean> given = owner.rateLimiter.refundAsync(List.of(decision), back);
-                    if (waits) {
+                    if (how.waits()) {
                         given.toCompletableFuture().join();
                     }
                 }
@@ -326,20 +295,12 @@ record CallLimiter(
 
         /** The most that one of its annotations says; -1 if one can't tell. */
         private long actual(Charge charge, End how) {
-            long most = 0;
-            for (Charged one : charged) {
-                if (one.isTo(charge)) {
-                    boolean isEstimate = !one.limit().cost().reservedFor().isZero();
-                    long cost = !isEstimate
+            return charged.stream()
+                    .filter(one -> one.isTo(charge))
+                    .mapToLong(one -> one.limit().cost().reservedFor().isZero()
                             ? one.permits()
-                            : how.isComplete() ? one.limit().cost().actual(call.arguments, how.result()) : -1;
-                    if (cost < 0) {
-                        return cost;
-                    }
-                    most = Math.max(most, cost);
-                }
-            }
-            return most;
+                            : one.limit().cost().actual(call.arguments, how))
+                    .reduce(0, (one, other) -> Math.min(one, other) < 0 ? -1 : Math.max(one, other));
         }
     }
 }

@@ -81,7 +81,7 @@ interface Invoker {
         asked.whenComplete((decision, failure) -> {
             if (promised.isDone()) {
                 // Cancelled: the method must not run any more. The permits stay spent.
-                call.end(End.GIVEN_UP, false);
+                call.end(End.GIVEN_UP);
                 return;
             }
             if (failure != null) {
@@ -126,9 +126,7 @@ interface Invoker {
     @SuppressWarnings("FutureReturnValueIgnored") // as above
     private static void join(CompletionStage<?> stage, CompletableFuture<@Nullable Object> promised, ChargedCall call) {
         stage.whenComplete((value, failure) -> {
-            if (call.hasEnd()) {
-                call.end(new End(failure == null, value, failure), false);
-            }
+            call.end(new End(failure == null, value, failure, false));
             if (failure == null) {
                 promised.complete(value);
                 return;

@@ -40,12 +40,12 @@ final class ReactorInvoker {
         return all.doOnNext(value -> {
                     last.set(value);
                     if (isOne) {
-                        call.end(new End(true, value, null), false);
+                        call.end(new End(true, value, null, false));
                     }
                 })
-                .doOnComplete(() -> call.end(new End(true, last.get(), null), false))
-                .doOnError(failure -> call.end(new End(false, null, failure), false))
-                .doOnCancel(() -> call.end(End.GIVEN_UP, false));
+                .doOnComplete(() -> call.end(new End(true, last.get(), null, false)))
+                .doOnError(failure -> call.end(new End(false, null, failure, false)))
+                .doOnCancel(() -> call.end(End.GIVEN_UP));
     }
 
     /**

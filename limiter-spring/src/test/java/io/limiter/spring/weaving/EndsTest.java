@@ -12,6 +12,8 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
@@ -28,6 +30,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -35,7 +39,7 @@ import reactor.core.publisher.Mono;
 /** What is done when a call has ended: estimates are settled, permits in flight are free. Runs proxied and woven. */
 class EndsTest {
     private static final int LIMIT = 8;
-    private static final int ROUNDS = Repeats.of(50, 1_000);
+    private static final int ROUNDS = Repeats.of(20, 1_000);
     private static final String CONFIG = """
             limiter.policies.tokens.limits = 100000/1h fixed
             limiter.policies.tokens.holds = 1000
@@ -110,7 +114,8 @@ class EndsTest {
 
         @RateLimited(value = "calls", key = "'a'", maxWait = "30s")
         public CompletableFuture<Integer> waits() {
-            return CompletableFuture.supplyAsync(() -> run(false));
+            // Not counted as running: it goes on when it is cancelled, which frees its permit.
+            return CompletableFuture.supplyAsync(() -> 1);
         }
 
         @RateLimited(value = "calls", key = "'a'", permits = "2")
@@ -125,7 +130,7 @@ class EndsTest {
 
         @RateLimited(value = "calls", key = "'a'", shadow = true)
         public int shadow() {
-            return run(false);
+            return 1;
         }
 
         private int run(boolean fails) {
@@ -200,9 +205,13 @@ class EndsTest {
         assertEquals(used, before - left(limiter, "tokens"));
     }
 
-    @Test
-    void permitsAreFreeAfterTheCall() throws Exception {
-        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void permitsAreFreeAfterTheCall(boolean onRedis) throws Exception {
+        RateLimiter limiter = RateLimiters.on(
+                onRedis
+                        ? Backends.connected(Backends.redis().address(RedisServers.single()))
+                        : InProcessBackend.create());
         ExecutorService callers = Executors.newFixedThreadPool(32);
         try (Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
             Model model = limited.object();
@@ -217,7 +226,14 @@ class EndsTest {
                     () -> model.stream(false).blockLast(),
                     () -> model.stream(true).blockLast(),
                     () -> model.stream(false).take(1).blockLast(),
-                    () -> model.neverMono().subscribe().dispose(),
+                    // A slow reader, and one that gives up.
+                    () -> model.stream(false)
+                            .delayElements(Duration.ofMillis(1))
+                            .blockLast(),
+                    () -> model.neverMono()
+                            .timeout(Duration.ofMillis(1), Mono.just(1))
+                            .block(),
+                    () -> model.neverMono().subscribe(none -> {}, denied -> {}).dispose(),
                     () -> model.neverMono().toFuture().cancel(true),
                     model::shadow);
             List<Future<?>> all = new ArrayList<>();
@@ -232,7 +248,6 @@ class EndsTest {
                         } catch (IllegalStateException | CompletionException expected) {
                             denied.addAndGet(expected.getCause() instanceof RateLimitExceededException ? 1 : 0);
                         }
-                        assertTrue(limiter.monitor().inFlight("calls") <= LIMIT);
                         return null;
                     }));
                 }
@@ -245,7 +260,17 @@ class EndsTest {
                     Duration.ofSeconds(30),
                     "none counted",
                     () -> limiter.monitor().inFlight("calls") == 0);
-            assertTrue(denied.get() < all.size() / 2, denied + " denied of " + all.size());
+            assertTrue(denied.get() < all.size() * 3 / 4, denied + " denied of " + all.size());
+            assertTrue(model.most() <= LIMIT, model.most() + " at once");
+            System.out.printf(
+                    "%s, %s: %d rounds, %d calls, %d denied, at most %d of %d at once%n",
+                    Weaving.now(),
+                    onRedis ? "Redis" : "in process",
+                    ROUNDS,
+                    all.size(),
+                    denied.get(),
+                    model.most(),
+                    LIMIT);
         } finally {
             callers.shutdownNow();
         }

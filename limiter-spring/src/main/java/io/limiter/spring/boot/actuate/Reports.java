@@ -121,6 +121,13 @@ final class Reports {
             }
             shown.put("holds", holds);
         }
+        if (policy != null && policy.isInFlight()) {
+            JsonObject inFlight = new JsonObject().with("held", counters.inFlight(name));
+            for (LimiterMonitor.FlightCount what : LimiterMonitor.FlightCount.values()) {
+                inFlight.put(text(what), counters.inFlight(name, what));
+            }
+            shown.put("inFlight", inFlight);
+        }
         return shown;
     }
 
@@ -163,6 +170,7 @@ final class Reports {
                 .with("policy", rule.policy().name())
                 .with("plan", Objects.toString(rule.charging().plans(), null))
                 .with("cost", rule.charging().cost().toString())
+                .with("settle", Objects.toString(rule.charging().actual(), null))
                 .with("outcomes", Objects.toString(rule.charging().outcomes(), null))
                 .with("unused", unused);
     }
@@ -174,6 +182,7 @@ final class Reports {
                 .with("policy", annotated.policy().name())
                 .with("key", written.key().isBlank() ? "ip" : written.key())
                 .with("permits", written.permits())
+                .with("settle", written.settle().isBlank() ? null : written.settle())
                 .with("condition", written.condition().isBlank() ? null : written.condition())
                 .with("shadow", written.shadow());
     }

@@ -103,6 +103,7 @@ class EndpointTest {
         assertTrue(rule.containsKey("unused") && rule.remove("unused") == null);
         assertTrue(rule.containsKey("plan") && rule.remove("plan") == null);
         assertTrue(rule.containsKey("outcomes") && rule.remove("outcomes") == null);
+        assertTrue(rule.containsKey("settle") && rule.remove("settle") == null);
         assertEquals(
                 Map.ofEntries(
                         Map.entry("name", "pages"),
@@ -133,6 +134,8 @@ class EndpointTest {
         assertEquals("RL-153 rule 'pages' does not count the paths [/pages/free]", read(report, "$.uncounted[1]"));
         assertEquals("global", read(report, "$.rules[1].key"));
 
+        Map<String, Object> method = new HashMap<>(read(report, "$.methods[1]"));
+        assertTrue(method.containsKey("settle") && method.remove("settle") == null);
         assertEquals(
                 Map.of(
                         "method", send,
@@ -141,7 +144,7 @@ class EndpointTest {
                         "permits", "#size",
                         "condition", "#size > 0",
                         "shadow", false),
-                read(report, "$.methods[1]"));
+                method);
         assertEquals(true, read(report, "$.methods[2].shadow"));
         assertEquals("ip", read(report, "$.methods[0].key"));
         assertEquals(3, (Integer) read(report, "$.methods.length()"));

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Charge;
+import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -108,6 +110,52 @@ class MetricsTest {
             // That of the configuration has its own without having decided anything, and one is for all others.
             assertEquals(1_000 + 1 + 1, policies(registry).size());
             assertTrue(decisions(registry, "*", "allowed", "in-process") >= 100);
+        }
+    }
+
+    /** As meters, and as the endpoint shows them. */
+    @Test
+    void whatReservationsAndCallsInFlightHold() {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        LimiterConfig config = LimiterConfig.builder()
+                .properties(
+                        "test",
+                        Map.of(
+                                "limiter.policies.calls.limits", "8 concurrent",
+                                "limiter.policies.tokens.limits", "100/1h fixed",
+                                "limiter.policies.tokens.holds", "10",
+                                "limiter.rules.chat.path", "/chat",
+                                "limiter.rules.chat.policy", "tokens",
+                                "limiter.rules.chat.cost", "30",
+                                "limiter.rules.chat.settle", "attribute:used"))
+                .build();
+        try (Limiter limiter = Limiter.start(config)) {
+            new LimiterMetrics(limiter).bindTo(registry);
+            Charge calls = new Charge(limiter.policies().get("calls"), PartitionKey.global(), 3);
+            Charge tokens = new Charge(limiter.policies().get("tokens"), PartitionKey.global(), 30);
+            Hold hold = limiter.rateLimiter().reserve(List.of(calls, tokens), Duration.ofMinutes(1));
+            assertEquals(3, registry.get("limiter.in.flight").gauge().value());
+            assertEquals(30, registry.get("limiter.held").gauge().value());
+            String shown = Reports.overview(limiter, List.of(), Map.of()).toString();
+            assertTrue(shown.contains("inFlight={held=3, lost=0, overrun=0}"), shown);
+            assertTrue(shown.contains("holds={most=10, held=30, "), shown);
+            assertTrue(shown.contains("settle=attribute:used"), shown);
+            limiter.rateLimiter().settle(hold, -1);
+            limiter.rateLimiter().end(hold.decision());
+            assertEquals(0, registry.get("limiter.in.flight").gauge().value());
+            assertEquals(0, registry.get("limiter.held").gauge().value());
+            assertEquals(
+                    1,
+                    registry.get("limiter.holds")
+                            .tags("policy", "tokens", "event", "ignored")
+                            .functionCounter()
+                            .count());
+            assertEquals(
+                    0,
+                    registry.get("limiter.in.flight.overrun")
+                            .tag("policy", "calls")
+                            .functionCounter()
+                            .count());
         }
     }
 

@@ -1,0 +1,177 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Clients that hold permits for as long as they can. */
+@Tag("timing")
+class InFlightAttackTest {
+    private static final int LIMIT = 2;
+    private static final int IDLE_MILLIS = 1_000;
+    private static final Duration TRICKLES = Duration.ofMillis(2 * IDLE_MILLIS);
+    private static final String RULES = """
+            limiter.rules.api.path = /*
+            limiter.rules.api.key = header:X-Client
+            limiter.rules.api.limits = 2 concurrent
+            """;
+
+    @TempDir
+    Path directory;
+
+    private final RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+    private final WaysToEnd ways = new WaysToEnd();
+    private final List<Socket> sockets = new ArrayList<>();
+    private Container server;
+
+    @AfterEach
+    void stop() throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        server.close();
+        limiter.close();
+    }
+
+    private void start(Container.Kind kind, String rules) {
+        server = ways.on(kind.make(directory).filter("limiter", WebServer.limiter(limiter, rules)), (in, out) -> {})
+                .servlet(
+                        "/upload",
+                        (request, response) -> request.getInputStream().readAllBytes())
+                .idleTimeout(IDLE_MILLIS)
+                .start();
+    }
+
+    /** A connection with a small buffer, so that progress on it depends on its client. */
+    private Socket send(String text) throws IOException {
+        Socket socket = new Socket();
+        sockets.add(socket);
+        socket.setReceiveBufferSize(256_000);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+        write(socket, text);
+        return socket;
+    }
+
+    private static void write(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static String request(String method, String path, String client) {
+        return method + " " + path + " HTTP/1.1\r\nHost: a\r\nX-Client: " + client + "\r\n";
+    }
+
+    private long inUse() {
+        return limiter.monitor().inFlight("api");
+    }
+
+    /** Denies the attacker, and nobody else. */
+    private void assertHeld() {
+        assertEquals(LIMIT, inUse());
+        assertEquals(429, server.get("/answer", "X-Client", "slow").statusCode());
+        assertEquals(200, server.get("/answer", "X-Client", "other").statusCode());
+    }
+
+    private void awaitFree(Container.Kind kind, String what, Duration least) {
+        long began = System.nanoTime();
+        Await.until(Duration.ofSeconds(30), what, () -> inUse() == 0);
+        long millis = (System.nanoTime() - began) / 1_000_000;
+        System.out.printf("%s, %s: free after %d ms (timeout %d ms)%n", kind, what, millis, IDLE_MILLIS);
+        assertTrue(millis >= least.toMillis(), "the timeout of the container ends it");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void slowReading(Container.Kind kind) throws Exception {
+        start(kind, RULES);
+        List<Socket> slow = new ArrayList<>();
+        for (int i = 0; i < LIMIT; i++) {
+            slow.add(send(request("GET", "/stream?endless", "slow") + "\r\n"));
+        }
+        ways.awaitRunning(LIMIT);
+        long end = System.nanoTime() + TRICKLES.toNanos();
+        while (System.nanoTime() < end) {
+            for (Socket socket : slow) {
+                // A socket takes more only when a third of its buffer is free, which is megabytes.
+                assertEquals(400_000, socket.getInputStream().readNBytes(400_000).length);
+            }
+            assertHeld();
+            LockSupport.parkNanos(TRICKLES.toNanos() / 20);
+        }
+        awaitFree(kind, "a client that stops reading", Duration.ofMillis(IDLE_MILLIS / 4));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void slowSending(Container.Kind kind) throws Exception {
+        start(kind, RULES);
+        List<Socket> slow = new ArrayList<>();
+        for (int i = 0; i < LIMIT; i++) {
+            slow.add(send(request("POST", "/upload", "slow")));
+        }
+        // The request reaches the filter when its head is complete.
+        assertEquals(0, inUse());
+        for (Socket socket : slow) {
+            write(socket, "Content-Length: 1000000\r\n\r\n");
+        }
+        ways.awaitRunning(LIMIT);
+        long end = System.nanoTime() + TRICKLES.toNanos();
+        while (System.nanoTime() < end) {
+            for (Socket socket : slow) {
+                write(socket, "x");
+            }
+            assertHeld();
+            LockSupport.parkNanos(TRICKLES.toNanos() / 20);
+        }
+        awaitFree(kind, "a client that stops sending", Duration.ofMillis(IDLE_MILLIS / 4));
+    }
+
+    /** A body that the application does not read holds nothing. */
+    @ParameterizedTest
+    @EnumSource
+    void aBodyThatNobodyReads(Container.Kind kind) throws Exception {
+        start(kind, RULES);
+        for (int i = 0; i < LIMIT + 1; i++) {
+            Socket socket = send(request("POST", "/answer", "slow") + "Content-Length: 1000\r\n\r\n");
+            byte[] line = socket.getInputStream().readNBytes("HTTP/1.1 200".length());
+            assertEquals("HTTP/1.1 200", new String(line, StandardCharsets.US_ASCII));
+        }
+        Await.until(Duration.ofSeconds(20), "nothing is in flight", () -> inUse() == 0);
+    }
+
+    /** Permits that a client asks for: more than it says, never less. */
+    @Test
+    void costsThatClientsSend() {
+        start(
+                Container.Kind.TOMCAT,
+                RULES + "limiter.rules.api.cost = header:X-Weight\nlimiter.rules.api.max-cost = 3\n");
+        for (String odd : List.of("0", "00", "-1", "none", "4", "1.5", "")) {
+            assertEquals(
+                    429,
+                    server.get("/answer", "X-Client", "slow", "X-Weight", odd).statusCode(),
+                    odd);
+        }
+        assertEquals(
+                200, server.get("/answer", "X-Client", "slow", "X-Weight", "2").statusCode());
+        assertEquals(200, server.get("/answer", "X-Client", "slow").statusCode());
+    }
+}

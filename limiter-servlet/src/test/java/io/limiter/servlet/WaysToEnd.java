@@ -1,0 +1,205 @@
+package io.limiter.servlet;
+
+import io.limiter.kit.Await;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpFilter;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Servlets that end a request in every way there is, and a count of the requests that the application works on. */
+final class WaysToEnd {
+    /** Without {@code /stream}, whose clients read in other ways too. */
+    static final List<String> PATHS = List.of(
+            "/answer",
+            "/error",
+            "/throw",
+            "/forward",
+            "/include",
+            "/async",
+            "/async-dispatch",
+            "/async-timeout",
+            "/async-throw");
+
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger most = new AtomicInteger();
+    private final Collection<String> paths = new ConcurrentLinkedQueue<>();
+
+    /** Adds the servlets, each of which does this work, and the count. Only after the limiter's filter. */
+    Container on(Container server, WebServer.Answer work) {
+        return server.filter("running", new Running())
+                .servlet("/answer", work)
+                .servlet("/error", (request, response) -> {
+                    work.to(request, response);
+                    response.sendError(503);
+                })
+                .servlet("/throw", (request, response) -> {
+                    work.to(request, response);
+                    throw new ServletException("on purpose");
+                })
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/answer").forward(request, response))
+                .servlet(
+                        "/include",
+                        (request, response) ->
+                                request.getRequestDispatcher("/answer").include(request, response))
+                .servlet("/async", (request, response) -> {
+                    AsyncContext async = request.startAsync();
+                    CompletableFuture.runAsync(() -> {
+                        run(work, request, response);
+                        async.complete();
+                    });
+                })
+                .servlet(
+                        "/async-dispatch",
+                        (request, response) -> request.startAsync().dispatch("/answer"))
+                .servlet("/async-timeout", (request, response) -> {
+                    work.to(request, response);
+                    // Jetty 12.1 rarely loses a timeout that is over before the thread has left the request, without a
+                    // filter too.
+                    request.startAsync().setTimeout(100);
+                })
+                .servlet("/async-throw", (request, response) -> {
+                    if (request.getAttribute("again") != null) {
+                        throw new ServletException("on purpose");
+                    }
+                    request.setAttribute("again", true);
+                    work.to(request, response);
+                    request.startAsync().dispatch("/async-throw");
+                })
+                .servlet("/stream", (request, response) -> {
+                    // The buffers of a connection take some megabytes.
+                    int blocks = request.getParameter("endless") == null ? 100 : 1_000_000;
+                    try {
+                        for (int i = 0; i < blocks; i++) {
+                            response.getOutputStream().write(new byte[64_000]);
+                        }
+                    } finally {
+                        work.to(request, response);
+                    }
+                });
+    }
+
+    private static void run(WebServer.Answer work, HttpServletRequest request, HttpServletResponse response) {
+        try {
+            work.to(request, response);
+        } catch (IOException | ServletException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** How many requests the application works on. */
+    int running() {
+        return running.get();
+    }
+
+    /** The most at any time. */
+    int most() {
+        return most.get();
+    }
+
+    void awaitRunning(int number) {
+        Await.until(Duration.ofSeconds(30), number + " run", () -> running.get() == number);
+    }
+
+    /** Reads some of a stream and leaves, or reads all of it; returns the status, 0 where the server closed the connection. */
+    static int read(int port, boolean stays) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.setSoTimeout(30_000);
+            socket.getOutputStream()
+                    .write("GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            InputStream in = socket.getInputStream();
+            byte[] some = new byte[8_000];
+            String line = new String(in.readNBytes("HTTP/1.1 200".length()), StandardCharsets.US_ASCII);
+            for (int i = 0; in.read(some) >= 0 && (stays || i < 3); i++) {
+                Thread.yield();
+            }
+            return Integer.parseInt(line.substring("HTTP/1.1 ".length()));
+        } catch (IOException reset) {
+            return 0;
+        }
+    }
+
+    /** Which requests run. */
+    @Override
+    public String toString() {
+        return paths.toString();
+    }
+
+    private void begin(String path) {
+        paths.add(path);
+        most.accumulateAndGet(running.incrementAndGet(), Math::max);
+    }
+
+    private void end(String path) {
+        paths.remove(path);
+        running.decrementAndGet();
+    }
+
+    /** Counts a request from its first dispatch to the end of the last one, or of its asynchronous work. */
+    private final class Running extends HttpFilter {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws IOException, ServletException {
+            if (request.getDispatcherType() != DispatcherType.REQUEST) {
+                chain.doFilter(request, response);
+                return;
+            }
+            String path = request.getServletPath();
+            begin(path);
+            try {
+                chain.doFilter(request, response);
+            } finally {
+                if (request.isAsyncStarted()) {
+                    request.getAsyncContext().addListener(new EndOf(path));
+                } else {
+                    end(path);
+                }
+            }
+        }
+    }
+
+    private final class EndOf implements AsyncListener {
+        private final String path;
+
+        EndOf(String path) {
+            this.path = path;
+        }
+
+        @Override
+        public void onComplete(AsyncEvent event) {
+            end(path);
+        }
+
+        @Override
+        public void onTimeout(AsyncEvent event) {}
+
+        @Override
+        public void onError(AsyncEvent event) {}
+
+        @Override
+        public void onStartAsync(AsyncEvent event) {
+            event.getAsyncContext().addListener(this);
+        }
+    }
+}
