@@ -100,7 +100,8 @@ record CallLimiter(
                 Charged one = charged.get(i);
                 Duration time = one.limit().cost().reservedFor();
                 longest = time.compareTo(longest) > 0 ? time : longest;
-                hasEnd |= !time.isZero() || one.limit().refunds() || one.policy().isInFlight();
+                hasEnd |=
+                        !time.isZero() || one.limit().refunds() || one.policy().isInFlight();
             }
             this.reservedFor = longest;
             this.ended = hasEnd ? new CompletableFuture<>() : null;

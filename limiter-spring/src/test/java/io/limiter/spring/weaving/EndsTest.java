@@ -40,6 +40,7 @@ import reactor.core.publisher.Mono;
 class EndsTest {
     private static final int LIMIT = 8;
     private static final int ROUNDS = Repeats.of(20, 1_000);
+    private static final int CLOSED = Repeats.of(1, 20);
     private static final String CONFIG = """
             limiter.policies.tokens.limits = 100000/1h fixed
             limiter.policies.tokens.holds = 1000
@@ -274,6 +275,38 @@ class EndsTest {
         } finally {
             callers.shutdownNow();
         }
+    }
+
+    private static RateLimiter onRedis(String prefix) {
+        return RateLimiters.on(Backends.connected(
+                Backends.redis().prefix(prefix).address(RedisServers.single()).deadline(Duration.ofSeconds(5))));
+    }
+
+    /** Its calls have not ended, and nobody renews their permits. */
+    @Test
+    void permitsOfAClosedApplicationComeBack() throws Exception {
+        String config = CONFIG.replace("8 concurrent", "8 concurrent hold 2s");
+        String prefix = "ends-" + System.nanoTime();
+        long longest = 0;
+        try (RateLimiter here = onRedis(prefix)) {
+            for (int round = 0; round < CLOSED; round++) {
+                List<CompletableFuture<Integer>> running = new ArrayList<>();
+                try (Limited<Model> limited = Limited.of(Model.class, config, onRedis(prefix))) {
+                    for (int i = 0; i < LIMIT; i++) {
+                        running.add(limited.object().never());
+                    }
+                    assertEquals(0, left(here, "calls"));
+                    assertThrows(
+                            RateLimitExceededException.class,
+                            () -> limited.object().value(false));
+                }
+                long closed = System.nanoTime();
+                running.forEach(one -> one.cancel(true));
+                Await.until(Duration.ofSeconds(3), "all are free", () -> left(here, "calls") == LIMIT);
+                longest = Math.max(longest, (System.nanoTime() - closed) / 1_000_000);
+            }
+        }
+        System.out.printf("%s: closed %d times, free after %d ms at the latest%n", Weaving.now(), CLOSED, longest);
     }
 
     @Test
