@@ -41,8 +41,11 @@ record Script(String name, String text, String sha) {
         String holds = resource("holds");
         StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\n")
                 .append(index)
+                // Made where they are needed: each function takes time.
+                .append("local function reservations()\n")
                 .append(section("hold_records", records, "records"))
                 .append(section("holds", holds, "holds"))
+                .append("return ordinary, terms, held\nend\n")
                 .append("local function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
@@ -60,7 +63,9 @@ record Script(String name, String text, String sha) {
                 batch.append(
                         "if name == '%1$s+holds' or name == '%1$s+holds1' then\nlocal a, b, c, d, e, f = algorithm('%1$s')\n"
                                 .formatted(algorithm.text()));
-                batch.append("return a, b, c, d, e, f, held, '" + algorithm.text() + "', given\nend\n");
+                batch.append("local ordinary, terms, held = reservations()\n")
+                        .append("return a, b, c, d, e, f, held, '" + algorithm.text()
+                                + "', given, ordinary, terms\nend\n");
             }
         }
         BATCH = of("batch", batch + "end\n" + resource("batch"));

@@ -208,13 +208,25 @@ end
 
 -- A reservation or settlement of one limit. Its values begin at value.
 local function hold(form, name, value, reply, size)
-  local stamp, actual
-  if form[9] > 1 then stamp, actual = number(ARGV[value + 1]), number(ARGV[value + 2]) end
+  local fs, id, n, limit, period, burst, stamp, actual = form[3], ARGV[value], form[4], form[5], form[6], form[7], nil, nil
+  if form[9] > 1 then stamp, actual = ARGV[value + 1] + 0, ARGV[value + 2] + 0 end
   changed = true
-  local allows, remaining, retry, next_us, reset, used = form[3][7](
-    form[3], stamp and 'back' or 'take', name, now, form[4], form[5], form[6], form[7], '', stamp, ARGV[value], form[8], actual)
-  reply[size + 1], reply[size + 2], reply[size + 3] = allows and 1 or 0, remaining, (allows or stamp) and 0 or retry
-  reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, used
+  local allows, remaining, retry, next_us, reset, used
+  if form[11] then
+    allows, remaining, retry, next_us, reset, used =
+      fs[10](fs, name, now, n, limit, period, burst, id, stamp, actual, form[11], form[12], form[13])
+  end
+  if allows == nil then
+    allows, remaining, retry, next_us, reset, used =
+      fs[7](fs, stamp and 'back' or 'take', name, now, n, limit, period, burst, '', stamp, id, form[8], actual, remaining)
+    if allows or stamp then retry = 0 end
+  end
+  reply[size + 1] = allows and 1 or 0
+  reply[size + 2] = remaining
+  reply[size + 3] = retry
+  reply[size + 4] = next_us
+  reply[size + 5] = reset
+  reply[size + 6] = used
   return size + 6
 end
 
@@ -230,6 +242,11 @@ for i = 1, form_count do
   if n > 0 and limit > 0 and math.abs(count) == 1 and mode == '' then
     form[3], form[4], form[5], form[6], form[7] = functions_of(ARGV[at + 1]), n, limit, number(ARGV[at + 4]), number(ARGV[at + 5])
     form[8] = count == -1 and ARGV[at + 9] or ''
+    if form[9] > 0 then
+      local base
+      base, form[11], form[12], form[13] = form[3][11](form[8], 0)
+      if base ~= '' then form[11] = nil end
+    end
   end
   forms[tostring(i)] = form
   at = at + 1 + math.abs(count) * (count < 0 and 9 or 5)

@@ -38,8 +38,17 @@ if options ~= '' and string.find(options, 'holds=', 1, true) then
   else
     local step = n > 0 and (take and 'take' or stamp and 'back') or 'look'
     local functions = {look, charge, write, settle, back, answer, held, kind, (ARGV[5] or '') ~= ''}
-    local is_allowed, remaining, retry, next_us, reset, used =
-      held(functions, step, key, now, n, limit, period, burst, id, stamp, request, options, nil, raw)
+    local is_allowed, remaining, retry, next_us, reset, used
+    local own, most, ttl, life, actual = terms(options)
+    if own == '' and n > 0 and (take and ttl or actual) then
+      is_allowed, remaining, retry, next_us, reset, used =
+        ordinary(functions, key, now, n, limit, period, burst, request, stamp, actual, most, ttl, life)
+      raw = remaining
+    end
+    if is_allowed == nil then
+      is_allowed, remaining, retry, next_us, reset, used =
+        held(functions, step, key, now, n, limit, period, burst, id, stamp, request, options, nil, raw)
+    end
     if is_allowed ~= nil then
       return {is_allowed and not (stamp and n == 0) and 1 or 0, remaining, (is_allowed or stamp) and 0 or retry, next_us, reset, used}
     end

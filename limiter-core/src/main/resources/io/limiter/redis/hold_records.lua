@@ -2,10 +2,12 @@
 -- functions are made when they are needed, because that takes time.
 --
 -- STATE    as of a window or a bucket behind its own bytes, in one value; of a log field '' of the hash <state's key>:holds1.
---          Little-endian: a byte (1 = directory), two numbers of two bytes (how many records, how many resets), doubles: the first end
---          that may still give back, until when all has been given back, the last time until which a record is kept, when the key
---          expires, when this was written, how far the time of records is ahead of the clock, the window that gives back (of a bucket
---          the permits that are held, of a log its shortest period), of a bucket also how long it was full, and its rate then. Then
+--          Little-endian: a byte (2 records, 3 a directory, 4 records that only held decides about; 0 and 1: in the order of an earlier
+--          version), four bytes (a bit for each record that is settled since that last wrote), doubles: when the key expires, the
+--          first end that may still give back, the last time until which a record is kept, when this was written; of a bucket
+--          the permits that are held, how long it was full, and its rate then. Then two numbers of two bytes (how many resets;
+--          how many records a directory has), doubles: until when all has been given back, how far the time of records is ahead of
+--          the clock; not of a bucket: the window that gives back (of a log its shortest period). Then
 --          at most 32 records in order of their ends, which are unique; or a directory of pages of them, which are fields of that
 --          hash, named by their first ends. Of each page, as doubles: its first end, the permits that it may give back, until when
 --          the first record is kept, when the first was taken.

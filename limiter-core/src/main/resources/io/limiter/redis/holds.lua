@@ -11,9 +11,200 @@
 -- EXPIRES  with the state and the last record
 -- TWIN     io/limiter/inprocess/HeldState.java
 -- [holds]
+local call, pack, read, find, sub, floor, ceil, max, min =
+  redis.call, struct.pack, struct.unpack, string.find, string.sub, math.floor, math.ceil, math.max, math.min
+
+-- What the options say: those of the algorithm, the most records, and the times of a reservation or the actual permits of a settlement.
+local function terms(options, actual)
+  local at, word, one, other, most = find(options, 'holds=', 1, true), nil, nil, nil, nil
+  most, word, one, other = string.match(options, '^(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$', at and at + 6)
+  local ttl, life = word == 'ttl' and tonumber(one), tonumber(other)
+  if word == 'settle' then actual = actual or tonumber(one) end
+  if not at or not most or word == 'ttl' and not life or word == 'settle' and not actual then
+    error('LIMITEROPTIONS ARGV[9] has no such holds: ' .. options)
+  end
+  return at > 1 and sub(options, 1, at - 2) or '', tonumber(most), ttl, life, actual
+end
+
+-- The time to live of a key, and when it expires then. It is renewed seldom. A given clock may stand still, while that of Redis goes
+-- on: a minute more.
+local function lifetime(given, until_us, time)
+  return max(1, ceil((until_us - time) * 9 / 8 / 1000)) + (given and 60000 or 0), until_us + floor((until_us - time) / 8)
+end
+
+-- How long until a bucket has so many permits, with those that are held. left: until the last hold ends.
+local function told(wanted, burst, now, left, credit, from, parts, rate, pending)
+  if wanted <= burst then
+    local lacks = wanted * parts - credit
+    return lacks <= 0 and 0 or pending and pending.time(wanted * parts) or from - now + ceil(lacks / rate)
+  end
+  -- Then nothing is held any more, but used.
+  local level = pending and pending.level(now + left) or min(burst * parts, credit + max(0, left + now - from) * rate)
+  return left + ceil(max(0, wanted * parts - level) / rate)
+end
+
+-- Charges what a settlement has cost instead of what was reserved; all of it if that is not open any more. gone: what has run out of a log
+-- and is still in it; a to f: the state, nil for one of a log that is not read yet. Returns the permits above what a debt can be, which
+-- are forgotten, what a bucket holds, its idle time, and the state.
+local function settled(fs, key, now, limit, period, burst, actual, permits, extra, is_open, gone, x, idle, a, b, c, d, e, f)
+  local is_fixed, is_bucket = fs[8] == 'fixed', fs[8] == 'token-bucket'
+  local more, less, capacity, counted = actual, 0, limit, a
+  if is_open then more, less = max(0, actual - permits), max(0, permits - actual) end
+  if is_bucket then
+    if is_open then
+      x = x - permits
+      -- What would have refilled while the bucket was full of what was left does not count as taken.
+      local cost = min(actual, permits, max(0, burst + floor(a / c) - min(x, burst))) * c
+      local spare = max(0, idle - extra)
+      spare = spare >= ceil(cost / d) and cost or spare * d
+      a, b, f, idle = a - cost + spare, min(b, now + period), nil, idle - ceil(spare / d)
+    end
+    capacity, counted = burst, burst - floor(a / c) + min(x, burst)
+  elseif less == 0 then
+    if more > 0 and not a and fs[8] == 'sliding-list' then
+      -- Where no debt is too large even if all of the list counts, nobody has to know what has expired.
+      c, e = call('LLEN', key), call('LINDEX', key, '-1')
+      a, b = c + more <= 2 * limit and c, 0
+      e = a and a > 0 and e + 0
+    end
+    if more > 0 and not a then a, b, c, d, e, f = fs[1](key, now, 0, limit, period, burst, '') end
+    counted = more > 0 and a - gone
+  elseif is_fixed then
+    if extra == x then a, b = max(0, a - less), min(b, d) end
+  elseif extra > now - min(period, x) and fs[8] == 'sliding-list' then
+    call('LREM', key, less, extra)
+  elseif extra > now - min(period, x) then
+    fs[5](key, now, less, limit, period, burst, '', extra, a, b, c, d, e, f)
+  end
+  if more == 0 then return 0, x, idle, a, b, c, d, e, f end
+  -- What is charged above the capacity, and above that much of debts, is forgotten.
+  local some = min(more, capacity, max(0, 2 * capacity - counted))
+  if some == 0 then
+  elseif is_bucket then
+    a, b, f = a - some * c, min(b, now + period), nil
+  elseif is_fixed then
+    a, b = a + some, b > 0 and b <= d and b or d
+  else
+    a, b, c, d, e, f = fs[2](now, some, 9007199254740991, period, burst, a, b, c, d, e, f)
+    fs[3](key, now, some, limit, period, burst, '', a, b, c, d, e, f)
+  end
+  return more - some, x, idle, a, b, c, d, e, f
+end
+
+-- What most reservations and settlements are: the records are few, in one value, and of the present clock, window and limit, and none of
+-- them is due. Returns nil and the value where that is not so: then held decides, which knows all cases. Parameters as there.
+local function ordinary(fs, key, now, n, limit, period, burst, id, stamp, actual, most, ttl, life)
+  local kind = fs[8]
+  local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
+  local begin, raw = is_fixed and 83 or is_bucket and 123 or 66, nil
+  if begin > 66 then raw = call('GET', key) else raw = call('HGET', key .. ':holds1', '') end
+  local size = raw and #raw or 0
+  if #id ~= 16 or size < begin + 50 and (size > 0 or stamp or most == 0) then return nil, raw end
+  local a, b, c, d, e, f, mark, expires, first, last, at, x, idle, pace, _
+  local g, h = limit, period
+  if is_bucket then while h > 0 do g, h = h, g % h end end
+  if size == 0 then
+    mark, expires, first, last, at, x = 2, 0, 0, now + 1, now, is_fixed and now + period or is_bucket and 0 or period
+    a, b, c, d, e, idle, pace = 0, x, period / g, limit / g, now, 0, limit / period
+    if is_bucket then a, b, pace = burst * c, now, d / c end
+  elseif is_fixed then
+    _, a, b, mark, expires, first, last, at = read('<BddI5dddd', raw)
+    x = b
+    if b <= now or b > now + period then return nil, raw end
+  elseif is_bucket then
+    _, a, b, c, d, e, mark, expires, first, last, at, x, idle, pace = read('<BdddddI5ddddddd', raw)
+    a = a + x * c
+    if c * g ~= period or d * g ~= limit or x > burst or b > now or now < e and e ~= b + ceil((burst * c - a) / d) then
+      return nil, raw
+    end
+    a, b = now < e and a + (now - b) * d or burst * c, now
+    if e < at then e = at end
+    if e < now then idle = idle + now - e end
+  else
+    mark, expires, first, last, at, _, _, _, _, x = read('<I5ddddHHddd', raw)
+    if x ~= period then return nil, raw end
+  end
+  if mark % 256 ~= 2 or at > now or last <= now or first > 0 and first <= now then return nil, raw end
+
+  local used, remaining, next_us, reset, rest, added = nil, 0, 0, 0, nil, nil
+  if stamp then
+    local i = find(raw, id, begin + 35, true)
+    if not i or (i - begin) % 51 ~= 35 then return nil, raw end
+    i = i - 35
+    local ends, status, permits, extra = read('<dI3dd', raw, i)
+    local bit = 256 * 2 ^ ((i - begin) / 51)
+    if ends ~= stamp or ends <= now or status ~= 0 or mark % (2 * bit) >= bit or is_fixed and extra ~= x then return nil, raw end
+    mark = mark + bit
+    if not is_fixed then
+      used, x, idle, a, b = settled(fs, key, now, limit, period, burst, actual, permits, extra, true, 0, x, idle, a, b, c, d)
+      used = 1 + 8 * used
+    elseif actual <= permits then
+      a, used = a > permits - actual and a - permits + actual or 0, 1
+    else
+      local some = min(actual - permits, limit, max(0, 2 * limit - a))
+      a, used = a + some, 1 + 8 * (actual - permits - some)
+    end
+    -- None that gives back ends before that.
+    if ends == first then first = i + 51 < size and read('<d', raw, i + 51) or 0 end
+  else
+    local extra = x
+    used = now + ttl
+    if size >= begin + 51 * most - 1 or size >= begin + 1631 or size > 0 and read('<d', raw, size - 50) >= used then return nil, raw end
+    if is_fixed then
+      a = a + n
+      if a > limit then return nil, raw end
+      remaining, next_us, reset = limit - a, b - now, b - now
+    elseif is_bucket then
+      if x == 0 then idle = 0 end
+      x, extra = x + n, idle
+      remaining = floor(a / c) - x
+      if x > burst or remaining < 0 then return nil, raw end
+      next_us = told(min(burst, remaining + 1) + x, burst, now, ttl, a, b, c, d)
+      reset = told(burst + x, burst, now, ttl, a, b, c, d)
+    else
+      a, b, c, d, e, f = fs[1](key, now, n, limit, period, burst, '')
+      a, b, c, d, e, f = fs[2](now, n, limit, period, burst, a, b, c, d, e, f)
+      if not a then return nil, raw end
+      a, b, c, d, e, f = fs[3](key, now, n, limit, period, burst, '', a, b, c, d, e, f)
+      _, remaining, next_us, reset = fs[6](key, now, n, limit, period, burst, true, a, b, c, d, e, f)
+      extra = now
+    end
+    if first == 0 then first = used end
+    if last < used + life then last = used + life end
+    rest = size > 0 and sub(raw, begin - (is_bucket and 20 or 28)) or pack(is_bucket and '<HHdd' or '<HHddd', 0, 0, 0, 0, x)
+    added = pack('<dI3ddd', used, 0, n, extra, used + life)
+  end
+
+  if is_bucket then e = b + ceil((burst * c - a) / d) else e = is_fixed and b or first > 0 and now + period or 0 end
+  if e < last then e = last end
+  local left, given = nil, fs[9]
+  if given or e > expires then left, expires = lifetime(given, e, now) end
+  if is_fixed then
+    a = pack('<BddI5dddd', 1, a, b, mark, expires, first, last, now)
+  elseif is_bucket then
+    a = pack('<BdddddI5ddddddd', 2, a - x * c, b, c, d, b + ceil((burst * c - a) / d), mark, expires, first, last, now, x, idle, pace)
+  else
+    key = key .. ':holds1'
+    a = pack('<I5dddd', mark, expires, first, last, now)
+    call('HSET', key, '', added and a .. rest .. added .. id or a .. sub(raw, 38))
+    if left then call('PEXPIRE', key, left) end
+    return true, remaining, 0, next_us, reset, used
+  end
+  if stamp then
+    -- An error: a user who may not, as documented for earlier versions.
+    if type(redis.pcall('SETRANGE', key, '0', a)) ~= 'number' then call('SET', key, a .. sub(raw, #a + 1), 'KEEPTTL') end
+    if left then call('PEXPIRE', key, left) end
+  elseif left then
+    call('SET', key, a .. rest .. added .. id, 'PX', left)
+  else
+    call('SET', key, a .. rest .. added .. id, 'KEEPTTL')
+  end
+  return true, remaining, 0, next_us, reset, used
+end
+
 -- Decides a call of a policy with holds. It is one function because each that is made takes time. Returns nil and the state where there
--- are no records: then the functions of the algorithm decide. fs: these functions, this one, the kind, whether a time is given, and
--- the options that were read last. step: 'take', 'look' as ARGV[7]; 'see' tells whether it is allowed, with the numbers of a call
+-- are no records: then the functions of the algorithm decide. fs: these functions, this one, the kind, whether a time is given, in the batch
+-- script the two above, and the options that were read last. step: 'take', 'look' as ARGV[7]; 'see' tells whether it is allowed, with the numbers of a call
 -- that takes nothing; 'settle' is a take that others deny; 'back'. actual: of a settlement; it may be in the options. raw: what is
 -- stored, if it was read already.
 local function held(fs, step, key, now, n, limit, period, burst, id, stamp, request, options, actual, raw)
@@ -22,33 +213,38 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   local is_log = not is_fixed and not is_bucket
   local size = is_fixed and 17 or is_bucket and 41 or 0
 
-  local base, most, ttl, life = fs[11], fs[12], fs[13], fs[14]
-  if options ~= fs[10] then
-    local at, word, one, other = string.find(options, 'holds=', 1, true), nil, nil, nil
-    most, word, one, other = string.match(options, '^(%d+),?(%l*)=?(%d*),?%l*=?(%d*)$', at and at + 6)
-    base, most, ttl, life = at and at > 1 and string.sub(options, 1, at - 2) or '', tonumber(most), word == 'ttl' and tonumber(one), tonumber(other)
-    actual = actual or word == 'settle' and tonumber(one)
-    if not at or not most or word == 'ttl' and not life or word == 'settle' and not actual then
-      error('LIMITEROPTIONS ARGV[9] has no such holds: ' .. options)
-    end
-    fs[10], fs[11], fs[12], fs[13], fs[14] = options, base, most, ttl, life
+  local base, most, ttl, life = fs[13], fs[14], fs[15], fs[16]
+  if options ~= fs[12] then
+    base, most, ttl, life, actual = terms(options, actual)
+    fs[12], fs[13], fs[14], fs[15], fs[16] = options, base, most, ttl, life
   end
   if ttl and step == 'take' and #request ~= 16 then error('LIMITEROPTIONS ARGV[8] is no id of 16 characters: ' .. request) end
 
   -- The records: bytes of a text, from one on. Their time is that of the clock, but never steps back.
   local hash = key .. ':holds1'
   if raw ~= nil then
-  elseif is_log then raw = redis.call('HGET', hash, '') else raw = redis.call('GET', key) end
+  elseif is_log then raw = call('HGET', hash, '') else raw = call('GET', key) end
   local has, page, from, time, has_stepped, h = false, '', 1, now, false, nil
   local pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace = 0, 0, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
   if raw and #raw > size and (is_log or string.byte(raw) == (is_fixed and 1 or 2)) then
-    if is_bucket then
+    page, from = raw, size + (is_bucket and 82 or 66)
+    local bits = 0
+    pages = string.byte(raw, size + 1)
+    if pages < 2 then
+      from = from - 4
+      -- As an earlier version wrote it.
       pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace =
-        struct.unpack('<BHHddddddddd', raw, 42)
-      page, from = raw, 119
+        read(is_bucket and '<BHHddddddddd' or '<BHHddddddd', raw, size + 1)
+    elseif is_bucket then
+      pages, bits, expires, first, last, at, x, idle, pace, resets, count, swept, ahead = read('<BI4dddddddHHdd', raw, 42)
     else
-      pages, count, resets, first, swept, last, expires, at, ahead, x = struct.unpack('<BHHddddddd', raw, size + 1)
-      page, from = raw, size + 62
+      pages, bits, expires, first, last, at, resets, count, swept, ahead, x = read('<BI4ddddHHddd', raw, size + 1)
+    end
+    if pages > 1 then pages = pages == 3 and 1 or 0 end
+    if pages == 0 then count = (#raw - from + 1) / 51 end
+    for i = from + 8, bits > 0 and #raw or 0, 51 do
+      if bits % 2 == 1 then page = sub(page, 1, i - 1) .. '\1' .. sub(page, i + 1) end
+      bits = floor(bits / 2)
     end
     time = now + ahead
     if time < at then time, ahead, has_stepped = at, at - now, true end
@@ -56,16 +252,16 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     if not has then
       -- The last is over.
       pages, count, resets, first, swept, expires, at, ahead, x, page, from, time = 0, 0, 0, 0, 0, 0, now, 0, 0, '', 1, now
-      raw = not is_log and string.sub(raw, 1, size)
+      raw = not is_log and sub(raw, 1, size)
     end
   end
   if not has and actual then return true, 0, 0, 0, 0, 0 end
   if not has and not ttl then return nil, raw, base end
   -- What has been given back until a time later than this does not come back again.
-  local is_due, ends = first > 0 and first <= time, ttl and math.max(time + ttl, swept + 1)
+  local is_due, ends = first > 0 and first <= time, ttl and max(time + ttl, swept + 1)
   if pages == 1 or is_due or has_stepped
-      or ends and (count >= most or #page >= from + 1631 or #page > from and struct.unpack('<d', page, #page - 50) >= ends) then
-    page, from = string.sub(page, from), 1
+      or ends and (count >= most or #page >= from + 1631 or #page > from and read('<d', page, #page - 50) >= ends) then
+    page, from = sub(page, from), 1
     h = hold_records({hash = hash, is_fixed = is_fixed, is_log = is_log, is_list = is_list,
       has_stepped = has_stepped, dir = pages == 1 and page, page = pages == 1 and '' or page, turned = 0, count = count, resets = resets,
       first = first, swept = swept, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
@@ -77,11 +273,11 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     used = 0
     if h then page = h.turn_to(stamp) end
     local found, status, before
-    i = #request == 16 and string.find(page, request, from, true)
+    i = #request == 16 and find(page, request, from, true)
     while i do
-      if (i - from - 35) % 51 == 0 then found, status, before, permits, extra, kept = struct.unpack('<dBHddd', page, i - 35) end
+      if (i - from - 35) % 51 == 0 then found, status, before, permits, extra, kept = read('<dBHddd', page, i - 35) end
       if found == stamp then break end
-      i = string.find(page, request, i + 1, true)
+      i = find(page, request, i + 1, true)
     end
     if i then
       i = i - 35
@@ -93,7 +289,7 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
 
   local before_x = x
   -- The state of the algorithm, without what has run out. Few settlements of a log need it.
-  local writes, changed, gone, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0, 0, 0
+  local writes, changed, gone, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0
   if is_log and step ~= 'reset' then
     if is_due then gone = h.run_out(now, period) end
     local shortest = last > time and x > 0 and x < period and x or period
@@ -105,9 +301,9 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   if is_bucket then
     -- Idle time counts at one rate; a change takes more from it than any record lives.
     if pace ~= d / c then
-      idle, pace, changed = math.max(-8000000000000000, idle - 200000000000), d / c, has
+      idle, pace, changed = max(-8000000000000000, idle - 200000000000), d / c, has
     elseif idle > -8000000000000000 then
-      idle = idle + math.max(0, now - math.max(at - ahead, e))
+      idle = idle + max(0, now - max(at - ahead, e))
     end
     if is_due then
       gone = h.run_out(now, period)
@@ -115,7 +311,7 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     end
   elseif is_fixed then
     if not c then x = 0 end
-    if is_due and a > 0 and x > 0 then a = a - math.min(a, h.run_out(now, period)) end
+    if is_due and a > 0 and x > 0 then a = a - min(a, h.run_out(now, period)) end
     -- A window that was given back as a whole lasts as long as there are records.
     if a == 0 and last <= time then b, c = 0, nil end
     window = b
@@ -126,76 +322,50 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   end
 
   -- A plan that has become smaller: no more is held of it than all.
-  local held_now, touched, before_i, added, after_i = is_bucket and math.min(x, burst) or 0, false, #page, '', ''
+  local held_now, touched, before_i, added, after_i = is_bucket and min(x, burst) or 0, false, #page, '', ''
   local allowed, is_put, wait, latest, room = n == 0, false, 0, is_fixed and d or now + period, is_log and limit + gone or limit
   if actual then
     -- Where its record is then.
     if h then
       page = h.turn_to(stamp)
-      extra = struct.unpack('<d', page, i + 19)
+      extra = read('<d', page, i + 19)
     end
     allowed, is_put = true, true
-    local more, less = is_open and math.max(0, actual - permits) or actual, is_open and math.max(0, permits - actual) or 0
-    if is_log and more > 0 and not is_due and not has_stepped then a, b, c, d, e, f = look(key, now, 0, limit, period, burst, '') end
-    if is_bucket and is_open then
-      x, touched, f = x - permits, true, nil
-      held_now = math.min(x, burst)
-      -- What would have refilled while the bucket was full of what was left does not count as taken.
-      local cost = math.min(actual, permits, math.max(0, burst + math.floor(a / c) - held_now)) * c
-      local spare = math.max(0, idle - extra)
-      spare = spare >= math.ceil(cost / d) and cost or spare * d
-      a, b, idle = a - cost + spare, math.min(b, latest), idle - math.ceil(spare / d)
-    elseif is_fixed and less > 0 and extra == x then
-      a, b = math.max(0, a - less), math.min(b, latest)
-    elseif is_log and less > 0 and extra > now - math.min(period, x) and is_list then
-      redis.call('LREM', key, less, extra)
-    elseif is_log and less > 0 and extra > now - math.min(period, x) then
-      back(key, now, less, limit, period, burst, '', extra, a, b, c, d, e, f)
-    end
+    local forgotten
+    forgotten, x, idle, a, b, c, d, e, f = settled(fs, key, now, limit, period, burst, actual, permits, extra, is_open, gone, x, idle, a, b, c, d, e, f)
+    used, touched = used + 8 * forgotten, is_bucket and (is_open or actual > forgotten)
     -- One that is settled late is kept anew.
     before_i, added, after_i = i + 7, '\1', i + 9
     if time > stamp then
       kept = time + kept - stamp
-      last, added, after_i = math.max(last, kept), '\1' .. string.sub(page, i + 9, i + 26) .. struct.pack('<d', kept), i + 35
+      last, added, after_i = max(last, kept), '\1' .. sub(page, i + 9, i + 26) .. pack('<d', kept), i + 35
     end
-    after_i = string.sub(page, after_i)
-    if h then h.page, h.dirty = string.sub(page, 1, before_i) .. added .. after_i, true end
+    after_i = sub(page, after_i)
+    if h then h.page, h.dirty = sub(page, 1, before_i) .. added .. after_i, true end
     if stamp == first then
-      first = h and h.dir and h.turned < #h.dir / 32 and struct.unpack('<d', h.dir, 32 * h.turned + 1) or 0
+      first = h and h.dir and h.turned < #h.dir / 32 and read('<d', h.dir, 32 * h.turned + 1) or 0
       for j = i + 51, #page, 51 do
-        local later, settled, earlier = struct.unpack('<dBH', page, j)
+        local later, settled, earlier = read('<dBH', page, j)
         if settled == 0 and earlier == resets then
           first = later
           break
         end
       end
     end
-    -- What is charged above the capacity, and above that much of debts, is forgotten.
-    local capacity, counted = is_bucket and burst or limit, is_bucket and burst - math.floor(a / c) + held_now or a - gone
-    local some = math.min(more, capacity, math.max(0, 2 * capacity - counted))
-    used = used + 8 * (more - some)
-    if some > 0 and is_bucket then
-      a, b, touched, f = a - some * c, math.min(b, latest), true, nil
-    elseif some > 0 and is_fixed then
-      a, b = a + some, b > 0 and b <= d and b or d
-    elseif some > 0 then
-      a, b, c, d, e, f = charge(now, some, 9007199254740991, period, burst, a, b, c, d, e, f)
-      write(key, now, some, limit, period, burst, '', a, b, c, d, e, f)
-    end
   elseif step == 'back' then
-    local elapsed = math.max(0, now - stamp)
+    local elapsed = max(0, now - stamp)
     is_put = changed
     if is_log then
       allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, '', base)
     elseif is_fixed then
       allowed = a > 0 and b == stamp
-      if allowed then a, b, is_put = math.max(0, a - n), math.min(b, d), true end
+      if allowed then a, b, is_put = max(0, a - n), min(b, d), true end
     else
       -- As without holds; but while some are, it is idle once it is full again.
-      allowed = not (n > burst or a == burst * c or f and f.other or elapsed >= math.ceil(n * c / d))
+      allowed = not (n > burst or a == burst * c or f and f.other or elapsed >= ceil(n * c / d))
       if allowed then
-        a, touched, is_put = math.min(burst * c, a + n * c - elapsed * d), true, true
-        if x > 0 then b, e, f = math.min(b, latest), nil, nil end
+        a, touched, is_put = min(burst * c, a + n * c - elapsed * d), true, true
+        if x > 0 then b, e, f = min(b, latest), nil, nil end
       end
     end
   elseif step == 'reset' then
@@ -236,12 +406,12 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
         window, extra = b, x
       end
       if h then
-        ends = h.add(ends, life, struct.pack('<BHdd', 0, resets, n, extra), request)
+        ends = h.add(ends, life, pack('<BHdd', 0, resets, n, extra), request)
       else
-        added, after_i = struct.pack('<dBHddd', ends, 0, resets, n, extra, ends + life), request
+        added, after_i = pack('<dBHddd', ends, 0, resets, n, extra, ends + life), request
       end
       if first == 0 or ends < first then first = ends end
-      count, last, used, is_put = count + 1, math.max(last, ends + life), ends, true
+      count, last, used, is_put = count + 1, max(last, ends + life), ends, true
     end
   elseif step == 'settle' or step == 'take' and n > 0 then
     if is_log or not has then
@@ -249,7 +419,7 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
       is_put = changed and has
     elseif changed or f or b > latest then
       is_put, touched = true, is_fixed or f ~= nil or b > latest
-      if touched then b, f = math.min(b, latest), nil end
+      if touched then b, f = min(b, latest), nil end
     end
   end
 
@@ -257,46 +427,46 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     local until_us, rest, credit, since, parts, rate, full_at, _ = last, '', 0, 0, 0, 0, 0, 0
     if is_fixed then
       if b ~= window and not has_stepped then x, first = 0, 0 end
-      until_us = math.max(until_us, b + ahead)
+      until_us = max(until_us, b + ahead)
     elseif is_bucket then
       credit, since, parts, rate = a, b, c, d
       if step == 'back' and not actual and allowed and e then
         full_at = e
       elseif touched or not raw then
-        full_at = b + math.ceil((burst * c - a) / d)
+        full_at = b + ceil((burst * c - a) / d)
       else
         -- Another limit is not in force before a call has written under it.
-        _, credit, since, parts, rate, full_at = struct.unpack('<Bddddd', raw)
-        credit = credit + math.min(before_x, math.floor(4503599627370496 / parts)) * parts
+        _, credit, since, parts, rate, full_at = read('<Bddddd', raw)
+        credit = credit + min(before_x, floor(4503599627370496 / parts)) * parts
       end
       -- A state that is stored has less credit because of what is held.
-      credit = credit - math.min(x, math.floor(4503599627370496 / parts)) * parts
-      until_us = math.max(until_us, full_at + ahead)
+      credit = credit - min(x, floor(4503599627370496 / parts)) * parts
+      until_us = max(until_us, full_at + ahead)
     elseif first > 0 then
       -- What has run out may be in the log as long as that.
-      until_us = math.max(until_us, time + period)
+      until_us = max(until_us, time + period)
     end
     if h then
       rest, expires = h.close()
       pages, added, after_i = h.dir and 1 or 0, '', ''
     else
-      rest = string.sub(page, from, before_i)
+      rest = sub(page, from, before_i)
     end
-    -- The time to live is renewed seldom. A given clock may stand still, while that of Redis goes on: a minute more.
-    local left = (given or until_us > expires) and math.max(1, math.ceil((until_us - time) * 9 / 8 / 1000)) + (given and 60000 or 0)
-    if left then expires = until_us + math.floor((until_us - time) / 8) end
+    local left
+    if given or until_us > expires then left, expires = lifetime(given, until_us, time) end
+    local mark = pages == 1 and 3 or ahead == 0 and resets == 0 and idle > -8000000000000000 and (not is_fixed or x == b) and 2 or 4
     local state = nil
     if is_fixed then
-      state = struct.pack('<BddBHHddddddd', 1, a, b, pages, count, resets, first, swept, last, expires, time, ahead, x) .. rest .. added .. after_i
+      state = pack('<BddI5ddddHHddd', 1, a, b, mark, expires, first, last, time, resets, count, swept, ahead, x) .. rest .. added .. after_i
     elseif is_bucket then
-      state = struct.pack('<BdddddBHHddddddddd', 2, credit, since, parts, rate, full_at, pages, count,
-        resets, first, swept, last, expires, time, ahead, x, idle, pace) .. rest .. added .. after_i
+      state = pack('<BdddddI5dddddddHHdd', 2, credit, since, parts, rate, full_at, mark, expires, first, last, time, x, idle, pace,
+        resets, count, swept, ahead) .. rest .. added .. after_i
     else
-      redis.call('HSET', hash, '', struct.pack('<BHHddddddd', pages, count, resets, first, swept, last, expires, time, ahead, x)
+      call('HSET', hash, '', pack('<I5ddddHHddd', mark, expires, first, last, time, resets, count, swept, ahead, x)
         .. rest .. added .. after_i)
     end
-    if state and left then redis.call('SET', key, state, 'PX', left) elseif state then redis.call('SET', key, state, 'KEEPTTL') end
-    if left and (pages == 1 or is_log) then redis.call('PEXPIRE', hash, left) end
+    if state and left then call('SET', key, state, 'PX', left) elseif state then call('SET', key, state, 'KEEPTTL') end
+    if left and (pages == 1 or is_log) then call('PEXPIRE', hash, left) end
   end
   if actual or step == 'reset' then return allowed, 0, 0, 0, 0, used end
 
@@ -309,38 +479,28 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
       open = ends
     elseif x > 0 then
       for i = #page - 50, from, -51 do
-        local later, settled, earlier = struct.unpack('<dBH', page, i)
+        local later, settled, earlier = read('<dBH', page, i)
         if settled == 0 and earlier == resets then
           open = later
           break
         end
       end
     end
-    -- How long until it has so many permits, with those that are held. left: until the last hold ends.
-    local function told(wanted, burst, now, left, credit, from, parts, rate, pending)
-      if wanted <= burst then
-        local lacks = wanted * parts - credit
-        return lacks <= 0 and 0 or pending and pending.time(wanted * parts) or from - now + math.ceil(lacks / rate)
-      end
-      -- Then nothing is held any more, but used.
-      local level = pending and pending.level(now + left) or math.min(burst * parts, credit + math.max(0, left + now - from) * rate)
-      return left + math.ceil(math.max(0, wanted * parts - level) / rate)
-    end
-    local left = math.max(0, (open or time) - time)
-    remaining, stamp_us = math.max(0, math.floor(a / c) - held_now), b
+    local left = max(0, (open or time) - time)
+    remaining, stamp_us = max(0, floor(a / c) - held_now), b
     retry = n > burst and -1 or not allowed and told(n + held_now, burst, now, left, a, b, c, d, f)
-    next_us = told(math.min(burst, remaining + 1) + held_now, burst, now, left, a, b, c, d, f)
+    next_us = told(min(burst, remaining + 1) + held_now, burst, now, left, a, b, c, d, f)
     reset = told(burst + held_now, burst, now, left, a, b, c, d, f)
   else
     retry, remaining, next_us, reset, stamp_us = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
     if gone > 0 and is_log then
-      remaining = math.max(0, math.min(limit, limit - a + gone))
+      remaining = max(0, min(limit, limit - a + gone))
       retry, next_us, reset = h.times_of_log(key, now, n, limit, period, burst, retry, reset, a, b, c, d, e, f)
     elseif is_fixed and a == 0 then
       stamp_us = 0
     end
   end
-  if wait > 0 and used then retry = wait elseif wait > 0 and retry ~= -1 then retry = math.max(retry or 0, wait) end
+  if wait > 0 and used then retry = wait elseif wait > 0 and retry ~= -1 then retry = max(retry or 0, wait) end
   return allowed, remaining, retry, next_us, reset, used or stamp_us
 end
 -- [/holds]

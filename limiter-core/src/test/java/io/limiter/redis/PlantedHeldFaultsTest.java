@@ -36,34 +36,30 @@ class PlantedHeldFaultsTest {
         return Stream.of(
                 new Fault("settled twice", "status == 1 and 3 or is_open", "is_open"),
                 new Fault(
-                        "any id",
-                        "string.find(page, request, from, true)",
-                        "string.find(page, struct.pack('<d', stamp), from, true) + 35"),
+                        "any id", "find(page, request, from, true)", "find(page, pack('<d', stamp), from, true) + 35"),
                 new Fault("kept for ever", "used = kept <= time and 0 or", "used ="),
-                new Fault(
-                        "no bound of a debt", "math.min(more, capacity, math.max(0, 2 * capacity - counted))", "more"),
-                new Fault(
-                        "each debt up to the capacity", "capacity, math.max(0, 2 * capacity - counted))", "capacity)"),
+                new Fault("no bound of a debt", "min(more, capacity, max(0, 2 * capacity - counted))", "more"),
+                new Fault("each debt up to the capacity", "capacity, max(0, 2 * capacity - counted))", "capacity)"),
                 new Fault(
                         "an excess for nothing",
-                        "is_open and math.max(0, actual - permits) or actual",
-                        "is_open and 0 or actual"),
+                        "more, less = max(0, actual - permits), max(0, permits - actual)",
+                        "more, less = 0, max(0, permits - actual)"),
                 new Fault(
                         "a late one pays nothing",
-                        "is_open and math.max(0, actual - permits) or actual",
-                        "is_open and math.max(0, actual - permits) or 0"),
+                        "local more, less, capacity, counted = actual, 0, limit, a",
+                        "local more, less, capacity, counted = 0, 0, limit, a"),
                 new Fault("open at its end", "stamp > time and before == resets", "stamp >= time and before == resets"),
                 new Fault("open after a reset", "stamp > time and before == resets", "stamp > time"),
-                new Fault("all comes back", "math.max(0, permits - actual)", "permits"),
+                new Fault("all comes back", "max(0, permits - actual)", "permits"),
                 new Fault("no end of a table", "allowed = g ~= nil and wait <= 0", "allowed = g ~= nil"),
                 new Fault(
                         "a table of one less",
                         "wait = ends and count >= most",
                         "wait = ends and h and count >= most - 1"),
                 new Fault("nothing is purged", "        h.purge()\n", ""),
-                new Fault("idle time is lost", "local spare = math.max(0, idle - extra)", "local spare = 0"),
-                new Fault("idle while it refills", "now - math.max(at - ahead, e))", "now - at + ahead)"),
-                new Fault("told too early", "return left + math.ceil(", "return math.ceil("),
+                new Fault("idle time is lost", "local spare = max(0, idle - extra)", "local spare = 0"),
+                new Fault("idle while it refills", "now - max(at - ahead, e))", "now - at + ahead)"),
+                new Fault("told too early", "return left + ceil(", "return ceil("),
                 new Fault("nothing is held", "x + n, held_now + n, idle", "x, held_now, idle"),
                 new Fault(
                         "two with one end",
@@ -73,15 +69,21 @@ class PlantedHeldFaultsTest {
                         "a reset that gives back",
                         "resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0,",
                         "resets, first, x, a, b, c, d, is_put = resets, first,"),
-                new Fault("a window of another hold", "less > 0 and extra == x then", "less > 0 then"),
+                new Fault("a window of another hold", "if extra == x then a, b", "if true then a, b"),
+                new Fault("records that die young", "max(1, ceil((until_us - time)", "min(1, ceil((until_us - time)"),
                 new Fault(
-                        "records that die young",
-                        "math.max(1, math.ceil((until_us - time)",
-                        "math.min(1, math.ceil((until_us - time)"),
+                        "run out a moment late", "first > 0 and first <= time, ttl", "first > 0 and first < time, ttl"),
+                new Fault("settled twice in the ordinary case", "or mark % (2 * bit) >= bit or", "or"),
+                new Fault("the wrong record is settled", "local bit = 256 * 2 ^ (", "local bit = 512 * 2 ^ ("),
+                new Fault("what was settled is forgotten", "if bits % 2 == 1 then page", "if false then page"),
+                new Fault("nothing is due in the ordinary case", "or first > 0 and first <= now then", "then"),
+                new Fault("a window above its limit", "if a > limit then", "if false then"),
+                new Fault("a bucket above its burst", "if x > burst or remaining < 0 then", "if x > burst then"),
                 new Fault(
-                        "run out a moment late",
-                        "first > 0 and first <= time, ttl",
-                        "first > 0 and first < time, ttl"));
+                        "a window's debt without a bound",
+                        "min(actual - permits, limit, max(0, 2 * limit - a))",
+                        "actual - permits"),
+                new Fault("one record too many", "size >= begin + 51 * most - 1 or", ""));
     }
 
     @Test

@@ -32,17 +32,17 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
-                Map.entry("allotment", "d4a05e8353bae2fc86a5a3d4a9cb604c96e08c0f"),
-                Map.entry("batch", "8f113a7a803bd30ac168123e896d612b541a37b0"),
-                Map.entry("block", "7281f1dd9146fb5781aecdfba8f0ec2fb015128a"),
-                Map.entry("concurrent", "f871e0982288ec464a5ab401e647f9d3510aa84d"),
-                Map.entry("distinct", "ca75ab4bb39528ef276632dd0b5f1b94245eb803"),
-                Map.entry("fixed_window", "403c2d08653c24d727ca57e70939d14a18f1f29f"),
+                Map.entry("allotment", "1e68022a84862f87629088fc06c4f7b48bcdb178"),
+                Map.entry("batch", "2e009356cc981a9d25b51df00b84e316faaac314"),
+                Map.entry("block", "6390fa5ada72c365d2afb20df4b0a1dd3657f0bd"),
+                Map.entry("concurrent", "f1991084e44393cba342728beaf45daa265f0eca"),
+                Map.entry("distinct", "3e692b498df62d2ba482446658d0abb906243e15"),
+                Map.entry("fixed_window", "d5155724820ade74d412101ce6551a495f953feb"),
                 Map.entry("key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),
-                Map.entry("sliding_list", "339e2eb0a8b752139f7a80f402c4560eb1e93672"),
-                Map.entry("sliding_zset", "57b658c380e4b1c55687494808127bb93e820c28"),
-                Map.entry("token_bucket", "b0a2100bfe5e7aec139cad98945b914c3f652cd5"));
+                Map.entry("sliding_list", "1453d7e6ab29996ddfe9249cc39162fc6d98a094"),
+                Map.entry("sliding_zset", "6fcfdadf2c933e65760c352658ceac68f2cf7608"),
+                Map.entry("token_bucket", "55c5c41c34509a51ccbe0f4761eb5f88ac18b282"));
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
 /**
@@ -86,7 +87,14 @@ final class HoldCost implements AutoCloseable {
         for (int time = 0; time < TIMES; time++) {
             List<List<String>> own = new ArrayList<>();
             for (int i = 0; i < AT_ONCE; i++) {
-                own.add(isPair ? List.of(String.format(Locale.ROOT, "%016x", (first + i) * TIMES + time)) : List.of());
+                // Random, as they are: numbers in a row make texts that Lua's hash does not tell apart.
+                own.add(
+                        isPair
+                                ? List.of(String.format(
+                                        Locale.ROOT,
+                                        "%016x",
+                                        ThreadLocalRandom.current().nextLong()))
+                                : List.of());
             }
             List<Long> ends = ask(sha, name, inBatches, keys, isPair ? "reserve" : "", options, own);
             if (isPair) {
