@@ -295,7 +295,7 @@ class EndsTest {
                     for (int i = 0; i < LIMIT; i++) {
                         running.add(limited.object().never());
                     }
-                    assertEquals(0, left(here, "calls"));
+                    Await.until(Duration.ofSeconds(20), "all are in use", () -> left(here, "calls") == 0);
                     assertThrows(
                             RateLimitExceededException.class,
                             () -> limited.object().value(false));
