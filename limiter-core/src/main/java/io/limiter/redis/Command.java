@@ -7,7 +7,6 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +67,9 @@ record Command(
             if (time != null || !PartArguments.isPlain(part)) {
                 arguments.add(now);
                 PartArguments.addWords(arguments, part, false, time);
+                if (part.hold() == null) {
+                    PartArguments.addOwn(arguments, part);
+                }
             }
         }
         long longestMicros = 0;
@@ -186,10 +188,14 @@ record Command(
 
     private static boolean isAgain(List<Call> request, Call call, Map<String, List<Call>> latest) {
         Call first = request.get(0);
-        boolean again = call.parts.get(0).hold() == null && haveOneForm(first, call);
+        boolean again = haveOneForm(first, call);
         for (int i = 0; again && i < call.parts.size(); i++) {
-            String key = call.parts.get(i).key();
-            again = key.equals(first.parts.get(i).key()) && latest.get(key) == request;
+            Call.Part part = call.parts.get(i);
+            Call.Part before = first.parts.get(i);
+            again = part.isCombinable()
+                    && part.flight() == before.flight()
+                    && part.key().equals(before.key())
+                    && latest.get(part.key()) == request;
         }
         return again;
     }
@@ -200,17 +206,18 @@ record Command(
         for (int i = 0; equal && i < one.parts.size(); i++) {
             Call.Part part = one.parts.get(i);
             Call.Part otherPart = two.parts.get(i);
-            Held hold = part.hold();
-            Held other = otherPart.hold();
-            boolean isShared = hold == null || other == null
-                    ? hold == other && part.isCombinable() && otherPart.isCombinable()
-                    : hold.terms().equals(other.terms())
-                            && Held.modeOfForm(part).equals(Held.modeOfForm(otherPart));
+            boolean hasOwn = part.hold() != null || part.flight() != null;
+            boolean isShared = hasOwn
+                    ? Held.terms(part).equals(Held.terms(otherPart))
+                            && Held.modeOfForm(part).equals(Held.modeOfForm(otherPart))
+                    : otherPart.hold() == null
+                            && otherPart.flight() == null
+                            && part.isCombinable()
+                            && otherPart.isCombinable();
             equal = isShared
                     && part.charge().permits() == otherPart.charge().permits()
                     && part.charge().policy().holds()
                             == otherPart.charge().policy().holds()
-                    && part.flight() == otherPart.flight()
                     && part.limit().equals(otherPart.limit());
         }
         return equal;
@@ -245,28 +252,13 @@ record Command(
         boolean isListed = forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1);
         for (int i = 0; i < requests.size(); i++) {
             Call call = requests.get(i).get(0);
-            String mode = Held.modeOfForm(call.parts.get(0));
-            boolean isHeld = mode.equals(Held.RESERVE) || mode.equals(Held.SETTLE);
             if (isListed) {
                 arguments.add(Integer.toString(formOf.get(i)));
+                if (call.parts.stream().noneMatch(Held::isNamed)) {
+                    arguments.add(Integer.toString(requests.get(i).size()));
+                }
             }
-            if (isHeld) {
-                addHold(arguments, call);
-            } else if (isListed) {
-                arguments.add(Integer.toString(requests.get(i).size()));
-            }
-        }
-    }
-
-    /** The id; of a settlement also the end and the actual permits of each limit. */
-    private static void addHold(List<Object> arguments, Call call) {
-        arguments.add(Objects.requireNonNull(call.parts.get(0).hold()).id());
-        for (Call.Part part : call.parts) {
-            if (part.mode().startsWith(Call.BACK)) {
-                arguments.add(part.mode().substring(Call.BACK.length()));
-                arguments.add(
-                        Long.toString(part.hold() == null ? 0 : part.hold().actual()));
-            }
+            call.parts.forEach(part -> PartArguments.addOwn(arguments, part));
         }
     }
 

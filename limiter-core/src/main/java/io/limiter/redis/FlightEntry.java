@@ -85,15 +85,16 @@ final class FlightEntry {
         return !retired && !dropped;
     }
 
-    /** The options for the script, made when its call is sent. */
-    synchronized String options(boolean renews) {
-        String known = "by=" + number + ",mine=" + held + ",ops=" + Math.max(1, changes);
-        if (!renews) {
-            return known;
+    /** Adds what this instance knows, when its call is sent. */
+    synchronized void addTo(List<Object> arguments, boolean renews) {
+        arguments.add(Long.toString(number));
+        arguments.add(Long.toString(held));
+        arguments.add(Long.toString(Math.max(1, changes)));
+        if (renews) {
+            setsAtRenewal = onWay == 0;
+            begunAtRenewal = begun;
+            arguments.add(setsAtRenewal ? "1" : "0");
         }
-        setsAtRenewal = onWay == 0;
-        begunAtRenewal = begun;
-        return known + ",renew=" + (setsAtRenewal ? 1 : 0);
     }
 
     /** The part of a renewal, if it is due; null else. */

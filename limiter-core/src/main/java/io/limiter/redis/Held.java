@@ -16,6 +16,9 @@ record Held(String id, String terms, long actual) {
     /** As {@link Call#BACK}, with what distinguishes settlements after the form. Batch script only. */
     static final String SETTLE = "settle";
 
+    private static final String FLIGHT = "in flight";
+    private static final String NONE = "none";
+
     /** More reservations of a window or bucket are in a hash. */
     private static final int RECORDS_IN_ONE_VALUE = 32;
 
@@ -27,6 +30,11 @@ record Held(String id, String terms, long actual) {
         return terms.isEmpty();
     }
 
+    /** What a call's own values need of its form: empty where there are none, or the kind of these. */
+    static String terms(Call.Part part) {
+        return part.hold() != null ? part.hold().terms() : part.flight() != null ? FLIGHT : NONE;
+    }
+
     /** The mode of a part among others of the same form. */
     static String modeOfForm(Call.Part part) {
         Held hold = part.hold();
@@ -35,6 +43,12 @@ record Held(String id, String terms, long actual) {
         }
         boolean isTake = part.mode().equals(Call.TAKE);
         return hold.isSettlement() ? SETTLE : isTake ? RESERVE : part.mode();
+    }
+
+    /** Whether its id, and of a settlement more, distinguishes a call from others of the same form. */
+    static boolean isNamed(Call.Part part) {
+        String mode = modeOfForm(part);
+        return mode.equals(RESERVE) || mode.equals(SETTLE);
     }
 
     /** Whether records of reservations may be in a hash of their own. */

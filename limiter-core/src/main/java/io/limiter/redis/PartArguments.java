@@ -11,11 +11,35 @@ import org.jspecify.annotations.Nullable;
 
 /** The arguments of one limit in a command, as the scripts read them. */
 final class PartArguments {
+    /** The number of the argument behind the words of a single limit. */
+    private static final String OWN_BEHIND_WORDS = "10";
+
     private PartArguments() {}
 
     /** Whether its numbers are all that has to be sent. */
     static boolean isPlain(Call.Part part) {
-        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && part.flight() == null;
+        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && !isInFlight(part);
+    }
+
+    private static boolean isInFlight(Call.Part part) {
+        return part.limit().spec().algorithm().isInFlight();
+    }
+
+    /** What distinguishes it from others of the same form: the hold, or what this instance has in flight. */
+    static void addOwn(List<Object> arguments, Call.Part part) {
+        Held hold = part.hold();
+        FlightEntry flight = part.flight();
+        if (flight != null) {
+            flight.addTo(arguments, part.mode().equals(Call.RENEW));
+        } else if (isInFlight(part)) {
+            arguments.addAll(List.of("0", "0", "0"));
+        } else if (hold != null && Held.isNamed(part)) {
+            arguments.add(hold.id());
+            if (hold.isSettlement()) {
+                arguments.add(part.mode().substring(Call.BACK.length()));
+                arguments.add(Long.toString(hold.actual()));
+            }
+        }
     }
 
     static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
@@ -38,10 +62,9 @@ final class PartArguments {
         arguments.add((inForm ? Held.modeOfForm(part) : part.mode())
                 .replace(Call.KEEP, Call.BACK)
                 .replace(Call.RENEW, Call.BACK + 0));
-        arguments.add(
-                takesMembers
-                        ? request
-                        : inForm || part.hold() == null ? "" : part.hold().id());
+        Held hold = inForm ? null : part.hold();
+        String name = hold != null ? hold.id() : part.mode().equals(Call.RENEW) ? "renew" : "";
+        arguments.add(takesMembers ? request : name);
         arguments.add(options(part, inForm, time));
     }
 
@@ -57,9 +80,8 @@ final class PartArguments {
                     .count();
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
         }
-        FlightEntry flight = part.flight();
-        if (flight != null) {
-            return flight.options(part.mode().equals(Call.RENEW));
+        if (isInFlight(part)) {
+            return inForm ? "" : OWN_BEHIND_WORDS;
         }
         if (part.isHeld()) {
             Held hold = part.hold();

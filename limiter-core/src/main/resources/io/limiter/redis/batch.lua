@@ -12,13 +12,13 @@
 --          each limit has 9 values: also ARGV 6 to 9 of the algorithm files.
 --          The mode of a form is that of its first limit. Three modes exist only here: 'see' returns whether the request is
 --          allowed, with the numbers of a call that takes nothing; 'ask' does the same as the first step of a take; 'reset'
---          deletes the states. In a refund ('back:<stamp_us>') each limit is refunded by itself. Reservations ('reserve') and their
---          settlements ('settle', ARGV 9 ends with ',settle') have what distinguishes them after the form.
+--          deletes the states. In a refund ('back:<stamp_us>') each limit is refunded by itself. What distinguishes reservations
+--          ('reserve'), settlements ('settle', ARGV 9 ends with ',settle') and calls in flight follows the request, for each limit in turn
 --          A block comes after the limits of its policy, and its options say how many they are ('of=<n>'); it counts a denial
 --          when one of these denies.
 --          Then for each request: its form (1 is the first), how many times it is asked (not of reservations and settlements), and of
---          these the id; of a settlement for each limit the end and the actual permits. Form and times are left out where there is
---          one form and each request is asked once
+--          each limit: to reserve the id; to settle the id, the end and the actual permits; in flight what concurrent.lua has in
+--          ARGV from 10 on. Form and times are left out where there is one form and each request is asked once
 -- RETURNS  one array, because Redis before 7 writes each nested one to the connection by a system call of its own. For each request:
 --          how many integers follow, and these: 6 for each of its limits, as in the algorithm files, for each time that it was asked
 --          until it was denied, because each later time is the same. If an error kept a request from a decision: -1, or -2 if it had
@@ -32,7 +32,7 @@ if not now then
 end
 local names, skip, at, form_count = KEYS, 0, 3, number(ARGV[2])
 if form_count < 0 then names, skip, at, form_count = ARGV, 3, 4 + number(ARGV[3]), -form_count end
-local made, changed, hold_id = {}, false, ''
+local made, changed = {}, false
 
 local function functions_of(name)
   local functions = made[name]
@@ -46,24 +46,53 @@ end
 -- Whether the next key belongs to that limit, too.
 local function has_hash(name) return string.byte(name, -1) == 49 end
 
--- Looks at one limit, then at those after it, and charges it when all allow. Its values in ARGV begin at at; those of the last
--- limit end at last. denied: where the values of the nearest limit before it that denies begin, 0 for none. is_only: there are no
--- others. settled: where its end and actual permits are. Returns whether all allow.
-local function decide(at, last, width, mode, key, reply, base, denied, is_only, settled)
-  local functions = functions_of(ARGV[at])
+-- A form: its limits, which begin at that place, how many keys it has, how many values each request of it, whether it reserves or
+-- settles, and the mode. Of each limit its functions, permits, limit, period and burst, ARGV 6 to 9 of the algorithm files, how many values
+-- distinguish a request, whether these are of a call in flight, whether it has a hash. Returns where the next form begins.
+local function parsed(at)
+  local count, width = number(ARGV[at]), 5
+  local form = {{}, 0, 0, false, ''}
+  if count < 0 then count, width = -count, 9 end
+  at = at + 1
+  for i = 1, count do
+    local name, mode, request, values, in_flight = ARGV[at], '', '', 0, false
+    if width == 9 then
+      mode, request, in_flight = ARGV[at + 6], ARGV[at + 7], ARGV[at] == 'concurrent'
+      if in_flight then values = request == 'renew' and 4 or 3 end
+      if mode == 'reserve' then values = 1 elseif mode == 'settle' then values = 3 end
+      form[4] = form[4] or values > 0 and not in_flight
+    end
+    form[1][i] = {functions_of(name), number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4]),
+      width == 9 and ARGV[at + 5] or '', mode, request, width == 9 and ARGV[at + 8] or '', values, in_flight, has_hash(name)}
+    form[2], form[3] = form[2] + (has_hash(name) and 2 or 1), form[3] + values
+    if i == 1 then form[5] = string.sub(mode, 1, 5) == 'back:' and 'back' or mode == 'settle' and 'back' or mode ~= 'reserve' and mode or '' end
+    at = at + width
+  end
+  return form, at
+end
+
+-- Looks at one limit, then at those after it, and charges it when all allow. limits: those of the form; i: which; denied: the nearest
+-- limit before it that denies, 0 for none. is_only: there are no others. own: where the values are that distinguish the request.
+-- Returns whether all allow.
+local function decide(limits, i, mode, key, reply, base, denied, is_only, own)
+  local one, name = limits[i], names[skip + key]
+  local functions, n, limit, period, burst = one[1], one[2], one[3], one[4], one[5]
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
-  local n, limit, period, burst = number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4])
-  local name, id, request, options = names[skip + key], '', '', ''
-  if width == 9 then
-    id, request, options = ARGV[at + 5], hold_id or ARGV[at + 7], ARGV[at + 8]
-    local of = denied > 0 and (mode == '' or mode == 'ask') and number(string.match(options, 'of=(%d+)') or 0)
-    if of and denied >= at - width * of then options = options .. ',denied=1' end
+  local id, request, options, values, stamp, actual = one[6], one[8], one[9], one[10], nil, nil
+  if values > 0 then
+    if one[11] then options = own else request = ARGV[own] end
+    if mode == 'back' and not one[11] then stamp, actual = ARGV[own + 1] + 0, ARGV[own + 2] + 0 end
+    own = own + values
+  end
+  if mode == 'back' and not stamp then stamp = number(string.sub(one[7], 6)) end
+  if denied > 0 and (mode == '' or mode == 'ask') then
+    local of = number(string.match(options, 'of=(%d+)') or 0)
+    if denied >= i - of then options = options .. ',denied=1' end
   end
   -- With holds one function decides all of it: what it says alone; then, if there are others, what it says and writes with them.
-  local call, stamp, actual = functions[7], mode == 'back' and number(settled and ARGV[settled] or string.sub(ARGV[at + 6], 6)), nil
-  if settled then actual = number(ARGV[settled + 1]) end
+  local call = functions[7]
   local allows, a, b, c, d, e, f = n == 0
-  local g, h, i, j, k, l
+  local g, h, o, j, k, l
   local retry, remaining, next_us, reset, used, raw = -1, 0, 0, 0, now, nil
   if mode == 'reset' then
     -- An error: a user who may not, as documented for earlier versions.
@@ -80,17 +109,14 @@ local function decide(at, last, width, mode, key, reply, base, denied, is_only, 
     if not call then
       a, b, c, d, e, f = look(name, now, n, limit, period, burst, id, request, options, raw)
       if n > 0 then
-        g, h, i, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
+        g, h, o, j, k, l = charge(now, n, limit, period, burst, a, b, c, d, e, f, options)
         allows = g ~= nil
       end
     end
   end
-  if not allows then denied = at end
+  if not allows then denied = i end
   local all = denied == 0
-  if at + width <= last then
-    local next_key = has_hash(ARGV[at]) and key + 2 or key + 1
-    all = decide(at + width, last, width, mode, next_key, reply, base + 6, denied, false, settled and settled + 2)
-  end
+  if limits[i + 1] then all = decide(limits, i + 1, mode, one[12] and key + 2 or key + 1, reply, base + 6, denied, false, own) end
   if stamp and (not call or n == 0) then allows = false end
   if call and limit > 0 and n > 0 and not stamp and not (is_only and mode == '') then
     local step = all and (mode == '' and 'take' or mode == 'look' and mode) or not all and (mode == '' or mode == 'ask') and 'settle'
@@ -104,9 +130,9 @@ local function decide(at, last, width, mode, key, reply, base, denied, is_only, 
       allows, a, b, c, d, e, f =
         functions[5](name, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, request, options)
     elseif all and mode == '' then
-      a, b, c, d, e, f = write(name, now, n, limit, period, burst, id, g, h, i, j, k, l, request, options)
+      a, b, c, d, e, f = write(name, now, n, limit, period, burst, id, g, h, o, j, k, l, request, options)
     elseif all and mode == 'look' then
-      a, b, c, d, e, f = g, h, i, j, k, l
+      a, b, c, d, e, f = g, h, o, j, k, l
     elseif mode == '' or mode == 'ask' then
       a, b, c, d, e, f = settle(name, now, n, limit, period, burst, id, a, b, c, d, e, f, request, options)
     end
@@ -120,54 +146,30 @@ local function decide(at, last, width, mode, key, reply, base, denied, is_only, 
   return all
 end
 
--- Appends the numbers of a request to a reply, which has so many already. values: where it says what it holds. Returns how many
--- numbers it has then.
-local function ask(at, key, times, reply, size, values)
-  local count = number(ARGV[at])
-  local width, mode, settled = 5, '', nil
-  hold_id = nil
-  if count < 0 then
-    count, width, mode = -count, 9, ARGV[at + 7]
-    if string.sub(mode, 1, 5) == 'back:' then mode = 'back' end
-    if mode == 'reserve' or mode == 'settle' then
-      hold_id = ARGV[values]
-      if mode == 'settle' then settled = values + 1 end
-      mode = settled and 'back' or ''
-    end
-  end
-  local last = at + width * count
+-- Appends the numbers of a request to a reply, which has so many already. own: where its values are. Returns how many numbers it has then.
+local function ask(form, key, times, reply, size, own)
+  local limits = form[1]
+  local count = #limits
   repeat
     -- Its numbers are written from the last limit to the first; without these they would not make an array.
     for i = size + 1, size + 6 * count do reply[i] = 0 end
     times, size = times - 1, size + 6 * count
-  until not decide(at + 1, last, width, mode, key, reply, size - 6 * count, 0, count == 1, settled) or times == 0
+  until not decide(limits, 1, form[5], key, reply, size - 6 * count, 0, count == 1, own) or times == 0
   return size
 end
 
--- How many keys a form has, and how many values each request of it: a reservation one, a settlement one and two for each limit.
-local function sizes(at)
-  local count = number(ARGV[at])
-  if count > 0 then return count, 0 end
-  local keys, mode = -count, ARGV[at + 7]
-  for i = at + 1, at - 9 * count, 9 do
-    if has_hash(ARGV[i]) then keys = keys + 1 end
-  end
-  return keys, mode == 'reserve' and 1 or mode == 'settle' and 1 - 2 * count or 0
-end
-
 if form_count == 1 and skip == 0 then
-  local limits, keys, values = number(ARGV[3]), sizes(3)
-  local last = 3 + math.abs(limits) * (limits < 0 and 9 or 5)
-  if #KEYS == keys and last + values == #ARGV then
+  local form, last = parsed(3)
+  if #KEYS == form[2] and last + form[3] == #ARGV + 1 then
     local reply = {0, 0, 0, 0, 0, 0}
-    ask(3, 1, 1, reply, 0, last + 1)
+    ask(form, 1, 1, reply, 0, last)
     return reply
   end
 end
 
 -- What most requests are: a take of one limit, without an id. Its state is read once and written once, however often it is asked.
-local function take(form, name, times, reply, size)
-  local functions, n, limit, period, burst, options = form[3], form[4], form[5], form[6], form[7], form[8]
+local function take(one, name, times, reply, size)
+  local functions, n, limit, period, burst, options = one[1], one[2], one[3], one[4], one[5], one[9]
   local call, charge, answer, granted, raw = functions[7], functions[2], functions[6], 0, nil
   while call and granted < times do
     changed = true
@@ -206,19 +208,20 @@ local function take(form, name, times, reply, size)
   return size + 6
 end
 
--- A reservation or settlement of one limit. Its values begin at value.
-local function hold(form, name, value, reply, size)
-  local fs, id, n, limit, period, burst, stamp, actual = form[3], ARGV[value], form[4], form[5], form[6], form[7], nil, nil
-  if form[9] > 1 then stamp, actual = ARGV[value + 1] + 0, ARGV[value + 2] + 0 end
+-- A reservation or settlement of one limit. Its values begin at own. form: with what its options say.
+local function hold(form, name, own, reply, size)
+  local one, stamp, actual = form[1][1], nil, nil
+  local fs, id, n, limit, period, burst = one[1], ARGV[own], one[2], one[3], one[4], one[5]
+  if form[3] > 1 then stamp, actual = ARGV[own + 1] + 0, ARGV[own + 2] + 0 end
   changed = true
   local allows, remaining, retry, next_us, reset, used
-  if form[11] then
+  if form[7] then
     allows, remaining, retry, next_us, reset, used =
-      fs[10](fs, name, now, n, limit, period, burst, id, stamp, actual, form[11], form[12], form[13])
+      fs[10](fs, name, now, n, limit, period, burst, id, stamp, actual, form[7], form[8], form[9])
   end
   if allows == nil then
     allows, remaining, retry, next_us, reset, used =
-      fs[7](fs, stamp and 'back' or 'take', name, now, n, limit, period, burst, '', stamp, id, form[8], actual, remaining)
+      fs[7](fs, stamp and 'back' or 'take', name, now, n, limit, period, burst, '', stamp, id, one[9], actual, remaining)
     if allows or stamp then retry = 0 end
   end
   reply[size + 1] = allows and 1 or 0
@@ -230,44 +233,40 @@ local function hold(form, name, value, reply, size)
   return size + 6
 end
 
--- A form: where it begins, how many keys it has, and of one that is taken, reserved or settled its functions, numbers and options;
--- how many values each request has.
+-- The forms by their numbers, as texts; true behind the mode of those of one limit that is taken, reserved or settled, for which there are
+-- shorter ways.
 local forms = {}
 for i = 1, form_count do
-  local count, mode = number(ARGV[at]), ''
-  local n, limit = number(ARGV[at + 2]), number(ARGV[at + 3])
-  local form = {at}
-  form[2], form[9] = sizes(at)
-  if count == -1 then mode = form[9] > 0 and '' or ARGV[at + 6] .. ARGV[at + 7] .. ARGV[at + 8] end
-  if n > 0 and limit > 0 and math.abs(count) == 1 and mode == '' then
-    form[3], form[4], form[5], form[6], form[7] = functions_of(ARGV[at + 1]), n, limit, number(ARGV[at + 4]), number(ARGV[at + 5])
-    form[8] = count == -1 and ARGV[at + 9] or ''
-    if form[9] > 0 then
+  local form
+  form, at = parsed(at)
+  local one = form[1][1]
+  if #form[1] == 1 and one[2] > 0 and one[3] > 0 and (form[4] or one[10] == 0 and one[6] .. one[7] .. one[8] == '') then
+    form[6] = true
+    if form[4] then
       local base
-      base, form[11], form[12], form[13] = form[3][11](form[8], 0)
-      if base ~= '' then form[11] = nil end
+      base, form[7], form[8], form[9] = one[1][11](one[9], 0)
+      if base ~= '' then form[7] = nil end
     end
   end
   forms[tostring(i)] = form
-  at = at + 1 + math.abs(count) * (count < 0 and 9 or 5)
 end
 local reply, size, key, form, times = {}, 0, 1, forms['1'], 1
 local key_count = skip == 0 and #KEYS or number(ARGV[3])
-local is_listed = form_count > 1 or #ARGV - at + 1 ~= key_count / form[2] * form[9]
+local is_listed = form_count > 1 or #ARGV - at + 1 ~= key_count / form[2] * form[3]
 local function decide_all()
   while key <= key_count do
     if is_listed then form, at = forms[ARGV[at]], at + 1 end
-    local values, first, begin = form[9], key, at
-    if is_listed and values == 0 then times, at = number(ARGV[at]), at + 1 end
-    key, at, changed = key + form[2], at + values, false
+    if is_listed and not form[4] then times, at = number(ARGV[at]), at + 1 end
+    local first, own = key, at
+    key, at, changed = key + form[2], at + form[3], false
     reply[size + 1] = 0
     local after
-    if not form[3] then
-      after = ask(form[1], first, times, reply, size + 1, begin)
-    elseif values > 0 then
-      after = hold(form, names[skip + first], begin, reply, size + 1)
+    if not form[6] then
+      after = ask(form, first, form[4] and 1 or times, reply, size + 1, own)
+    elseif form[4] then
+      after = hold(form, names[skip + first], own, reply, size + 1)
     else
-      after = take(form, names[skip + first], times, reply, size + 1)
+      after = take(form[1][1], names[skip + first], times, reply, size + 1)
     end
     reply[size + 1], size = after - size - 1, after
   end

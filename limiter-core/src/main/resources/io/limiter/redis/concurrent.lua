@@ -3,75 +3,85 @@
 -- KEYS[1]  the state: a string of a byte 5 and, for each instance, 4 little-endian doubles: its number, when it is dead in us, how
 --          many permits it holds, and how many times these have changed, from a time in us on
 -- ARGV     1 permits  2 limit  3 period_us (how long an instance lives without a sign)  4 burst (= limit)  5 now_us ('' = server
---          TIME)  6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing, 'back:<stamp_us>' = end
---          8 unused: ''  9 options: 'by=<instance>,mine=<n>,ops=<n>': who asks, how many permits it knows that it holds, and the
---          latest number of changes that it knows. Where the state knows of fewer changes, it was lost: mine is held again, without
---          asking. ',renew=<0|1>' makes an end a renewal: the instance lives on, and with 1 it holds mine if there were so many changes
+--          TIME)  6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing, 'back:0' = end
+--          8 '', or of a 'back' 'renew': the instance lives on  9 '10': where the following are ('' for none)
+--          10 the number of the instance that asks  11 how many permits it holds, as far as it knows  12 the latest number of changes
+--          that it knows. If the state has fewer, it was lost: then these permits are held again, without asking
+--          13 of a renewal 1 if nothing of that instance is on its way: if 12 is the number of changes, it holds what 11 says
 -- RETURNS  {allowed 0|1, remaining (below 0 where more is held than the limit), retry_after_us (0 allowed, -1 never, -8 unknown),
 --          permits of this instance, how many of them were held again, its number of changes}; of an end allowed = something was held,
 --          of a renewal the state has mine
 -- EXPIRES  when the last instance is dead
 -- TWIN     io/limiter/inprocess/ConcurrentState.java, with one instance that never dies
 --
+local given = ARGV[5] and ARGV[5] ~= ''
 -- [algorithm]
 local MOST = 1000
 
--- The state: what others hold, what this instance holds, its number of changes, the entries of the others, when the last of them is
--- dead, and how many permits this instance holds again.
-local function look(key, now, _, _, _, _, _, _, options)
-  local by, mine, known = string.match(options or '', '^by=(%d+),mine=(%d+),ops=(%d+)')
-  by, mine, known = tonumber(by or 0), tonumber(mine or 0), tonumber(known or 0)
-  local raw, others, own, ops, rest, latest, again = redis.call('GET', key), 0, 0, 0, {}, 0, 0
+-- The state: what others hold, what this instance holds, its number of changes, the entries of the others, until when this instance
+-- lives or, if that is to be renewed, minus when the last of the others is dead, and how many permits this instance holds again.
+local function look(key, now, _, _, period, _, _, _, options)
+  local at, by, mine, known = tonumber(options), 0, 0, 0
+  if at then by, mine, known = ARGV[at] + 0, ARGV[at + 1] + 0, ARGV[at + 2] + 0 end
+  local raw, others, own, ops, rest, lives, latest, again = redis.call('GET', key), 0, 0, 0, nil, 0, 0, 0
   if raw then
     if #raw % 32 ~= 1 or string.byte(raw) ~= 5 then
       error('LIMITERSTATE the value of ' .. key .. ' is no calls in flight; delete it or use another prefix')
     end
     for i = 2, #raw, 32 do
       local holder, ends, count, changes = struct.unpack('<dddd', raw, i)
-      if ends > now then
-        if holder == by then
-          own, ops = count, changes
-        else
-          others, rest[#rest + 1], latest = others + count, string.sub(raw, i, i + 31), math.max(latest, ends)
-        end
+      if ends <= now then
+        -- It is dead.
+      elseif holder == by then
+        own, ops = count, changes
+        -- To set a time to live costs more than all else, so a sign of life counts only if the last one is a sixteenth of the period old.
+        if not given and ends <= now + period and ends > now + period - period / 16 then lives = ends end
+      else
+        rest = rest or {}
+        others, rest[#rest + 1] = others + count, string.sub(raw, i, i + 31)
+        if ends > latest then latest = ends end
       end
     end
   end
   if ops < known and (ops > 0 or mine > 0) then
     again, own, ops = math.max(0, mine - own), math.max(mine, own), math.max(now, known)
   end
-  return others, own, ops, table.concat(rest), latest, again
+  return others, own, ops, rest and table.concat(rest) or '', lives > 0 and lives or -latest, again
 end
 
-local function charge(now, n, limit, _, _, others, own, ops, rest, latest, again)
+local function charge(now, n, limit, _, _, others, own, ops, rest, lives, again)
   if others + own + n > limit or #rest >= 32 * MOST then return nil end
-  return others, own + n, (ops > 0 and ops or now) + 1, rest, latest, again
+  return others, own + n, (ops > 0 and ops or now) + 1, rest, lives, again
 end
 
-local function write(key, now, _, _, period, _, _, others, own, ops, rest, latest, again, _, options)
-  local by, ends = tonumber(string.match(options or '', '^by=(%d+)') or 0), now + period
-  redis.call('SET', key, struct.pack('<Bdddd', 5, by, ends, own, ops) .. rest, 'PX',
-    math.ceil((math.max(ends, latest) - now) / 1000))
-  return others, own, ops, rest, latest, again
+local function write(key, now, _, _, period, _, _, others, own, ops, rest, lives, again, _, options)
+  local by, ends = options ~= '' and ARGV[tonumber(options)] + 0 or 0, lives > 0 and lives or now + period
+  local state = struct.pack('<Bdddd', 5, by, ends, own, ops) .. rest
+  if lives > 0 then
+    redis.call('SET', key, state, 'KEEPTTL')
+  else
+    redis.call('SET', key, state, 'PX', math.ceil((math.max(ends, -lives) - now) / 1000))
+  end
+  return others, own, ops, rest, lives, again
 end
 
-local function settle(key, now, n, limit, period, burst, id, others, own, ops, rest, latest, again, request, options)
-  if again == 0 then return others, own, ops, rest, latest, again end
-  return write(key, now, n, limit, period, burst, id, others, own, ops, rest, latest, again, request, options)
+local function settle(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again, request, options)
+  if again == 0 then return others, own, ops, rest, lives, again end
+  return write(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again, request, options)
 end
 
-local function back(key, now, n, limit, period, burst, id, _, others, own, ops, rest, latest, again, request, options)
-  local mine, known, sets = string.match(options or '', ',mine=(%d+),ops=(%d+),renew=([01])')
+local function back(key, now, n, limit, period, burst, id, _, others, own, ops, rest, lives, again, request, options)
   local ended = own > 0
-  if mine then
-    ended = sets == '1' and (ops == tonumber(known) or ops == 0 or again > 0)
-    if ended then own = tonumber(mine) end
-    if ops == 0 then return ended, others, own, ops, rest, latest, again end
+  if request == 'renew' then
+    local at = tonumber(options)
+    ended = ARGV[at + 3] == '1' and (ops == ARGV[at + 2] + 0 or ops == 0 or again > 0)
+    if ended then own = ARGV[at + 1] + 0 end
+    if ops == 0 then return ended, others, own, ops, rest, lives, again end
   elseif again == 0 then
     -- Also where it was dead: it would hold them again if the clock stepped back.
     own, ops = math.max(0, own - n), (ops > 0 and ops or now) + 1
   end
-  return ended, write(key, now, n, limit, period, burst, id, others, own, ops, rest, latest, again, request, options)
+  return ended, write(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again, request, options)
 end
 
 local function answer(_, _, n, limit, _, _, _, others, own, ops, _, _, again)

@@ -33,9 +33,9 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "1e68022a84862f87629088fc06c4f7b48bcdb178"),
-                Map.entry("batch", "2e009356cc981a9d25b51df00b84e316faaac314"),
+                Map.entry("batch", "13c384f34271146b244ee207b8125c47a5cff22b"),
                 Map.entry("block", "6390fa5ada72c365d2afb20df4b0a1dd3657f0bd"),
-                Map.entry("concurrent", "f1991084e44393cba342728beaf45daa265f0eca"),
+                Map.entry("concurrent", "dd3f3cb3e8fff270e6887c94bbe3de8e1135025d"),
                 Map.entry("distinct", "3e692b498df62d2ba482446658d0abb906243e15"),
                 Map.entry("fixed_window", "d5155724820ade74d412101ce6551a495f953feb"),
                 Map.entry("key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e"),
