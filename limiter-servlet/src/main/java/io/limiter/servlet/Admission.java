@@ -124,10 +124,8 @@ final class Admission implements HeldRequests.Waiting {
         }
         boolean hasEnd = admission != null && admission.ledger != null && admission.ledger.hasEnd();
         if (hasEnd || rules.http.hasEnd()) {
-            ServletLedger ledger = admission == null
-                    ? ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
-                    : admission.ledger();
-            ledger.run(chain, request, response);
+            ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
+                    .run(chain, request, response);
         } else {
             chain.doFilter(request, response);
         }
