@@ -19,6 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -46,8 +48,12 @@ final class CallsInFlight {
 
     private final Map<LimiterMonitor.FlightCount, Map<String, LongAdder>> counts =
             new EnumMap<>(LimiterMonitor.FlightCount.class);
+    /** Those of which Redis has not answered that it knows them, by state. */
+    private final Map<String, List<FlightEntry>> unknown = new ConcurrentHashMap<>();
     /** Begins the renewals. */
     private volatile Runnable begins = () -> {};
+    /** Sends renewals before anything else. */
+    private volatile Consumer<List<FlightEntry>> tells = entries -> {};
 
     private final Throttle warnings = new Throttle(TIME::nowMicros, 60_000_000);
 
@@ -60,9 +66,10 @@ final class CallsInFlight {
         }
     }
 
-    /** Sets what is run when there is an entry. */
-    void onEntry(Runnable action) {
+    /** Sets what is run when there is an entry, and before a state is asked of which Redis does not know all. */
+    void onEntry(Runnable action, Consumer<List<FlightEntry>> before) {
         begins = action;
+        tells = before;
     }
 
     private void add(FlightEntry entry) {
@@ -115,6 +122,10 @@ final class CallsInFlight {
             Call.Part part = parts.get(i);
             boolean counts =
                     part.limit().spec().algorithm().isInFlight() && part.limit().permits() > 0;
+            List<FlightEntry> first = counts ? unknown.get(part.key()) : null;
+            if (first != null) {
+                tells.accept(first);
+            }
             FlightEntry entry = !counts ? null : part.isTake() ? begin(part) : current.get(part.key());
             if (entry != null) {
                 begun = begun == parts ? new ArrayList<>(parts) : begun;
@@ -149,7 +160,17 @@ final class CallsInFlight {
         current.remove(entry.key, entry);
     }
 
+    /** Redis knows it. */
+    void known(FlightEntry entry) {
+        unknown.computeIfPresent(entry.key, (key, entries) -> {
+            List<FlightEntry> rest =
+                    entries.stream().filter(one -> one != entry).toList();
+            return rest.isEmpty() ? null : rest;
+        });
+    }
+
     void remove(FlightEntry entry) {
+        known(entry);
         current.remove(entry.key, entry);
         all.remove(new Id(entry.key, entry.number), entry);
     }
@@ -172,11 +193,24 @@ final class CallsInFlight {
                 String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
                 Limit whole = whole(decision.charges(), outcome);
                 Call.Part part = new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null);
-                FlightEntry entry = FlightEntry.unknown(this, part, others.incrementAndGet());
-                adopted.put(outcome, entry);
-                add(entry);
+                adopted.put(
+                        outcome,
+                        unknown.getOrDefault(key, List.of()).stream()
+                                .filter(one -> one.tryAdopt(part.charge().permits()))
+                                .findFirst()
+                                .orElseGet(() -> addUnknown(part)));
             }
         }
+    }
+
+    private FlightEntry addUnknown(Call.Part part) {
+        FlightEntry entry = FlightEntry.unknown(this, part, others.incrementAndGet());
+        unknown.merge(
+                entry.key,
+                List.of(entry),
+                (before, one) -> Stream.concat(before.stream(), one.stream()).toList());
+        add(entry);
+        return entry;
     }
 
     /** The limit of which the other granted its share. */

@@ -54,6 +54,13 @@ final class FlightEntry {
         return entry;
     }
 
+    /** Holds permits besides; false if Redis may know of it already. */
+    synchronized boolean tryAdopt(long permits) {
+        boolean adopts = !dropped && !renewing && changes == 0;
+        held += adopts ? permits : 0;
+        return adopts;
+    }
+
     /** A call asks for permits; false if this takes no more. */
     synchronized boolean tryBegin(Call.Part part) {
         if (dropped || retired) {
@@ -175,6 +182,9 @@ final class FlightEntry {
 
     private void renewed(Call.Part part, boolean answered, boolean matched) {
         renewing = false;
+        if (answered) {
+            all.known(this);
+        }
         if (answered && setsAtRenewal && begun == begunAtRenewal) {
             // Else Redis holds others; it has told its number of changes, so the next one sets them.
             unsure = !matched;

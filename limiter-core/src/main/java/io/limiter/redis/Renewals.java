@@ -4,6 +4,7 @@ import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -35,7 +36,8 @@ final class Renewals {
 
     /** Begins with the first of these. */
     static void of(Connection connection, CallsInFlight flights, Duration deadline) {
-        flights.onEntry(new Renewals(connection, flights, deadline)::begin);
+        Renewals renewals = new Renewals(connection, flights, deadline);
+        flights.onEntry(renewals::begin, entries -> renewals.send(entries, TOGETHER));
     }
 
     /** Looks again and again, as long as there is something. */
@@ -47,7 +49,7 @@ final class Renewals {
 
     private void work() {
         try {
-            send(failing ? 1 : TOGETHER);
+            send(flights.entries(), failing ? 1 : TOGETHER);
         } catch (RuntimeException failed) {
             LOG.debug("calls in flight could not be renewed", failed);
         }
@@ -57,10 +59,10 @@ final class Renewals {
         }
     }
 
-    private void send(int most) {
+    private void send(Collection<FlightEntry> entries, int most) {
         long now = TimeSource.system().nowMicros();
         List<Call> calls = new ArrayList<>();
-        for (FlightEntry entry : flights.entries()) {
+        for (FlightEntry entry : entries) {
             Call.Part part = calls.size() < most ? entry.tryRenew(now) : null;
             if (part != null) {
                 Call call = Call.now(List.of(part), deadline, false);

@@ -217,6 +217,30 @@ class FlightsOnRedisTest {
         }
     }
 
+    /** Whichever comes first after the outage: a renewal, or a question. */
+    @Test
+    void whatTheLocalShareGrantsIsKnownBeforeTheFirstQuestion() throws IOException {
+        Policy local = SLOW.withFailureMode(FailureMode.LOCAL);
+        try (Wire wire = Wire.to(RedisServers.singlePort())) {
+            RateLimiter one = limiter("redis://127.0.0.1:" + wire.port());
+            for (int i = 0; i < 5; i++) {
+                wire.cut();
+                InFlight first = one.enter(local, KEY, 1);
+                InFlight second = one.enter(local, KEY, 1);
+                assertEquals(Decision.Source.LOCAL_FALLBACK, second.decision().source());
+                wire.repair();
+                Await.until(SOON, "Redis answers", () -> {
+                    InFlight third = one.enter(local, KEY, 1);
+                    assertFalse(third.allowed(), third.decision()::toString);
+                    return third.decision().source() != Decision.Source.LOCAL_FALLBACK;
+                });
+                first.close();
+                second.close();
+                Await.until(SOON, "nothing is in flight", () -> free(one, local) == 2);
+            }
+        }
+    }
+
     @Test
     void aDenialByAnotherPolicyTakesNoPermitInAClusterToo() {
         Policy rate =
