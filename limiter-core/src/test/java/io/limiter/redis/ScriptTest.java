@@ -11,8 +11,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -218,6 +220,42 @@ class ScriptTest {
                         message.contains("LIMITERSTATE") || message.contains("WRONGTYPE"), algorithm + ": " + message);
             }
             assertEquals("hello", redis.get("foreign"));
+        }
+    }
+
+    /** The numbers about all records were in another order before. */
+    @ParameterizedTest
+    @ValueSource(strings = {"fixed_window", "token_bucket"})
+    void recordsOfTheEarlierLayoutAreRead(String name) {
+        Algorithm algorithm = Algorithm.valueOf(name.toUpperCase(Locale.ROOT));
+        String id = "0123456789abcdef";
+        String state = algorithm == Algorithm.FIXED_WINDOW
+                ? "struct.pack('<BddBHHddddddd', 1, 5, 1060e9, 0, 1, 0, 1060e9, 0, 1120e9, 0, 1000e9, 0, 1060e9)"
+                        + "..struct.pack('<dBHddd', 1060e9, 0, 0, 5, 1060e9, 1120e9)"
+                : "struct.pack('<BdddddBHHddddddddd', 2, 995 * 6e7, 1000e9, 6e7, 1, 1000e9, 0, 1, 0, 1060e9, 0, 1120e9, 0, 1000e9,"
+                        + " 0, 5, 0, 1 / 6e7)..struct.pack('<dBHddd', 1060e9, 0, 0, 5, 0, 1120e9)";
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            String key = "earlier-records:" + name;
+            redis.eval("redis.call('SET', KEYS[1], " + state + "..'" + id + "')", List.of(key), List.of());
+            String[] limit = {"5", "1000", "60000000000", "1000", "1001000000000"};
+            List<Long> settled = eval(
+                    redis,
+                    algorithm,
+                    key,
+                    Stream.concat(Stream.of(limit), Stream.of("", "back:1060000000000", id, "holds=10,settle=2"))
+                            .toArray(String[]::new));
+            assertEquals(List.of(1L, 0L, 0L, 0L, 0L, 1L), settled);
+            List<Long> look = eval(
+                    redis,
+                    algorithm,
+                    key,
+                    Stream.concat(Stream.of(limit), Stream.of("", "look", "", "holds=10"))
+                            .toArray(String[]::new));
+            assertEquals(
+                    algorithm == Algorithm.FIXED_WINDOW ? 993 : 995,
+                    look.get(1),
+                    "it shows what is left after a take of 5");
+            redis.del(key);
         }
     }
 
