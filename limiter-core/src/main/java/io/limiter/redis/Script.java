@@ -38,12 +38,14 @@ record Script(String name, String text, String sha) {
         String call = resource("call");
         String index = resource("ends_index");
         String records = resource("hold_records");
+        String steps = resource("hold_steps");
         String holds = resource("holds");
         StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\n")
                 .append(index)
                 // Made where they are needed: each function takes time.
                 .append("local function reservations()\n")
                 .append(section("hold_records", records, "records"))
+                .append(section("hold_steps", steps, "steps"))
                 .append(section("holds", holds, "holds"))
                 .append("return ordinary, terms, held\nend\n")
                 .append("local function algorithm(name)\n");
@@ -51,7 +53,7 @@ record Script(String name, String text, String sha) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
             boolean isStock = algorithm == Algorithm.ALLOTMENT;
             String text = resource(file) + (isStock ? resource("allotment_decision") : "");
-            String alone = isStock ? index + text : algorithm.takesHolds() ? text + records + holds : text;
+            String alone = isStock ? index + text : algorithm.takesHolds() ? text + records + steps + holds : text;
             ALONE.put(algorithm, of(file, alone + call));
             batch.append("if name == '")
                     .append(algorithm.text())
