@@ -223,7 +223,7 @@ class FlightsOnRedisTest {
         Policy local = SLOW.withFailureMode(FailureMode.LOCAL);
         try (Wire wire = Wire.to(RedisServers.singlePort())) {
             RateLimiter one = limiter("redis://127.0.0.1:" + wire.port());
-            for (int i = 0; i < 5; i++) {
+            for (int i = 0; i < 2; i++) {
                 wire.cut();
                 InFlight first = one.enter(local, KEY, 1);
                 InFlight second = one.enter(local, KEY, 1);
