@@ -207,7 +207,7 @@ public final class NaiveLimiter {
                 yield new LimitOutcome(
                         charge, limit, allowed, Math.max(0, limit.permits() - count), retry, left, left, end);
             }
-            case SLIDING_LIST, SLIDING_ZSET -> lookAtLog(charge, limit, now, kept);
+            case SLIDING_LIST, SLIDING_ZSET -> NaiveLog.look(charge, limit, now, kept.log);
             case DISTINCT -> {
                 long count = kept.end > now ? kept.log.size() : 0;
                 boolean known = isKnown(kept, charge, now);
@@ -246,33 +246,6 @@ public final class NaiveLimiter {
         return charge.member() == null ? "the missing member" : charge.member().canonical();
     }
 
-    private static LimitOutcome lookAtLog(Charge charge, Limit limit, long now, Kept kept) {
-        long n = charge.permits();
-        long period = limit.spec().periodMicros();
-        List<Long> live = new ArrayList<>();
-        long stamp = now;
-        boolean repeated = false;
-        for (Entry entry : kept.log) {
-            if (entry.stamp > now - period) {
-                live.add(entry.stamp);
-                if (charge.requestId() != null
-                        && charge.requestId().equals(entry.id)
-                        && n > 0
-                        && n <= limit.permits()) {
-                    repeated = true;
-                    stamp = entry.stamp;
-                }
-            }
-        }
-        int len = live.size();
-        boolean allowed = n == 0 || repeated || len + n <= limit.permits();
-        long retry =
-                allowed ? 0 : n > limit.permits() ? -1 : live.get((int) (len + n - limit.permits() - 1)) + period - now;
-        long next = len == 0 ? 0 : live.get((int) Math.max(0, len - limit.permits())) + period - now;
-        long reset = len == 0 ? 0 : live.get(len - 1) + period - now;
-        return new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - len), retry, next, reset, stamp);
-    }
-
     /**
      * What every call that asks for permits does, also one that is denied: it makes what is kept fit the present clock
      * and limit. Nothing is later than now allows, and a bucket refills by the current limit.
@@ -283,7 +256,7 @@ public final class NaiveLimiter {
             case FIXED_WINDOW, DISTINCT -> kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
             case SLIDING_LIST, SLIDING_ZSET -> {
                 if (kept.log.stream().anyMatch(entry -> entry.stamp > now)) {
-                    kept.log = live(kept, limit, now);
+                    kept.log = NaiveLog.live(kept.log, limit, now);
                 }
             }
             case TOKEN_BUCKET -> kept.bucket.settle(limit, now);
@@ -293,17 +266,6 @@ public final class NaiveLimiter {
                 // Calls are in flight at any time.
             }
         }
-    }
-
-    /** The entries that count, none later than now. */
-    private static List<Entry> live(Kept kept, Limit limit, long now) {
-        List<Entry> log = new ArrayList<>();
-        for (Entry entry : kept.log) {
-            if (entry.stamp > now - limit.spec().periodMicros()) {
-                log.add(new Entry(Math.min(entry.stamp, now), entry.id));
-            }
-        }
-        return log;
     }
 
     static void take(Kept kept, Charge charge, Limit limit, long stamp, long now) {
@@ -323,7 +285,7 @@ public final class NaiveLimiter {
                 if (repeated) {
                     return;
                 }
-                List<Entry> log = live(kept, limit, now);
+                List<Entry> log = NaiveLog.live(kept.log, limit, now);
                 for (long i = 0; i < n; i++) {
                     log.add(new Entry(now, charge.requestId()));
                 }

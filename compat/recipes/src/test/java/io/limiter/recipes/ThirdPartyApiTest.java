@@ -141,7 +141,7 @@ class ThirdPartyApiTest {
         assertThrows(HttpClientErrorException.TooManyRequests.class, () -> call(0));
         long told = denied(1);
         assertTrue(told > 90 && told <= 102, told + " s");
-        // A call that was on its way is told a shorter time.
+        // A call that was sent before the pause began may be told a shorter time.
         Policy pause = limiters.get(1).policy("partner-pause");
         assertTrue(limiters.get(1)
                 .rateLimiter()
