@@ -33,7 +33,7 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "1e68022a84862f87629088fc06c4f7b48bcdb178"),
-                Map.entry("batch", "8e48c47ea5f8f2bde051287173fb1e390bb3da54"),
+                Map.entry("batch", "4e884d6f63460912a88a952e49c1b78bba2e0644"),
                 Map.entry("block", "6390fa5ada72c365d2afb20df4b0a1dd3657f0bd"),
                 Map.entry("concurrent", "9af8fcaaac70ead96b2c630c475d1f912d5d8327"),
                 Map.entry("distinct", "3e692b498df62d2ba482446658d0abb906243e15"),
