@@ -97,6 +97,12 @@ public final class Ours implements AutoCloseable {
         return asked.tryAcquire(policy, key, 1);
     }
 
+    /** Begins a call, which does not end. */
+    @SuppressWarnings("resource") // its permits are held
+    public void enter(PartitionKey key) {
+        asked.enter(policy, key, 1);
+    }
+
     /** One call from its admission to its end. */
     public Decision enterAndEnd(PartitionKey key) {
         try (InFlight call = asked.enter(policy, key, 1)) {

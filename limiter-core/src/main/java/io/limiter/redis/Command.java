@@ -210,6 +210,7 @@ record Command(
             boolean isShared = hasOwn
                     ? Held.terms(part).equals(Held.terms(otherPart))
                             && Held.modeOfForm(part).equals(Held.modeOfForm(otherPart))
+                            && PartArguments.instance(part) == PartArguments.instance(otherPart)
                     : otherPart.hold() == null
                             && otherPart.flight() == null
                             && part.isCombinable()

@@ -94,9 +94,7 @@ final class FlightEntry {
 
     /** Adds what this instance knows, when its call is sent. */
     synchronized void addTo(List<Object> arguments, boolean renews) {
-        arguments.add(Long.toString(number));
-        arguments.add(Long.toString(held));
-        arguments.add(Long.toString(Math.max(1, changes)));
+        arguments.add(Long.toHexString(Math.max(1, changes)) + (held == 0 ? "" : "," + held));
         if (renews) {
             setsAtRenewal = onWay == 0;
             begunAtRenewal = begun;

@@ -25,6 +25,11 @@ final class PartArguments {
         return part.limit().spec().algorithm().isInFlight();
     }
 
+    /** The number under which a state counts what this instance has in flight; 0 for none. */
+    static long instance(Call.Part part) {
+        return part.flight() == null ? 0 : part.flight().number;
+    }
+
     /** What distinguishes it from others of the same form: the hold, or what this instance has in flight. */
     static void addOwn(List<Object> arguments, Call.Part part) {
         Held hold = part.hold();
@@ -32,12 +37,12 @@ final class PartArguments {
         if (flight != null) {
             flight.addTo(arguments, part.mode().equals(Call.RENEW));
         } else if (isInFlight(part)) {
-            arguments.addAll(List.of("0", "0", "0"));
+            arguments.add("0");
         } else if (hold != null && Held.isNamed(part)) {
             arguments.add(hold.id());
             if (hold.isSettlement()) {
-                arguments.add(part.mode().substring(Call.BACK.length()));
-                arguments.add(Long.toString(hold.actual()));
+                arguments.add(Long.toHexString(Long.parseLong(part.mode().substring(Call.BACK.length()))));
+                arguments.add(Long.toHexString(hold.actual()));
             }
         }
     }
@@ -58,7 +63,7 @@ final class PartArguments {
         String request = charge.requestId() == null
                 ? ""
                 : PartitionKey.of(charge.requestId()).canonical();
-        arguments.add(takesMembers ? charge.memberText() : request);
+        arguments.add(isInFlight(part) ? Long.toString(instance(part)) : takesMembers ? charge.memberText() : request);
         arguments.add((inForm ? Held.modeOfForm(part) : part.mode())
                 .replace(Call.KEEP, Call.BACK)
                 .replace(Call.RENEW, Call.BACK + 0));

@@ -17,7 +17,7 @@
 --          A block comes after the limits of its policy, and its options say how many they are ('of=<n>'); it counts a denial
 --          when one of these denies.
 --          Then for each request: its form (1 is the first), how many times it is asked (not of reservations and settlements), and of
---          each limit: to reserve the id; to settle the id, the end and the actual permits; in flight what concurrent.lua has in
+--          each limit: to reserve the id; to settle the id, the end and the actual permits, in hexadecimal digits, which take less time to read; in flight what concurrent.lua has in
 --          ARGV from 10 on. Form and times are left out where there is one form and each request is asked once
 -- RETURNS  one array, because Redis before 7 writes each nested one to the connection by a system call of its own. For each request:
 --          how many integers follow, and these: 6 for each of its limits, as in the algorithm files, for each time that it was asked
@@ -33,6 +33,7 @@ end
 local names, skip, at, form_count = KEYS, 0, 3, number(ARGV[2])
 if form_count < 0 then names, skip, at, form_count = ARGV, 3, 4 + number(ARGV[3]), -form_count end
 local made, changed = {}, false
+local command, pack, read, byte = redis.call, struct.pack, struct.unpack, string.byte
 
 local function functions_of(name)
   local functions = made[name]
@@ -43,11 +44,11 @@ local function functions_of(name)
   return functions
 end
 
--- Whether the next key belongs to that limit, too.
-local function has_hash(name) return string.byte(name, -1) == 49 end
+-- Whether a limit is asked for permits, by calls that nothing distinguishes.
+local function is_plain(one) return one[2] > 0 and one[3] > 0 and one[10] == 0 and one[6] .. one[7] .. one[8] == '' end
 
 -- A form: its limits, which begin at that place, how many keys it has, how many values each request of it, whether it reserves or
--- settles, and the mode. Of each limit its functions, permits, limit, period and burst, ARGV 6 to 9 of the algorithm files, how many values
+-- settles, the mode, and which function below decides it, if there is a short one; then what the options of a hold say. Of each limit its functions, permits, limit, period and burst, ARGV 6 to 9 of the algorithm files, how many values
 -- distinguish a request, whether these are of a call in flight, whether it has a hash. Returns where the next form begins.
 local function parsed(at)
   local count, width = number(ARGV[at]), 5
@@ -56,17 +57,32 @@ local function parsed(at)
   at = at + 1
   for i = 1, count do
     local name, mode, request, values, in_flight = ARGV[at], '', '', 0, false
+    -- Whether the next key belongs to that limit, too.
+    local has_hash = byte(name, -1) == 49
     if width == 9 then
       mode, request, in_flight = ARGV[at + 6], ARGV[at + 7], ARGV[at] == 'concurrent'
-      if in_flight then values = request == 'renew' and 4 or 3 end
+      if in_flight then values = request == 'renew' and 2 or 1 end
       if mode == 'reserve' then values = 1 elseif mode == 'settle' then values = 3 end
       form[4] = form[4] or values > 0 and not in_flight
     end
-    form[1][i] = {functions_of(name), number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4]),
-      width == 9 and ARGV[at + 5] or '', mode, request, width == 9 and ARGV[at + 8] or '', values, in_flight, has_hash(name)}
-    form[2], form[3] = form[2] + (has_hash(name) and 2 or 1), form[3] + values
+    -- Few calls in flight need the functions.
+    form[1][i] = {not in_flight and functions_of(name), number(ARGV[at + 1]), number(ARGV[at + 2]), number(ARGV[at + 3]), number(ARGV[at + 4]),
+      width == 9 and (in_flight and number(ARGV[at + 5]) or ARGV[at + 5]) or '', mode, request, width == 9 and ARGV[at + 8] or '', values, in_flight, has_hash}
+    form[2], form[3] = form[2] + (has_hash and 2 or 1), form[3] + values
     if i == 1 then form[5] = string.sub(mode, 1, 5) == 'back:' and 'back' or mode == 'settle' and 'back' or mode ~= 'reserve' and mode or '' end
     at = at + width
+  end
+  local one, two = form[1][1], form[1][2]
+  if count == 1 and is_plain(one) then
+    form[6] = 'take'
+  elseif one[2] == 0 or one[3] == 0 then
+  elseif count == 1 and form[4] then
+    form[6] = 'hold'
+    local base, most, ttl, life = one[1][11](one[9], 0)
+    if base == '' then form[7], form[8], form[9] = most, ttl, life end
+  elseif one[11] and one[8] == '' and (count == 1 and form[5] == 'back'
+      or form[5] == '' and (count == 1 or count == 2 and is_plain(two) and not string.find(two[9], 'of=', 1, true))) then
+    form[6] = 'flight'
   end
   return form, at
 end
@@ -76,12 +92,12 @@ end
 -- Returns whether all allow.
 local function decide(limits, i, mode, key, reply, base, denied, is_only, own)
   local one, name = limits[i], names[skip + key]
-  local functions, n, limit, period, burst = one[1], one[2], one[3], one[4], one[5]
+  local functions, n, limit, period, burst = one[1] or functions_of('concurrent'), one[2], one[3], one[4], one[5]
   local look, charge, write, settle = functions[1], functions[2], functions[3], functions[4]
   local id, request, options, values, stamp, actual = one[6], one[8], one[9], one[10], nil, nil
   if values > 0 then
     if one[11] then options = own else request = ARGV[own] end
-    if mode == 'back' and not one[11] then stamp, actual = ARGV[own + 1] + 0, ARGV[own + 2] + 0 end
+    if mode == 'back' and not one[11] then stamp, actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
     own = own + values
   end
   if mode == 'back' and not stamp then stamp = number(string.sub(one[7], 6)) end
@@ -158,15 +174,6 @@ local function ask(form, key, times, reply, size, own)
   return size
 end
 
-if form_count == 1 and skip == 0 then
-  local form, last = parsed(3)
-  if #KEYS == form[2] and last + form[3] == #ARGV + 1 then
-    local reply = {0, 0, 0, 0, 0, 0}
-    ask(form, 1, 1, reply, 0, last)
-    return reply
-  end
-end
-
 -- What most requests are: a take of one limit, without an id. Its state is read once and written once, however often it is asked.
 local function take(one, name, times, reply, size)
   local functions, n, limit, period, burst, options = one[1], one[2], one[3], one[4], one[5], one[9]
@@ -208,11 +215,58 @@ local function take(one, name, times, reply, size)
   return size + 6
 end
 
+-- What most calls in flight are: one that begins, alone or with one rate, or that ends, of an instance that Redis knows. Returns nil
+-- where that is not so: then decide does, which knows all cases.
+local function flight(form, key, reply, size, own)
+  local one, rate, name = form[1][1], form[1][2], names[skip + key]
+  local n, free, by, raw, alive, told, at, held, ops = one[2], one[3], one[6], command('GET', name), now + one[4], ARGV[own]
+  for i = 2, raw and #raw % 32 == 1 and #raw or 0, 32 do
+    local holder, ends, some, changes = read('<dddd', raw, i)
+    if holder == by then
+      if ends <= alive - one[4] / 16 or ends > alive or changes < (number(told, 16) or number(string.match(told, '%x+'), 16)) then
+        return nil
+      end
+      at, held, ops, free = i, some, changes, free - some
+    elseif ends > now then
+      free = free - some
+    end
+  end
+  if form[5] ~= '' then
+    n = -n
+  elseif not raw and told == '1' then
+    held, ops = 0, now
+  end
+  if not ops or n > free or held + n < 0 then return nil end
+  reply[size + 1] = 1
+  reply[size + 2] = free - n
+  reply[size + 3] = 0
+  reply[size + 4] = held + n
+  reply[size + 5] = 0
+  reply[size + 6] = ops + 1
+  if rate then
+    take(rate, names[skip + key + 1], 1, reply, size + 6)
+    if reply[size + 7] == 0 then
+      reply[size + 2], reply[size + 4], reply[size + 6] = free, held, ops
+      return size + 12
+    end
+    size = size + 6
+  end
+  changed = true
+  local text = pack('<dd', held + n, ops + 1)
+  if not at then
+    command('SET', name, pack('<Bdd', 5, by, alive) .. text, 'PX', math.ceil(one[4] / 1000) + (given and 60000 or 0))
+  elseif redis.pcall('SETRANGE', name, at == 2 and '17' or at + 15, text) ~= #raw then
+    -- A user who may not, as documented for earlier versions.
+    command('SET', name, string.sub(raw, 1, at + 15) .. text .. string.sub(raw, at + 32), 'KEEPTTL')
+  end
+  return size + 6
+end
+
 -- A reservation or settlement of one limit. Its values begin at own. form: with what its options say.
 local function hold(form, name, own, reply, size)
   local one, stamp, actual = form[1][1], nil, nil
   local fs, id, n, limit, period, burst = one[1], ARGV[own], one[2], one[3], one[4], one[5]
-  if form[3] > 1 then stamp, actual = ARGV[own + 1] + 0, ARGV[own + 2] + 0 end
+  if form[3] > 1 then stamp, actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
   changed = true
   local allows, remaining, retry, next_us, reset, used
   if form[7] then
@@ -233,24 +287,14 @@ local function hold(form, name, own, reply, size)
   return size + 6
 end
 
--- The forms by their numbers, as texts; true behind the mode of those of one limit that is taken, reserved or settled, for which there are
--- shorter ways.
+-- The forms by their numbers, as texts.
 local forms = {}
-for i = 1, form_count do
-  local form
-  form, at = parsed(at)
-  local one = form[1][1]
-  if #form[1] == 1 and one[2] > 0 and one[3] > 0 and (form[4] or one[10] == 0 and one[6] .. one[7] .. one[8] == '') then
-    form[6] = true
-    if form[4] then
-      local base
-      base, form[7], form[8], form[9] = one[1][11](one[9], 0)
-      if base ~= '' then form[7] = nil end
-    end
-  end
-  forms[tostring(i)] = form
-end
+for i = 1, form_count do forms[tostring(i)], at = parsed(at) end
 local reply, size, key, form, times = {}, 0, 1, forms['1'], 1
+if form_count == 1 and skip == 0 and #KEYS == form[2] and at + form[3] == #ARGV + 1 then
+  if form[6] ~= 'flight' or not flight(form, 1, reply, 0, at) then ask(form, 1, 1, reply, 0, at) end
+  return reply
+end
 local key_count = skip == 0 and #KEYS or number(ARGV[3])
 local is_listed = form_count > 1 or #ARGV - at + 1 ~= key_count / form[2] * form[3]
 local function decide_all()
@@ -260,13 +304,14 @@ local function decide_all()
     local first, own = key, at
     key, at, changed = key + form[2], at + form[3], false
     reply[size + 1] = 0
-    local after
-    if not form[6] then
-      after = ask(form, first, form[4] and 1 or times, reply, size + 1, own)
-    elseif form[4] then
+    local way, after = form[6], nil
+    if way == 'take' then
+      after = take(form[1][1], names[skip + first], times, reply, size + 1)
+    elseif way == 'hold' then
       after = hold(form, names[skip + first], own, reply, size + 1)
     else
-      after = take(form[1][1], names[skip + first], times, reply, size + 1)
+      after = way and times == 1 and flight(form, first, reply, size + 1, own)
+        or ask(form, first, form[4] and 1 or times, reply, size + 1, own)
     end
     reply[size + 1], size = after - size - 1, after
   end

@@ -3,11 +3,11 @@
 -- KEYS[1]  the state: a string of a byte 5 and, for each instance, 4 little-endian doubles: its number, when it is dead in us, how
 --          many permits it holds, and how many times these have changed, from a time in us on
 -- ARGV     1 permits  2 limit  3 period_us (how long an instance lives without a sign)  4 burst (= limit)  5 now_us ('' = server
---          TIME)  6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing, 'back:0' = end
+--          TIME)  6 the number of the instance that asks  7 '' = take, 'look' = answer as take would, write nothing, 'back:0' = end
 --          8 '', or of a 'back' 'renew': the instance lives on  9 '10': where the following are ('' for none)
---          10 the number of the instance that asks  11 how many permits it holds, as far as it knows  12 the latest number of changes
---          that it knows. If the state has fewer, it was lost: then these permits are held again, without asking
---          13 of a renewal 1 if nothing of that instance is on its way: if 12 is the number of changes, it holds what 11 says
+--          10 the latest number of changes that it knows, in hexadecimal digits, which take less time to read, and where it holds
+--          some, a comma and how many permits. If the state has fewer changes, it was lost: then these are held again, without asking
+--          11 of a renewal 1 if nothing of that instance is on its way: then, with that number of changes, it holds so many
 -- RETURNS  {allowed 0|1, remaining (below 0 where more is held than the limit), retry_after_us (0 allowed, -1 never, -8 unknown),
 --          permits of this instance, how many of them were held again, its number of changes}; of an end allowed = something was held,
 --          of a renewal the state has mine
@@ -18,11 +18,17 @@ local given = ARGV[5] and ARGV[5] ~= ''
 -- [algorithm]
 local MOST = 1000
 
+-- What the instance tells: how many permits it holds, and its number of changes.
+local function told(at)
+  local known, mine = string.match(ARGV[at], '^(%x+),?(.*)$')
+  return tonumber(mine) or 0, tonumber(known, 16)
+end
+
 -- The state: what others hold, what this instance holds, its number of changes, the entries of the others, until when this instance
 -- lives or, if that is to be renewed, minus when the last of the others is dead, and how many permits this instance holds again.
-local function look(key, now, _, _, period, _, _, _, options)
-  local at, by, mine, known = tonumber(options), 0, 0, 0
-  if at then by, mine, known = ARGV[at] + 0, ARGV[at + 1] + 0, ARGV[at + 2] + 0 end
+local function look(key, now, _, _, period, _, id, _, options)
+  local at, by, mine, known = tonumber(options), tonumber(id), 0, 0
+  if at then mine, known = told(at) end
   local raw, others, own, ops, rest, lives, latest, again = redis.call('GET', key), 0, 0, 0, nil, 0, 0, 0
   if raw then
     if #raw % 32 ~= 1 or string.byte(raw) ~= 5 then
@@ -35,7 +41,7 @@ local function look(key, now, _, _, period, _, _, _, options)
       elseif holder == by then
         own, ops = count, changes
         -- To set a time to live costs more than all else, so a sign of life counts only if the last one is a sixteenth of the period old.
-        if not given and ends <= now + period and ends > now + period - period / 16 then lives = ends end
+        if ends <= now + period and ends > now + period - period / 16 then lives = ends end
       else
         rest = rest or {}
         others, rest[#rest + 1] = others + count, string.sub(raw, i, i + 31)
@@ -54,34 +60,35 @@ local function charge(now, n, limit, _, _, others, own, ops, rest, lives, again)
   return others, own + n, (ops > 0 and ops or now) + 1, rest, lives, again
 end
 
-local function write(key, now, _, _, period, _, _, others, own, ops, rest, lives, again, _, options)
-  local by, ends = options ~= '' and ARGV[tonumber(options)] + 0 or 0, lives > 0 and lives or now + period
-  local state = struct.pack('<Bdddd', 5, by, ends, own, ops) .. rest
+local function write(key, now, _, _, period, _, id, others, own, ops, rest, lives, again)
+  local ends = lives > 0 and lives or now + period
+  local state = struct.pack('<Bdddd', 5, tonumber(id) or 0, ends, own, ops) .. rest
   if lives > 0 then
     redis.call('SET', key, state, 'KEEPTTL')
   else
-    redis.call('SET', key, state, 'PX', math.ceil((math.max(ends, -lives) - now) / 1000))
+    -- A given clock may stand still, while that of Redis goes on: a minute more.
+    redis.call('SET', key, state, 'PX', math.ceil((math.max(ends, -lives) - now) / 1000) + (given and 60000 or 0))
   end
   return others, own, ops, rest, lives, again
 end
 
-local function settle(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again, request, options)
+local function settle(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again)
   if again == 0 then return others, own, ops, rest, lives, again end
-  return write(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again, request, options)
+  return write(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again)
 end
 
 local function back(key, now, n, limit, period, burst, id, _, others, own, ops, rest, lives, again, request, options)
   local ended = own > 0
   if request == 'renew' then
-    local at = tonumber(options)
-    ended = ARGV[at + 3] == '1' and (ops == ARGV[at + 2] + 0 or ops == 0 or again > 0)
-    if ended then own = ARGV[at + 1] + 0 end
+    local mine, known = told(options + 0)
+    ended = ARGV[options + 1] == '1' and (ops == known or ops == 0 or again > 0)
+    if ended then own = mine end
     if ops == 0 then return ended, others, own, ops, rest, lives, again end
   elseif again == 0 then
     -- Also where it was dead: it would hold them again if the clock stepped back.
     own, ops = math.max(0, own - n), (ops > 0 and ops or now) + 1
   end
-  return ended, write(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again, request, options)
+  return ended, write(key, now, n, limit, period, burst, id, others, own, ops, rest, lives, again)
 end
 
 local function answer(_, _, n, limit, _, _, _, others, own, ops, _, _, again)

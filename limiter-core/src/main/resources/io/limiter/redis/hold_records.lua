@@ -2,8 +2,8 @@
 -- functions are made when they are needed, because that takes time.
 --
 -- STATE    as of a window or a bucket behind its own bytes, in one value; of a log field '' of the hash <state's key>:holds1.
---          Little-endian: a byte (2 records, 3 a directory, 4 records that only held decides about; 0 and 1: in the order of an earlier
---          version), four bytes (a bit for each record that is settled since that last wrote), doubles: when the key expires, the
+--          Little-endian: a byte (2 records, 3 a directory, 4 records that only held decides about),
+--          four bytes (a bit for each record that is settled since that last wrote), doubles: when the key expires, the
 --          first end that may still give back, the last time until which a record is kept, when this was written; of a bucket
 --          the permits that are held, how long it was full, and its rate then. Then two numbers of two bytes (how many resets;
 --          how many records a directory has), doubles: until when all has been given back, how far the time of records is ahead of

@@ -85,8 +85,13 @@ end
 local function ordinary(fs, key, now, n, limit, period, burst, id, stamp, actual, most, ttl, life)
   local kind = fs[8]
   local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
-  local begin, raw = is_fixed and 83 or is_bucket and 123 or 66, nil
-  if begin > 66 then raw = call('GET', key) else raw = call('HGET', key .. ':holds1', '') end
+  local begin, hash, raw = is_fixed and 83 or is_bucket and 123 or 66, nil, nil
+  if begin > 66 then
+    raw = call('GET', key)
+  else
+    hash = key .. ':holds1'
+    raw = call('HGET', hash, '')
+  end
   local size = raw and #raw or 0
   if #id ~= 16 or size < begin + 50 and (size > 0 or stamp or most == 0) then return nil, raw end
   local a, b, c, d, e, f, mark, expires, first, last, at, x, idle, pace, _
@@ -173,20 +178,18 @@ local function ordinary(fs, key, now, n, limit, period, burst, id, stamp, actual
   elseif is_bucket then
     a = pack('<BdddddI5ddddddd', 2, a - x * c, b, c, d, b + ceil((burst * c - a) / d), mark, expires, first, last, now, x, idle, pace)
   else
-    key = key .. ':holds1'
     a = pack('<I5dddd', mark, expires, first, last, now)
-    call('HSET', key, '', added and a .. rest .. added .. id or a .. sub(raw, 38))
-    if left then call('PEXPIRE', key, left) end
+    call('HSET', hash, '', added and a .. rest .. added .. id or a .. sub(raw, 38))
+    if left then call('PEXPIRE', hash, left) end
     return true, remaining, 0, next_us, reset, used
   end
-  if stamp then
-    -- An error: a user who may not, as documented for earlier versions.
-    if type(redis.pcall('SETRANGE', key, '0', a)) ~= 'number' then call('SET', key, a .. sub(raw, #a + 1), 'KEEPTTL') end
-    if left then call('PEXPIRE', key, left) end
-  elseif left then
-    call('SET', key, a .. rest .. added .. id, 'PX', left)
+  if rest then a = a .. rest .. added .. id end
+  if left and rest then
+    call('SET', key, a, 'PX', left)
   else
-    call('SET', key, a .. rest .. added .. id, 'KEEPTTL')
+    -- An error: a user who may not, as documented for earlier versions.
+    if redis.pcall('SETRANGE', key, '0', a) ~= (rest and #a or size) then call('SET', key, a .. sub(raw, #a + 1), 'KEEPTTL') end
+    if left then call('PEXPIRE', key, left) end
   end
   return true, remaining, 0, next_us, reset, used
 end

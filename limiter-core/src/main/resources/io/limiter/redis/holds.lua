@@ -37,19 +37,13 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   local pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace = 0, 0, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
   if raw and #raw > size and (is_log or string.byte(raw) == (is_fixed and 1 or 2)) then
     page, from = raw, size + (is_bucket and 82 or 66)
-    local bits = 0
-    pages = string.byte(raw, size + 1)
-    if pages < 2 then
-      from = from - 4
-      -- As an earlier version wrote it.
-      pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace =
-        read(is_bucket and '<BHHddddddddd' or '<BHHddddddd', raw, size + 1)
-    elseif is_bucket then
+    local bits
+    if is_bucket then
       pages, bits, expires, first, last, at, x, idle, pace, resets, count, swept, ahead = read('<BI4dddddddHHdd', raw, 42)
     else
       pages, bits, expires, first, last, at, resets, count, swept, ahead, x = read('<BI4ddddHHddd', raw, size + 1)
     end
-    if pages > 1 then pages = pages == 3 and 1 or 0 end
+    pages = pages == 3 and 1 or 0
     if pages == 0 then count = (#raw - from + 1) / 51 end
     for i = from + 8, bits > 0 and #raw or 0, 51 do
       if bits % 2 == 1 then page = sub(page, 1, i - 1) .. '\1' .. sub(page, i + 1) end

@@ -9,14 +9,16 @@ import io.limiter.benchmark.Table;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
 /**
- * What reservations cost Redis, beside takes of the same algorithm in the same run: each key is reserved and settled ten times, so it has
- * a few records; a key of a take is taken from as often. A command of its own for each, and commands of 20.
+ * What reservations and calls in flight cost Redis, beside takes of the same algorithm in the same run: each key is reserved and settled
+ * ten times, so it has a few records, or entered and ended; a key of a take is taken from as often. A command of its own for each, and
+ * commands of 20.
  */
 final class HoldCost implements AutoCloseable {
     private static final int AT_ONCE = 20;
@@ -24,8 +26,14 @@ final class HoldCost implements AutoCloseable {
     private static final List<String> LIMIT = List.of("5", "1000000", "60000000", "1000000");
     private static final String HOLDS = "holds=1000";
     private static final String TERMS = HOLDS + ",ttl=60000000,life=60000000";
-    private static final List<String> WAYS =
-            List.of("take", "take-of-a-policy-with-holds", "pair-as-reserved", "pair-less", "pair-more");
+    private static final List<String> FLIGHT = List.of("concurrent", "1", "20", "30000000", "20", "4503599627370495");
+    private static final List<String> WAYS = List.of(
+            "take",
+            "take-of-a-policy-with-holds",
+            "pair-as-reserved",
+            "pair-less",
+            "pair-more",
+            "enter-with-a-rate-and-end");
 
     private final Server server = new Server();
     private final RedisClient client = RedisClient.create(server.address());
@@ -81,6 +89,10 @@ final class HoldCost implements AutoCloseable {
         List<String> keys = IntStream.range(0, AT_ONCE)
                 .mapToObj(i -> "limiter:{" + (first + i) + "}")
                 .toList();
+        if (way.startsWith("enter")) {
+            flights(sha, name, inBatches, keys);
+            return;
+        }
         boolean isPair = way.startsWith("pair");
         String actual = way.endsWith("less") ? "2" : way.endsWith("more") ? "9" : "5";
         String options = isPair ? TERMS : way.equals("take") ? "" : HOLDS;
@@ -100,9 +112,61 @@ final class HoldCost implements AutoCloseable {
             if (isPair) {
                 List<List<String>> settled = new ArrayList<>();
                 for (int i = 0; i < AT_ONCE; i++) {
-                    settled.add(List.of(own.get(i).get(0), ends.get(i).toString(), actual));
+                    String end = inBatches
+                            ? Long.toHexString(ends.get(i))
+                            : ends.get(i).toString();
+                    settled.add(List.of(own.get(i).get(0), end, actual));
                 }
                 ask(sha, name, inBatches, keys, "settle", HOLDS + ",settle", settled);
+            }
+        }
+    }
+
+    /** Calls that begin with a limit of calls in flight and a rate, and end. */
+    private void flights(String sha, String name, boolean inBatches, List<String> keys) {
+        String batch = inBatches ? sha : connection.sync().scriptLoad(Ours.script("batch"));
+        List<String> changes = new ArrayList<>(Collections.nCopies(AT_ONCE, "1"));
+        for (int time = 0; time < 2 * TIMES; time++) {
+            List<String> arguments = new ArrayList<>(FLIGHT);
+            List<String> states = new ArrayList<>();
+            boolean ends = time % 2 == 1;
+            arguments.addAll(ends ? List.of("back:0", "", "") : List.of("", "", "", name));
+            if (!ends) {
+                arguments.addAll(LIMIT);
+                arguments.addAll(List.of("", "", "", ""));
+            }
+            arguments.add(0, ends ? "-1" : "-2");
+            arguments.addAll(0, List.of("", "1"));
+            int size = arguments.size();
+            for (int i = 0; i < AT_ONCE; i++) {
+                states.add(keys.get(i) + ":concurrent");
+                if (!ends) {
+                    states.add(keys.get(i));
+                }
+                arguments.add(changes.get(i));
+            }
+            List<RedisFuture<List<Object>>> replies = new ArrayList<>();
+            connection.setAutoFlushCommands(false);
+            for (int i = 0; i < AT_ONCE; i += inBatches ? AT_ONCE : 1) {
+                int of = states.size() / AT_ONCE;
+                List<String> own = new ArrayList<>(arguments.subList(0, size));
+                own.addAll(arguments.subList(size + i, inBatches ? arguments.size() : size + i + 1));
+                replies.add(connection
+                        .async()
+                        .evalsha(
+                                batch,
+                                ScriptOutputType.MULTI,
+                                states.subList(of * i, inBatches ? states.size() : of * i + of)
+                                        .toArray(String[]::new),
+                                own.toArray(String[]::new)));
+            }
+            connection.flushCommands();
+            connection.setAutoFlushCommands(true);
+            for (int i = 0; i < AT_ONCE; i++) {
+                List<Object> reply =
+                        replies.get(inBatches ? 0 : i).toCompletableFuture().join();
+                int from = inBatches ? i * (ends ? 7 : 13) + 1 : 0;
+                changes.set(i, Long.toHexString((Long) reply.get(from + 5)));
             }
         }
     }

@@ -58,13 +58,17 @@ public final class ScriptCost implements AutoCloseable {
         in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
     }
 
-    /** Takes rounds, calls of a round, algorithms ({@code all}; {@code holds}: what reservations cost), and a folder of other {@code .lua} files to compare with. */
+    /** Takes rounds, calls of a round, algorithms ({@code all}; {@code holds}: what reservations and calls in flight cost), and a folder of other {@code .lua} files to compare with. */
     public static void run(String[] args, PrintStream out) throws IOException {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 7;
         int calls = args.length > 1 ? Integer.parseInt(args[1]) : 20_000;
         List<String> chosen = args.length > 2 && !args[2].equals("all") ? List.of(args[2].split(",")) : ALGORITHMS;
         if (chosen.contains("holds")) {
             HoldCost.run(ALGORITHMS, rounds, calls, new Table(out, "cpu_us", "cpu_to_take"));
+            return;
+        }
+        if (chosen.contains("flights")) {
+            FlightCost.run(new Table(out, "commands_per_s", "redis_cpu_us_per_s", "decisions_per_s"));
             return;
         }
         Table table =
