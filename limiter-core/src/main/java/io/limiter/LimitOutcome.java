@@ -32,8 +32,8 @@ public final class LimitOutcome {
     // The parts of the charge rather than the charge: one of these is kept with each decision.
     private final Policy policy;
     private final PartitionKey key;
-    /** The charge itself if it has more than those. */
-    private final @Nullable Charge marked;
+    /** The charge itself if it has more than those; or what holds its permits; or both. One reference, as for a decision. */
+    private @Nullable Object beside;
 
     private final Limit limit;
     private final boolean allowed;
@@ -50,6 +50,15 @@ public final class LimitOutcome {
     /** Whether the call that it took permits for has ended. */
     @SuppressWarnings("unused") // by ENDED
     private volatile boolean ended;
+
+    /** What holds permits of calls in flight. Thread-safe. For this library. */
+    @FunctionalInterface
+    public interface Holder {
+        /** Gives back what the outcome holds. Called once for it. Returns at once; if that fails later, it comes back by itself. */
+        void end(LimitOutcome held);
+    }
+
+    private record Both(Charge charge, Holder holder) {}
 
     /**
      * An outcome.
@@ -76,7 +85,7 @@ public final class LimitOutcome {
         this.policy = charge.policy();
         this.key = charge.key();
         this.permits = charge.permits();
-        this.marked = charge.isPlain() ? null : charge;
+        this.beside = charge.isPlain() ? null : charge;
         this.limit = limit;
         this.allowed = allowed;
         this.remaining = remaining;
@@ -92,7 +101,15 @@ public final class LimitOutcome {
 
     /** The charge; equal to the one that was given, not always the same object. */
     public Charge charge() {
-        return marked != null ? marked : new Charge(policy, key, permits);
+        Object mine = beside;
+        return mine instanceof Charge marked
+                ? marked
+                : mine instanceof Both both ? both.charge : new Charge(policy, key, permits);
+    }
+
+    /** The permits of the charge. */
+    public long permits() {
+        return permits;
     }
 
     /** The policy of the charge. */
@@ -177,6 +194,20 @@ public final class LimitOutcome {
     public boolean claimEnd(Access library) {
         Objects.requireNonNull(library, "library");
         return isInFlight() && ENDED.compareAndSet(this, false, true);
+    }
+
+    /** Sets what holds its permits, before others see it. For this library. */
+    public LimitOutcome heldBy(Access library, Holder holder) {
+        Objects.requireNonNull(library, "library");
+        beside = beside instanceof Charge marked ? new Both(marked, holder) : holder;
+        return this;
+    }
+
+    /** What holds its permits; null if they are in no state of this JVM. For this library. */
+    public @Nullable Holder holder(Access library) {
+        Objects.requireNonNull(library, "library");
+        Object mine = beside;
+        return mine instanceof Holder holder ? holder : mine instanceof Both both ? both.holder : null;
     }
 
     private static VarHandle endedHandle() {

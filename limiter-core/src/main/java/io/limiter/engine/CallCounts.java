@@ -1,6 +1,7 @@
 package io.limiter.engine;
 
 import io.limiter.Decision;
+import io.limiter.LimiterMonitor.FlightCount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
@@ -19,8 +20,8 @@ final class CallCounts {
     static final int BLOCKED = Decision.Source.values().length * 2;
     /** The number of permits in flight. */
     static final int IN_FLIGHT = BLOCKED + 1;
-    /** How many numbers a policy has. */
-    static final int OF_POLICY = IN_FLIGHT + 1;
+    /** How many numbers a policy has: at last one for each {@link FlightCount}. */
+    static final int OF_POLICY = IN_FLIGHT + 1 + FlightCount.values().length;
 
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int THREADS = 64;
@@ -51,6 +52,10 @@ final class CallCounts {
 
     static int number(Decision.Source source, boolean isAllowed) {
         return source.ordinal() * 2 + (isAllowed ? 1 : 0);
+    }
+
+    static int number(FlightCount what) {
+        return IN_FLIGHT + 1 + what.ordinal();
     }
 
     void increment(int number) {

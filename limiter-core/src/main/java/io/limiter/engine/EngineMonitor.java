@@ -20,7 +20,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import java.util.function.ToLongBiFunction;
 import org.slf4j.Logger;
 
 /** The counts by policy; and what else a limiter shows, with which it is made. */
@@ -39,20 +38,13 @@ final class EngineMonitor extends LimiterMonitor {
     private final IntSupplier waiting;
 
     private final HoldCounts holds;
-    private final ToLongBiFunction<String, FlightCount> flights;
 
-    EngineMonitor(
-            DenialRecord denials,
-            Supplier<BackendHealth> health,
-            IntSupplier waiting,
-            HoldCounts holds,
-            ToLongBiFunction<String, FlightCount> flights) {
+    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, HoldCounts holds) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
         this.waiting = waiting;
         this.holds = holds;
-        this.flights = flights;
     }
 
     @Override
@@ -99,7 +91,7 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long inFlight(String policy, FlightCount what) {
-        return flights.applyAsLong(policy, what);
+        return sum(policy, CallCounts.number(what));
     }
 
     @Override

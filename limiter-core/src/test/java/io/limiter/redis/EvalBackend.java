@@ -49,7 +49,7 @@ final class EvalBackend implements Backend {
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
-        List<Settled> settled = Ends.of(keys, flights, held.outcomes(), Call.BACK, true).stream()
+        List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
                 .flatMap(ends -> run(HeldCalls.settling(ends, terms.id(), actual)).stream())
                 .map(outcome -> HeldCalls.read(outcome.stampMicros()))
                 .toList();
@@ -69,7 +69,7 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> end(Decision decision, String how) {
-        return Ends.of(keys, flights, decision.outcomes(), how, false).stream()
+        return Ends.of(keys, decision.outcomes(), how, false).stream()
                 .flatMap(parts -> run(parts).stream())
                 .toList();
     }

@@ -6,7 +6,6 @@ import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Access;
@@ -247,18 +246,13 @@ public final class ControlledBackend implements Backend {
     }
 
     @Override
-    public void end(LimitOutcome held) {
-        inner.end(held);
-    }
-
-    @Override
     public void adopt(Decision decision) {
         inner.adopt(decision);
     }
 
     @Override
-    public long inFlight(String policy, LimiterMonitor.FlightCount what) {
-        return inner.inFlight(policy, what);
+    public void onHeldAgain(FlightListener listener) {
+        inner.onHeldAgain(listener);
     }
 
     @Override
