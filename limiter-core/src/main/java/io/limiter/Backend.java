@@ -137,14 +137,14 @@ public interface Backend extends AutoCloseable {
     /** Holds here too what another backend has granted to calls in flight, because this one gave no decision, until they end. */
     default void adopt(Decision decision) {}
 
-    /** Told when the backend had lost permits of calls in flight, which it holds again. Must be fast. */
+    /** Called when the backend had lost permits of calls in flight, which it holds again. Must be fast. */
     @FunctionalInterface
     interface FlightListener {
-        /** @param above how many of the permits are above the limit */
+        /** So many permits are held again, and so many of these above the limit. */
         void heldAgain(Policy policy, long permits, long above);
     }
 
-    /** Sets who is told. */
+    /** Sets the listener. */
     default void onHeldAgain(FlightListener listener) {}
 
     /**

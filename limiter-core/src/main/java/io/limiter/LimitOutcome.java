@@ -1,8 +1,6 @@
 package io.limiter;
 
 import io.limiter.internal.Access;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +20,6 @@ public final class LimitOutcome {
 
     /** The {@code stampMicros} of a reservation that is denied because there are too many. For this library. */
     public static final long HOLDS_FULL = -DenialReason.HOLDS_FULL.number();
-
-    /** A field of its own costs no memory there. */
-    private static final VarHandle ENDED = endedHandle();
 
     /** What is stored of such a one: this less how long to wait. */
     private static final long FULL = -16;
@@ -48,14 +43,13 @@ public final class LimitOutcome {
     private final long next;
     private final long reset;
     /** Whether the call that it took permits for has ended. */
-    @SuppressWarnings("unused") // by ENDED
-    private volatile boolean ended;
+    private boolean ended;
 
     /** What holds permits of calls in flight. Thread-safe. For this library. */
     @FunctionalInterface
     public interface Holder {
-        /** Gives back what the outcome holds. Called once for it. Returns at once; if that fails later, it comes back by itself. */
-        void end(LimitOutcome held);
+        /** Gives back what the outcome holds, in the background, if this is the first end of it: then true. If that fails, it comes back by itself. */
+        boolean end(LimitOutcome held);
     }
 
     private record Both(Charge charge, Holder holder) {}
@@ -190,10 +184,12 @@ public final class LimitOutcome {
         return limit.isInFlight() && allowed && permits > 0;
     }
 
-    /** Claims the one end of what it holds: true the first time. For this library. */
+    /** Claims the one end of what it holds: true the first time. For its {@link Holder}, under a lock; another operation costs as much. */
     public boolean claimEnd(Access library) {
         Objects.requireNonNull(library, "library");
-        return isInFlight() && ENDED.compareAndSet(this, false, true);
+        boolean first = isInFlight() && !ended;
+        ended = true;
+        return first;
     }
 
     /** Sets what holds its permits, before others see it. For this library. */
@@ -208,14 +204,6 @@ public final class LimitOutcome {
         Objects.requireNonNull(library, "library");
         Object mine = beside;
         return mine instanceof Holder holder ? holder : mine instanceof Both both ? both.holder : null;
-    }
-
-    private static VarHandle endedHandle() {
-        try {
-            return MethodHandles.lookup().findVarHandle(LimitOutcome.class, "ended", boolean.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
     }
 
     @Override

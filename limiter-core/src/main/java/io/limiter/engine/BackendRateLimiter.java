@@ -120,8 +120,9 @@ final class BackendRateLimiter extends RateLimiter {
         if (decision.source() == Decision.Source.OVERRIDDEN) {
             return counted(decision, false, Runnable::run);
         }
-        counts.count(decision);
-        if (isInFlight && decision.allowed()) {
+        boolean isCounted = isInFlight && decision.isOneInFlight(Access.LIBRARY);
+        counts.count(decision, isCounted ? permits : 0);
+        if (isInFlight && !isCounted) {
             flights.begin(decision);
         }
         if (!decision.allowed()) {

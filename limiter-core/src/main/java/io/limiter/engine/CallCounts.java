@@ -45,9 +45,9 @@ final class CallCounts {
         others = Stream.generate(LongAdder::new).limit(numbers).toArray(LongAdder[]::new);
     }
 
-    /** Counts what a policy decided. */
-    void count(Decision decision) {
-        increment(number(decision.source(), decision.allowed()));
+    /** Counts what a policy decided, and permits in flight that it holds. */
+    void count(Decision decision, long permits) {
+        add(number(decision.source(), decision.allowed()), 1, permits);
     }
 
     static int number(Decision.Source source, boolean isAllowed) {
@@ -63,13 +63,26 @@ final class CallCounts {
     }
 
     void add(int number, long more) {
+        add(number, more, 0);
+    }
+
+    /** For two numbers the thread is looked up once. */
+    private void add(int number, long more, long permits) {
         Thread thread = Thread.currentThread();
         int slot = (int) thread.getId() & THREADS - 1;
         Own mine = own.getAcquire(slot);
         if (mine != null && mine.refersTo(thread)) {
             COUNT.setOpaque(mine.counts, number, mine.counts[number] + more);
-        } else if (mine != null || !own.compareAndSet(slot, null, first(thread, number, more))) {
+            if (permits != 0) {
+                COUNT.setOpaque(mine.counts, IN_FLIGHT, mine.counts[IN_FLIGHT] + permits);
+            }
+            return;
+        }
+        if (mine != null || !own.compareAndSet(slot, null, first(thread, number, more))) {
             others[number].add(more);
+        }
+        if (permits != 0) {
+            add(IN_FLIGHT, permits);
         }
     }
 

@@ -11,6 +11,7 @@ import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 
@@ -21,6 +22,7 @@ final class Flights {
     private final Backend backend;
     private final WaitQueues waiting;
     private final Function<Policy, CallCounts> counts;
+    private final Consumer<LimitOutcome> ends = this::end;
     private final Throttle warnings = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
 
     /**
@@ -75,15 +77,17 @@ final class Flights {
         if (aside != null) {
             begin(aside);
         }
-        if (decision.allowed()) {
-            if (!decision.outcomes().isEmpty()) {
-                decision.charges().stream()
-                        .filter(charge -> charge.policy().isInFlight())
-                        .forEach(charge -> counts.apply(charge.policy()).add(CallCounts.IN_FLIGHT, charge.permits()));
-            }
-            if (decision.source() == Decision.Source.LOCAL_FALLBACK) {
-                backend.adopt(decision);
-            }
+        decision.forEachInFlight(Access.LIBRARY, outcome -> count(outcome, outcome.permits()));
+        if (decision.allowed() && decision.source() == Decision.Source.LOCAL_FALLBACK) {
+            backend.adopt(decision);
+        }
+    }
+
+    /** Counts once for each charge, however many such limits its policy has. */
+    private void count(LimitOutcome outcome, long permits) {
+        Policy policy = outcome.policy();
+        if (outcome.limit().equals(policy.limits().get(0))) {
+            counts.apply(policy).add(CallCounts.IN_FLIGHT, permits);
         }
     }
 
@@ -93,36 +97,23 @@ final class Flights {
         if (aside != null) {
             end(aside);
         }
-        if (decision.allowed()) {
-            for (LimitOutcome outcome : decision.outcomes()) {
-                end(outcome);
-            }
-        }
-    }
-
-    /** Claims the one end of what an outcome holds. */
-    boolean claim(LimitOutcome outcome) {
-        boolean first = outcome.isInFlight() && outcome.claimEnd(Access.LIBRARY);
-        // Once for each charge, however many such limits its policy has.
-        if (first && outcome.limit().equals(outcome.policy().limits().get(0))) {
-            counts.apply(outcome.policy()).add(CallCounts.IN_FLIGHT, -outcome.permits());
-        }
-        return first;
+        decision.forEachInFlight(Access.LIBRARY, ends);
     }
 
     /** Ends what an outcome holds; false if it has ended, or holds nothing. */
     boolean end(LimitOutcome outcome) {
         LimitOutcome.Holder holder = outcome.holder(Access.LIBRARY);
-        if (holder == null || !claim(outcome)) {
-            return false;
-        }
+        boolean first = true;
         try {
-            holder.end(outcome);
-            // Without waiting for the answer: calls that ask later are decided after this end.
-            waiting.wake(outcome);
+            first = holder == null ? outcome.claimEnd(Access.LIBRARY) : holder.end(outcome);
         } catch (RuntimeException failed) {
             LOG.debug("a call could not be ended", failed);
         }
-        return true;
+        if (first) {
+            count(outcome, -outcome.permits());
+            // Without waiting for the answer: calls that ask later are decided after this end.
+            waiting.wake(outcome);
+        }
+        return first;
     }
 }

@@ -55,10 +55,9 @@ final class Refunds {
                     if (!which.test(outcome.charge())) {
                         continue;
                     }
-                    // What the local share granted to a call is held by the backend too.
-                    if (outcome.isInFlight() && decision.source() == Decision.Source.LOCAL_FALLBACK) {
+                    if (outcome.isInFlight()) {
                         ended |= flights.end(outcome);
-                    } else if (!outcome.isInFlight() || flights.claim(outcome)) {
+                    } else {
                         taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
                                 .add(outcome);
                     }

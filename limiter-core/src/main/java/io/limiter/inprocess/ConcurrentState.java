@@ -43,10 +43,12 @@ final class ConcurrentState extends State implements LimitOutcome.Holder {
 
     /** It needs no time. What holds permits is never dropped. */
     @Override
-    public void end(LimitOutcome held) {
+    public boolean end(LimitOutcome held) {
         lock();
-        count -= held.permits();
+        boolean first = held.claimEnd(Access.LIBRARY);
+        count -= first ? held.permits() : 0;
         unlock();
+        return first;
     }
 
     /** Calls stay in flight, whatever is forgotten. */

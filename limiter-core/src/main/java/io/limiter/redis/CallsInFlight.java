@@ -40,25 +40,13 @@ final class CallsInFlight {
      */
     private final Map<String, List<FlightEntry>> entries = new ConcurrentHashMap<>();
 
-    private volatile Sender sender = Sender.NONE;
+    private final Sender sender;
     private volatile FlightListener listener = (policy, permits, above) -> {};
 
     private final Throttle warnings = new Throttle(TIME::nowMicros, 60_000_000);
 
     /** Sends what this instance holds. */
     interface Sender {
-        /** Before there is one. */
-        Sender NONE = new Sender() {
-            @Override
-            public void begin() {}
-
-            @Override
-            public void renew(Stream<FlightEntry> entries) {}
-
-            @Override
-            public void end(Call.Part part) {}
-        };
-
         /** There is an entry, to be renewed from now on. */
         void begin();
 
@@ -69,12 +57,10 @@ final class CallsInFlight {
         void end(Call.Part part);
     }
 
-    CallsInFlight(RedisKeys keys) {
+    /** @param sender makes what sends these */
+    CallsInFlight(RedisKeys keys, Function<CallsInFlight, Sender> sender) {
         this.keys = keys;
-    }
-
-    void sendBy(Sender other) {
-        sender = other;
+        this.sender = sender.apply(this);
     }
 
     void onHeldAgain(FlightListener other) {
@@ -206,12 +192,17 @@ final class CallsInFlight {
                 Limit whole = whole(decision.charges(), outcome);
                 FlightEntry entry = adopt(new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null));
                 LimitOutcome.Holder local = outcome.holder(Access.LIBRARY);
-                outcome.heldBy(Access.LIBRARY, ended -> {
-                    if (local != null) {
-                        local.end(ended);
-                    }
-                    entry.end(ended);
-                });
+                outcome.heldBy(
+                        Access.LIBRARY,
+                        local == null
+                                ? entry
+                                : ended -> {
+                                    boolean first = local.end(ended);
+                                    if (first) {
+                                        send(entry.back(ended));
+                                    }
+                                    return first;
+                                });
             }
         }
     }
@@ -224,7 +215,7 @@ final class CallsInFlight {
                     return entry;
                 }
             }
-            add(part, known, number -> FlightEntry.unknown(this, part, number));
+            add(part, known, usual -> FlightEntry.unknown(this, part, others.incrementAndGet()));
         }
     }
 

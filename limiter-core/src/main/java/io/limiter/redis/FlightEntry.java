@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import io.limiter.Charge;
 import io.limiter.LimitOutcome;
+import io.limiter.internal.Access;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -90,8 +91,15 @@ final class FlightEntry implements LimitOutcome.Holder {
     }
 
     @Override
-    public void end(LimitOutcome ended) {
-        all.send(back(ended));
+    public boolean end(LimitOutcome ended) {
+        boolean first;
+        synchronized (this) {
+            first = ended.claimEnd(Access.LIBRARY);
+        }
+        if (first) {
+            all.send(back(ended));
+        }
+        return first;
     }
 
     /** The part of a call that ends what an outcome holds, which is no longer held here. */

@@ -54,8 +54,7 @@ public final class RedisBackend implements Backend {
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.flights = new CallsInFlight(keys);
-        Renewals.of(connection, flights, denials, deadline);
+        this.flights = new CallsInFlight(keys, flights -> new Renewals(connection, flights, denials, deadline));
         this.decisions = new Decisions(connection, keys, denials, flights, deadline);
         this.held = new HeldCalls(connection, keys, denials, flights, deadline);
         this.ends = new Ends(connection, keys, denials, deadline);

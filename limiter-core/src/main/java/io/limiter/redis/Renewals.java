@@ -29,16 +29,11 @@ final class Renewals implements CallsInFlight.Sender {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private volatile boolean failing;
 
-    private Renewals(Connection connection, CallsInFlight flights, DenialCache denials, Duration deadline) {
+    Renewals(Connection connection, CallsInFlight flights, DenialCache denials, Duration deadline) {
         this.connection = connection;
         this.flights = flights;
         this.denials = denials;
         this.deadline = deadline;
-    }
-
-    /** Begins with the first of these. */
-    static void of(Connection connection, CallsInFlight flights, DenialCache denials, Duration deadline) {
-        flights.sendBy(new Renewals(connection, flights, denials, deadline));
     }
 
     /** Looks again and again, as long as there is something. */

@@ -66,18 +66,21 @@ final class FaultyFlights implements Backend {
         return Decision.of(decision.source(), decision.charges(), same);
     }
 
-    private void end(LimitOutcome held, LimitOutcome.Holder holder) {
+    private boolean end(LimitOutcome held, LimitOutcome.Holder holder) {
         boolean isNow = fault != Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE && isNow();
-        if (!isNow || fault != Fault.NEVER_ENDS) {
-            holder.end(held);
+        if (isNow && fault == Fault.NEVER_ENDS) {
+            return held.claimEnd(Access.LIBRARY);
         }
         if (isNow && fault == Fault.ENDS_TWICE) {
-            holder.end(held);
+            Decision once = Decision.of(Decision.Source.REDIS, held.heldBy(Access.LIBRARY, holder));
+            backend.refund(once).toCompletableFuture().join();
         }
+        boolean first = holder.end(held);
         if (isNow && fault == Fault.RENEWED_AFTER_THE_END) {
             // As if a renewal of the ended call came after its end.
             backend.adopt(again(Decision.of(Decision.Source.LOCAL_FALLBACK, held)));
         }
+        return first;
     }
 
     @Override
