@@ -134,21 +134,18 @@ public interface Backend extends AutoCloseable {
         }
     }
 
-    /**
-     * Ends a call in flight: gives back what this outcome holds, before what is asked after that, or a round trip later where a server
-     * has lost its scripts. Called at most once for an outcome. Returns at once; if that fails later, what is held comes back by itself.
-     */
-    default void end(LimitOutcome held) {
-        refund(Decision.of(Decision.Source.IN_PROCESS, held));
-    }
-
-    /** Holds here too what another backend has granted to calls in flight, because this one gave no decision. */
+    /** Holds here too what another backend has granted to calls in flight, because this one gave no decision, until they end. */
     default void adopt(Decision decision) {}
 
-    /** How many of these calls in flight the policy has had here. */
-    default long inFlight(String policy, LimiterMonitor.FlightCount what) {
-        return 0;
+    /** Called when the backend had lost permits of calls in flight, which it holds again. Must be fast. */
+    @FunctionalInterface
+    interface FlightListener {
+        /** So many permits are held again, and so many of these above the limit. */
+        void heldAgain(Policy policy, long permits, long above);
     }
+
+    /** Sets the listener. */
+    default void onHeldAgain(FlightListener listener) {}
 
     /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.

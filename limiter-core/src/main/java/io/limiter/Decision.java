@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,8 +103,7 @@ public final class Decision {
         if (said instanceof LimitOutcome one && one.policy() == asked.get(0).policy()) {
             return new Decision(Source.LOCAL_FALLBACK, allowed, said);
         }
-        LimitOutcome[] outcomes = said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
-        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), outcomes, null));
+        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), all(), null));
     }
 
     /** The same with the decision of policies that an operator has put in shadow, which has no effect on this one. For this library. */
@@ -142,6 +142,27 @@ public final class Decision {
      */
     public List<LimitOutcome> outcomes() {
         return said instanceof LimitOutcome one ? List.of(one) : List.of(several());
+    }
+
+    /** Whether the backend holds the permits of its only charge until the end of the call, and nothing shadows. For this library. */
+    public boolean isOneInFlight(Access library) {
+        Objects.requireNonNull(library, "library");
+        // Such a limit is the first one of its policy.
+        return allowed
+                && source != Source.LOCAL_FALLBACK
+                && !(said instanceof Several)
+                && (said instanceof LimitOutcome one ? one : several()[0]).isInFlight();
+    }
+
+    /** The outcomes that hold permits until the end of the call: none if denied. For this library. */
+    public void forEachInFlight(Access library, Consumer<? super LimitOutcome> action) {
+        Objects.requireNonNull(library, "library");
+        // No list: called for each call in flight.
+        for (LimitOutcome outcome : all()) {
+            if (allowed && outcome.isInFlight()) {
+                action.accept(outcome);
+            }
+        }
     }
 
     /** The limits that deny, in their order; empty if allowed or if nothing was counted. */
@@ -234,6 +255,10 @@ public final class Decision {
             binding = binding == null || moreBinding(outcome, binding) ? outcome : binding;
         }
         return binding;
+    }
+
+    private LimitOutcome[] all() {
+        return said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
     }
 
     /** The outcomes, if there is not exactly one. */

@@ -169,7 +169,7 @@ public abstract class Limit {
 
     /** Whether it caps calls in flight. */
     boolean isInFlight() {
-        return spec.algorithm().isInFlight();
+        return this instanceof ConcurrentLimit;
     }
 
     /** The name that the policy gave. */

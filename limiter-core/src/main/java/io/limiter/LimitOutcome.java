@@ -1,8 +1,6 @@
 package io.limiter;
 
 import io.limiter.internal.Access;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -23,17 +21,14 @@ public final class LimitOutcome {
     /** The {@code stampMicros} of a reservation that is denied because there are too many. For this library. */
     public static final long HOLDS_FULL = -DenialReason.HOLDS_FULL.number();
 
-    /** A field of its own costs no memory there. */
-    private static final VarHandle ENDED = endedHandle();
-
     /** What is stored of such a one: this less how long to wait. */
     private static final long FULL = -16;
 
     // The parts of the charge rather than the charge: one of these is kept with each decision.
     private final Policy policy;
     private final PartitionKey key;
-    /** The charge itself if it has more than those. */
-    private final @Nullable Charge marked;
+    /** The charge itself if it has more than those; or what holds its permits; or both. One reference, as for a decision. */
+    private @Nullable Object beside;
 
     private final Limit limit;
     private final boolean allowed;
@@ -48,8 +43,16 @@ public final class LimitOutcome {
     private final long next;
     private final long reset;
     /** Whether the call that it took permits for has ended. */
-    @SuppressWarnings("unused") // by ENDED
-    private volatile boolean ended;
+    private boolean ended;
+
+    /** What holds permits of calls in flight. Thread-safe. For this library. */
+    @FunctionalInterface
+    public interface Holder {
+        /** Gives back what the outcome holds, in the background, if this is the first end of it: then true. If that fails, it comes back by itself. */
+        boolean end(LimitOutcome held);
+    }
+
+    private record Both(Charge charge, Holder holder) {}
 
     /**
      * An outcome.
@@ -76,7 +79,7 @@ public final class LimitOutcome {
         this.policy = charge.policy();
         this.key = charge.key();
         this.permits = charge.permits();
-        this.marked = charge.isPlain() ? null : charge;
+        this.beside = charge.isPlain() ? null : charge;
         this.limit = limit;
         this.allowed = allowed;
         this.remaining = remaining;
@@ -92,7 +95,15 @@ public final class LimitOutcome {
 
     /** The charge; equal to the one that was given, not always the same object. */
     public Charge charge() {
-        return marked != null ? marked : new Charge(policy, key, permits);
+        Object mine = beside;
+        return mine instanceof Charge marked
+                ? marked
+                : mine instanceof Both both ? both.charge : new Charge(policy, key, permits);
+    }
+
+    /** The permits of the charge. */
+    public long permits() {
+        return permits;
     }
 
     /** The policy of the charge. */
@@ -173,18 +184,26 @@ public final class LimitOutcome {
         return limit.isInFlight() && allowed && permits > 0;
     }
 
-    /** Claims the one end of what it holds: true the first time. For this library. */
+    /** Claims the one end of what it holds: true the first time. For its {@link Holder}, under a lock; another operation costs as much. */
     public boolean claimEnd(Access library) {
         Objects.requireNonNull(library, "library");
-        return isInFlight() && ENDED.compareAndSet(this, false, true);
+        boolean first = isInFlight() && !ended;
+        ended = true;
+        return first;
     }
 
-    private static VarHandle endedHandle() {
-        try {
-            return MethodHandles.lookup().findVarHandle(LimitOutcome.class, "ended", boolean.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
+    /** Sets what holds its permits, before others see it. For this library. */
+    public LimitOutcome heldBy(Access library, Holder holder) {
+        Objects.requireNonNull(library, "library");
+        beside = beside instanceof Charge marked ? new Both(marked, holder) : holder;
+        return this;
+    }
+
+    /** What holds its permits; null if they are in no state of this JVM. For this library. */
+    public @Nullable Holder holder(Access library) {
+        Objects.requireNonNull(library, "library");
+        Object mine = beside;
+        return mine instanceof Holder holder ? holder : mine instanceof Both both ? both.holder : null;
     }
 
     @Override

@@ -8,6 +8,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -18,14 +20,21 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The walls of this module. */
 @AnalyzeClasses(packages = "io.limiter", importOptions = ImportOption.DoNotIncludeTests.class)
 class HouseRulesTest {
+    private static final int MOST_LINES = 350;
+
     /** Each package, the root too, which a pattern such as {@code io.limiter.(**)} leaves out. */
     private static final SliceAssignment BY_PACKAGE = new SliceAssignment() {
         @Override
@@ -145,6 +154,18 @@ class HouseRulesTest {
             .should()
             .haveNameNotMatching(".*(Manager|Helper|Util|Utils|Impl|Context|Info)")
             .because("such a name fits everything, so it has no meaning");
+
+    @ArchTest
+    static void filesAreShort(JavaClasses all) throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of(".."), 20)) {
+            List<Path> main = files.filter(file -> file.toString().matches("\\.\\./limiter-[a-z-]+/src/main/.*\\.java"))
+                    .toList();
+            assertFalse(main.isEmpty());
+            for (Path file : main) {
+                assertTrue(Files.readAllLines(file).size() <= MOST_LINES, () -> file + " has too many lines; split it");
+            }
+        }
+    }
 
     @ArchTest
     static void onlyTheseTypesArePublic(JavaClasses all) {

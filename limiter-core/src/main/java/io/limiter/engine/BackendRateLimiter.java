@@ -69,8 +69,8 @@ final class BackendRateLimiter extends RateLimiter {
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
         HoldCounts counts = new HoldCounts(timer::nowMicros);
-        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts, backend::inFlight);
-        this.flights = new Flights(backend, fallback, waiting, this::countsOf);
+        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts);
+        this.flights = new Flights(backend, waiting, this::countsOf);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting, flights);
         this.holds = new Reservations(backend, fallback, failures, refunds, waiting, timer, counts, holdKeep, holdHash);
@@ -120,8 +120,9 @@ final class BackendRateLimiter extends RateLimiter {
         if (decision.source() == Decision.Source.OVERRIDDEN) {
             return counted(decision, false, Runnable::run);
         }
-        counts.count(decision);
-        if (isInFlight && decision.allowed()) {
+        boolean isCounted = isInFlight && decision.isOneInFlight(Access.LIBRARY);
+        counts.count(decision, isCounted ? permits : 0);
+        if (isInFlight && !isCounted) {
             flights.begin(decision);
         }
         if (!decision.allowed()) {

@@ -1,6 +1,7 @@
 package io.limiter.engine;
 
 import io.limiter.Decision;
+import io.limiter.LimiterMonitor.FlightCount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
@@ -19,8 +20,8 @@ final class CallCounts {
     static final int BLOCKED = Decision.Source.values().length * 2;
     /** The number of permits in flight. */
     static final int IN_FLIGHT = BLOCKED + 1;
-    /** How many numbers a policy has. */
-    static final int OF_POLICY = IN_FLIGHT + 1;
+    /** How many numbers a policy has: at last one for each {@link FlightCount}. */
+    static final int OF_POLICY = IN_FLIGHT + 1 + FlightCount.values().length;
 
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int THREADS = 64;
@@ -44,13 +45,17 @@ final class CallCounts {
         others = Stream.generate(LongAdder::new).limit(numbers).toArray(LongAdder[]::new);
     }
 
-    /** Counts what a policy decided. */
-    void count(Decision decision) {
-        increment(number(decision.source(), decision.allowed()));
+    /** Counts what a policy decided, and permits in flight that it holds. */
+    void count(Decision decision, long permits) {
+        add(number(decision.source(), decision.allowed()), 1, permits);
     }
 
     static int number(Decision.Source source, boolean isAllowed) {
         return source.ordinal() * 2 + (isAllowed ? 1 : 0);
+    }
+
+    static int number(FlightCount what) {
+        return IN_FLIGHT + 1 + what.ordinal();
     }
 
     void increment(int number) {
@@ -58,13 +63,26 @@ final class CallCounts {
     }
 
     void add(int number, long more) {
+        add(number, more, 0);
+    }
+
+    /** For two numbers the thread is looked up once. */
+    private void add(int number, long more, long permits) {
         Thread thread = Thread.currentThread();
         int slot = (int) thread.getId() & THREADS - 1;
         Own mine = own.getAcquire(slot);
         if (mine != null && mine.refersTo(thread)) {
             COUNT.setOpaque(mine.counts, number, mine.counts[number] + more);
-        } else if (mine != null || !own.compareAndSet(slot, null, first(thread, number, more))) {
+            if (permits != 0) {
+                COUNT.setOpaque(mine.counts, IN_FLIGHT, mine.counts[IN_FLIGHT] + permits);
+            }
+            return;
+        }
+        if (mine != null || !own.compareAndSet(slot, null, first(thread, number, more))) {
             others[number].add(more);
+        }
+        if (permits != 0) {
+            add(IN_FLIGHT, permits);
         }
     }
 

@@ -20,7 +20,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import java.util.function.ToLongBiFunction;
 import org.slf4j.Logger;
 
 /** The counts by policy; and what else a limiter shows, with which it is made. */
@@ -39,20 +38,13 @@ final class EngineMonitor extends LimiterMonitor {
     private final IntSupplier waiting;
 
     private final HoldCounts holds;
-    private final ToLongBiFunction<String, FlightCount> flights;
 
-    EngineMonitor(
-            DenialRecord denials,
-            Supplier<BackendHealth> health,
-            IntSupplier waiting,
-            HoldCounts holds,
-            ToLongBiFunction<String, FlightCount> flights) {
+    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, HoldCounts holds) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
         this.waiting = waiting;
         this.holds = holds;
-        this.flights = flights;
     }
 
     @Override
@@ -99,7 +91,7 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long inFlight(String policy, FlightCount what) {
-        return flights.applyAsLong(policy, what);
+        return sum(policy, CallCounts.number(what));
     }
 
     @Override
@@ -163,7 +155,7 @@ final class EngineMonitor extends LimiterMonitor {
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
                 if (beside == null || !isOf(beside, charge.policy())) {
-                    counts(charge.policy().name(), executor).count(decision);
+                    counts(charge.policy().name(), executor).count(decision, 0);
                 }
             }
             return;
@@ -173,7 +165,7 @@ final class EngineMonitor extends LimiterMonitor {
             // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
-                counts(last.policy().name(), executor).count(decision);
+                counts(last.policy().name(), executor).count(decision, 0);
             }
             if (outcome.blocked()) {
                 counts(outcome.policy().name(), executor).increment(CallCounts.BLOCKED);

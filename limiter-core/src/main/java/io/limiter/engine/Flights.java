@@ -4,12 +4,15 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.LimiterMonitor.FlightCount;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
+import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** The calls in flight of a limiter: counts their permits by policy, and ends them. Thread-safe. */
@@ -17,19 +20,38 @@ final class Flights {
     private static final Logger LOG = DiagnosticLog.of(Flights.class);
 
     private final Backend backend;
-    private final @Nullable Backend fallback;
     private final WaitQueues waiting;
     private final Function<Policy, CallCounts> counts;
+    private final Consumer<LimitOutcome> ends = this::end;
+    private final Throttle warnings = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
 
     /**
      * @param waiting the calls that may continue when one ends
      * @param counts those of a policy
      */
-    Flights(Backend backend, @Nullable Backend fallback, WaitQueues waiting, Function<Policy, CallCounts> counts) {
+    Flights(Backend backend, WaitQueues waiting, Function<Policy, CallCounts> counts) {
         this.counts = counts;
         this.backend = backend;
-        this.fallback = fallback;
         this.waiting = waiting;
+        backend.onHeldAgain(this::heldAgain);
+    }
+
+    private void heldAgain(Policy policy, long permits, long above) {
+        CallCounts mine = counts.apply(policy);
+        int lost = CallCounts.number(FlightCount.LOST);
+        int overrun = CallCounts.number(FlightCount.OVERRUN);
+        mine.add(lost, permits);
+        mine.add(overrun, above);
+        if (warnings.tryPass()) {
+            LOG.warn(
+                    "RL-416 policy '{}': Redis had lost {} permits of calls that are in flight here, and holds them again, {}"
+                            + " of them above the limit; so far {} and {}; logged again in 60 s at the earliest",
+                    policy.name(),
+                    permits,
+                    above,
+                    mine.sum(lost),
+                    mine.sum(overrun));
+        }
     }
 
     /** Refuses a request whose permits nobody would give back. */
@@ -55,19 +77,17 @@ final class Flights {
         if (aside != null) {
             begin(aside);
         }
-        if (decision.allowed()) {
-            if (!decision.outcomes().isEmpty()) {
-                decision.charges().forEach(charge -> count(charge, charge.permits()));
-            }
-            if (decision.source() == Decision.Source.LOCAL_FALLBACK) {
-                backend.adopt(decision);
-            }
+        decision.forEachInFlight(Access.LIBRARY, outcome -> count(outcome, outcome.permits()));
+        if (decision.allowed() && decision.source() == Decision.Source.LOCAL_FALLBACK) {
+            backend.adopt(decision);
         }
     }
 
-    private void count(Charge charge, long permits) {
-        if (charge.policy().isInFlight()) {
-            counts.apply(charge.policy()).add(CallCounts.IN_FLIGHT, permits);
+    /** Counts once for each charge, however many such limits its policy has. */
+    private void count(LimitOutcome outcome, long permits) {
+        Policy policy = outcome.policy();
+        if (outcome.limit().equals(policy.limits().get(0))) {
+            counts.apply(policy).add(CallCounts.IN_FLIGHT, permits);
         }
     }
 
@@ -77,39 +97,23 @@ final class Flights {
         if (aside != null) {
             end(aside);
         }
-        if (decision.allowed()) {
-            for (LimitOutcome outcome : decision.outcomes()) {
-                if (claim(outcome)) {
-                    end(outcome, decision.source());
-                }
-            }
-        }
+        decision.forEachInFlight(Access.LIBRARY, ends);
     }
 
-    /** Claims the one end of what an outcome holds. */
-    boolean claim(LimitOutcome outcome) {
-        boolean first = outcome.isInFlight() && outcome.claimEnd(Access.LIBRARY);
-        // Once for each charge, however many such limits its policy has.
-        if (first && outcome.limit().equals(outcome.policy().limits().get(0))) {
-            count(outcome.charge(), -outcome.charge().permits());
-        }
-        return first;
-    }
-
-    private void end(LimitOutcome outcome, Decision.Source source) {
-        if (source == Decision.Source.LOCAL_FALLBACK && fallback != null) {
-            end(outcome, fallback);
-        }
-        end(outcome, backend);
-    }
-
-    private void end(LimitOutcome outcome, Backend holder) {
+    /** Ends what an outcome holds; false if it has ended, or holds nothing. */
+    boolean end(LimitOutcome outcome) {
+        LimitOutcome.Holder holder = outcome.holder(Access.LIBRARY);
+        boolean first = true;
         try {
-            holder.end(outcome);
-            // Without waiting for the answer: calls that ask later are decided after this end.
-            waiting.wake(outcome);
+            first = holder == null ? outcome.claimEnd(Access.LIBRARY) : holder.end(outcome);
         } catch (RuntimeException failed) {
             LOG.debug("a call could not be ended", failed);
         }
+        if (first) {
+            count(outcome, -outcome.permits());
+            // Without waiting for the answer: calls that ask later are decided after this end.
+            waiting.wake(outcome);
+        }
+        return first;
     }
 }

@@ -48,17 +48,23 @@ final class Refunds {
     /** Refunds those charges, each decision once; returns whether anything was refunded. Never fails. */
     CompletableFuture<Boolean> give(List<Decision> decisions, Predicate<? super Charge> which) {
         Map<Decision.Source, List<LimitOutcome>> taken = new EnumMap<>(Decision.Source.class);
+        boolean ended = false;
         for (Decision decision : decisions) {
             if (decision.allowed() && decision.claimRefund(Access.LIBRARY)) {
                 for (LimitOutcome outcome : decision.outcomes()) {
-                    if (which.test(outcome.charge()) && (!outcome.isInFlight() || flights.claim(outcome))) {
+                    if (!which.test(outcome.charge())) {
+                        continue;
+                    }
+                    if (outcome.isInFlight()) {
+                        ended |= flights.end(outcome);
+                    } else {
                         taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
                                 .add(outcome);
                     }
                 }
             }
         }
-        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
+        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(ended);
         for (Map.Entry<Decision.Source, List<LimitOutcome>> one : taken.entrySet()) {
             any = any.thenCombine(give(one.getKey(), one.getValue()), Boolean::logicalOr);
         }

@@ -188,7 +188,10 @@ final class Reservations {
                 }
                 continue;
             }
-            if (cost < 0 || cost > Integer.MAX_VALUE) {
+            if (cost == HoldTerms.UNTOLD) {
+                counts.add(charge.policy().name(), HoldCount.IGNORED, 1);
+                cost = charge.permits();
+            } else if (cost < 0 || cost > Integer.MAX_VALUE) {
                 counts.warn(
                         charge.policy().name(),
                         HoldCount.IGNORED,

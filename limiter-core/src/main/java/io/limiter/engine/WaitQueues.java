@@ -291,8 +291,7 @@ final class WaitQueues {
 
     /** Calls that wait for this limit ask at once, because a call has ended. */
     void wake(LimitOutcome ended) {
-        Place place = Place.of(ended);
-        hurryIf(queue -> queue.place.equals(place));
+        hurryIf(queue -> queue.place.equals(Place.of(ended)));
     }
 
     private void hurryIf(Predicate<WaitQueue> isDue) {

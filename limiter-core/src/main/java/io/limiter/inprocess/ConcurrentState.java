@@ -4,10 +4,11 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.internal.Access;
 import org.jspecify.annotations.Nullable;
 
 /** How many permits are in flight. The twin of concurrent.lua, with one instance that never dies. */
-final class ConcurrentState extends State {
+final class ConcurrentState extends State implements LimitOutcome.Holder {
     private long count;
 
     ConcurrentState(@Nullable PartitionKey key) {
@@ -27,7 +28,9 @@ final class ConcurrentState extends State {
             count = used;
         }
         long retryAfter = permits > limit.permits() ? LimitOutcome.NEVER : LimitOutcome.UNKNOWN;
-        return new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - used), retryAfter, 0, 0, 0);
+        LimitOutcome outcome =
+                new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - used), retryAfter, 0, 0, 0);
+        return granted && take ? outcome.heldBy(Access.LIBRARY, this) : outcome;
     }
 
     /** The call has ended. */
@@ -38,15 +41,14 @@ final class ConcurrentState extends State {
         return held;
     }
 
-    /** The call has ended; false if this was dropped. It needs no time. */
-    boolean end(long permits) {
+    /** It needs no time. What holds permits is never dropped. */
+    @Override
+    public boolean end(LimitOutcome held) {
         lock();
-        try {
-            count = Math.max(0, count - permits);
-            return !isDropped();
-        } finally {
-            unlock();
-        }
+        boolean first = held.claimEnd(Access.LIBRARY);
+        count -= first ? held.permits() : 0;
+        unlock();
+        return first;
     }
 
     /** Calls stay in flight, whatever is forgotten. */

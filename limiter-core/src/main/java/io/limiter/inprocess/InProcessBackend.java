@@ -107,15 +107,6 @@ public final class InProcessBackend implements Backend {
     }
 
     @Override
-    public void end(LimitOutcome held) {
-        State own = table.find(
-                LimitStates.Name.of(held.policy(), held.limit()), held.charge().key());
-        if (!(own instanceof ConcurrentState state && state.end(held.charge().permits()))) {
-            end(held, false);
-        }
-    }
-
-    @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
         return answer(() -> !ends(decision, true).contains(false));
     }

@@ -144,7 +144,7 @@ public enum Algorithm {
      * A cap on calls in flight: permits are held from admission to the end of the call. The period is how long the permits of
      * a JVM that died are kept.
      */
-    CONCURRENT("concurrent", Trait.IN_FLIGHT) {
+    CONCURRENT("concurrent") {
         /** The same for each hold: other calls are not in flight because a hold lasts longer. */
         @Override
         String identity(long periodMicros) {
@@ -183,9 +183,7 @@ public enum Algorithm {
         /** It denies what other limits have denied, and grants nothing. */
         PENALTY,
         /** Nothing refills. */
-        STOCK,
-        /** What is taken is held until the call ends. */
-        IN_FLIGHT
+        STOCK
     }
 
     /** The algorithm's name in configuration text and in keys, such as {@code sliding-list}. */
@@ -228,7 +226,7 @@ public enum Algorithm {
 
     /** Whether permits are held until the call ends, so that nobody knows when a denied one is allowed. */
     public boolean isInFlight() {
-        return traits.contains(Trait.IN_FLIGHT);
+        return this == CONCURRENT;
     }
 
     /** Whether the state has one entry a permit, so that memory grows with the permits used. */

@@ -20,6 +20,9 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
     /** The longest that a reservation may last, or its record may be kept. */
     public static final Duration LONGEST = Duration.ofDays(1);
 
+    /** The actual cost of a call that failed, or was cancelled, before it told one: the estimate stays, which is no mistake. */
+    public static final long UNTOLD = Long.MIN_VALUE;
+
     private static final Duration SHORTEST = Duration.ofMillis(1);
     /** A secure one: from known ids nobody can compute the next. */
     private static final SecureRandom RANDOM = new SecureRandom();

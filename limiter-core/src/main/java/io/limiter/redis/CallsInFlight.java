@@ -1,25 +1,21 @@
 package io.limiter.redis;
 
+import io.limiter.Backend.FlightListener;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.LimiterMonitor;
 import io.limiter.TimeSource;
+import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.EnumMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +26,6 @@ final class CallsInFlight {
     static final int MOST = 100_000;
 
     private static final Logger LOG = DiagnosticLog.of(CallsInFlight.class);
-    private static final int MOST_POLICIES = 1_000;
     private static final int NUMBER_BITS = 52;
     private static final TimeSource TIME = TimeSource.system();
 
@@ -39,42 +34,37 @@ final class CallsInFlight {
     private final long instance = ThreadLocalRandom.current().nextLong() >>> (Long.SIZE - NUMBER_BITS);
 
     private final AtomicLong others = new AtomicLong(instance);
-    /** The entry of each state that takes permits. */
-    private final Map<String, FlightEntry> current = new ConcurrentHashMap<>();
+    /**
+     * The entries of each state; most have one. No thread that changes this takes the lock of an entry meanwhile: those that
+     * have it change this.
+     */
+    private final Map<String, List<FlightEntry>> entries = new ConcurrentHashMap<>();
 
-    private final Map<Id, FlightEntry> all = new ConcurrentHashMap<>();
-    /** Those of what was decided elsewhere. */
-    private final Map<LimitOutcome, FlightEntry> adopted = Collections.synchronizedMap(new IdentityHashMap<>());
-
-    private final Map<LimiterMonitor.FlightCount, Map<String, LongAdder>> counts =
-            new EnumMap<>(LimiterMonitor.FlightCount.class);
-    /** Those of which Redis has not answered that it knows them, by state. */
-    private final Map<String, List<FlightEntry>> unknown = new ConcurrentHashMap<>();
-    /** Begins the renewals. */
-    private volatile Runnable begins = () -> {};
-    /** Sends renewals before anything else. */
-    private volatile Consumer<List<FlightEntry>> tells = entries -> {};
+    private final Sender sender;
+    private volatile FlightListener listener = (policy, permits, above) -> {};
 
     private final Throttle warnings = new Throttle(TIME::nowMicros, 60_000_000);
 
-    private record Id(String key, long number) {}
+    /** Sends what this instance holds. */
+    interface Sender {
+        /** There is an entry, to be renewed from now on. */
+        void begin();
 
-    CallsInFlight(RedisKeys keys) {
+        /** Renews them before anything else is sent. */
+        void renew(Stream<FlightEntry> entries);
+
+        /** Ends a call. */
+        void end(Call.Part part);
+    }
+
+    /** @param sender makes what sends these */
+    CallsInFlight(RedisKeys keys, Function<CallsInFlight, Sender> sender) {
         this.keys = keys;
-        for (LimiterMonitor.FlightCount what : LimiterMonitor.FlightCount.values()) {
-            counts.put(what, new ConcurrentHashMap<>());
-        }
+        this.sender = sender.apply(this);
     }
 
-    /** Sets what is run when there is an entry, and before a state is asked of which Redis does not know all. */
-    void onEntry(Runnable action, Consumer<List<FlightEntry>> before) {
-        begins = action;
-        tells = before;
-    }
-
-    private void add(FlightEntry entry) {
-        all.put(new Id(entry.key, entry.number), entry);
-        begins.run();
+    void onHeldAgain(FlightListener other) {
+        listener = other;
     }
 
     long nowMicros() {
@@ -82,11 +72,19 @@ final class CallsInFlight {
     }
 
     boolean isFull() {
-        return all.size() >= MOST;
+        return entries.size() >= MOST;
     }
 
-    Collection<FlightEntry> entries() {
-        return all.values();
+    boolean isEmpty() {
+        return entries.isEmpty();
+    }
+
+    Stream<FlightEntry> entries() {
+        return entries.values().stream().flatMap(List::stream);
+    }
+
+    private List<FlightEntry> of(String key) {
+        return entries.getOrDefault(key, List.of());
     }
 
     /** The denial of a call for a state that can't be renewed because there are too many; null for none. */
@@ -99,7 +97,7 @@ final class CallsInFlight {
             Limit limit = charge.policy().limits().get(0);
             if (charge.policy().isInFlight()
                     && charge.permits() > 0
-                    && !current.containsKey(keys.of(charge.policy(), charge.key(), limit))) {
+                    && !entries.containsKey(keys.of(charge.policy(), charge.key(), limit))) {
                 if (warnings.tryPass()) {
                     LOG.warn(
                             "RL-417 calls of {} keys are in flight in this instance, more than it can renew, so calls for"
@@ -122,11 +120,16 @@ final class CallsInFlight {
             Call.Part part = parts.get(i);
             boolean counts =
                     part.limit().spec().algorithm().isInFlight() && part.limit().permits() > 0;
-            List<FlightEntry> first = counts ? unknown.get(part.key()) : null;
-            if (first != null) {
-                tells.accept(first);
+            FlightEntry entry = null;
+            if (counts) {
+                List<FlightEntry> known = of(part.key());
+                if (areUnknown(known)) {
+                    sender.renew(known.stream().filter(one -> one.isUnknown));
+                }
+                entry = part.isTake()
+                        ? begin(part)
+                        : known.stream().filter(FlightEntry::takes).findFirst().orElse(null);
             }
-            FlightEntry entry = !counts ? null : part.isTake() ? begin(part) : current.get(part.key());
             if (entry != null) {
                 begun = begun == parts ? new ArrayList<>(parts) : begun;
                 begun.set(i, part.with(entry));
@@ -135,82 +138,85 @@ final class CallsInFlight {
         return begun;
     }
 
+    private static boolean areUnknown(List<FlightEntry> known) {
+        // No stream: called for each call.
+        for (FlightEntry entry : known) {
+            if (entry.isUnknown) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private FlightEntry begin(Call.Part part) {
         while (true) {
-            FlightEntry entry = current.computeIfAbsent(part.key(), key -> entry(part));
-            if (entry.tryBegin(part)) {
-                return entry;
+            List<FlightEntry> known = of(part.key());
+            for (FlightEntry entry : known) {
+                if (entry.tryBegin(part)) {
+                    return entry;
+                }
             }
-            current.remove(part.key(), entry);
+            add(part, known, number -> new FlightEntry(this, part, number));
         }
     }
 
-    private FlightEntry entry(Call.Part part) {
-        FlightEntry usual = all.get(new Id(part.key(), instance));
-        if (usual != null && usual.tryReuse()) {
-            return usual;
-        }
-        FlightEntry made = new FlightEntry(this, part, usual == null ? instance : others.incrementAndGet());
-        add(made);
-        return made;
+    /** Adds an entry to those of a state, unless these are not all any more. */
+    private void add(Call.Part part, List<FlightEntry> known, Function<Long, FlightEntry> make) {
+        entries.compute(part.key(), (key, now) -> {
+            if (!known.equals(now == null ? List.of() : now)) {
+                return now;
+            }
+            boolean isUsual = known.stream().noneMatch(entry -> entry.number == instance);
+            FlightEntry made = make.apply(isUsual ? instance : others.incrementAndGet());
+            return Stream.concat(known.stream(), Stream.of(made)).toList();
+        });
+        sender.begin();
     }
 
-    /** It takes no more permits. */
-    void retire(FlightEntry entry) {
-        current.remove(entry.key, entry);
-    }
-
-    /** Redis knows it. */
-    void known(FlightEntry entry) {
-        unknown.computeIfPresent(entry.key, (key, entries) -> {
-            List<FlightEntry> rest =
-                    entries.stream().filter(one -> one != entry).toList();
+    void remove(FlightEntry entry) {
+        entries.computeIfPresent(entry.key, (key, now) -> {
+            List<FlightEntry> rest = now.stream().filter(one -> one != entry).toList();
             return rest.isEmpty() ? null : rest;
         });
     }
 
-    void remove(FlightEntry entry) {
-        known(entry);
-        current.remove(entry.key, entry);
-        all.remove(new Id(entry.key, entry.number), entry);
+    void send(Call.Part end) {
+        sender.end(end);
     }
 
-    /** The part of a call that ends what an outcome holds. */
-    Call.Part end(LimitOutcome outcome) {
-        String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
-        FlightEntry known = adopted.remove(outcome);
-        FlightEntry entry = known != null ? known : all.get(new Id(key, outcome.stampMicros()));
-        if (entry != null) {
-            entry.beginEnd(outcome.charge().permits());
-        }
-        return new Call.Part(key, outcome.charge(), outcome.limit(), Call.BACK + 0, false, 0, null, entry);
-    }
-
-    /** Holds in Redis too what was decided without it. */
+    /** Holds in Redis too what was decided without it, until it ends there too. */
     void adopt(Decision decision) {
         for (LimitOutcome outcome : decision.outcomes()) {
             if (outcome.isInFlight() && !isFull()) {
                 String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
                 Limit whole = whole(decision.charges(), outcome);
-                Call.Part part = new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null);
-                adopted.put(
-                        outcome,
-                        unknown.getOrDefault(key, List.of()).stream()
-                                .filter(one -> one.tryAdopt(part.charge().permits()))
-                                .findFirst()
-                                .orElseGet(() -> addUnknown(part)));
+                FlightEntry entry = adopt(new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null));
+                LimitOutcome.Holder local = outcome.holder(Access.LIBRARY);
+                outcome.heldBy(
+                        Access.LIBRARY,
+                        local == null
+                                ? entry
+                                : ended -> {
+                                    boolean first = local.end(ended);
+                                    if (first) {
+                                        send(entry.back(ended));
+                                    }
+                                    return first;
+                                });
             }
         }
     }
 
-    private FlightEntry addUnknown(Call.Part part) {
-        FlightEntry entry = FlightEntry.unknown(this, part, others.incrementAndGet());
-        unknown.merge(
-                entry.key,
-                List.of(entry),
-                (before, one) -> Stream.concat(before.stream(), one.stream()).toList());
-        add(entry);
-        return entry;
+    private FlightEntry adopt(Call.Part part) {
+        while (true) {
+            List<FlightEntry> known = of(part.key());
+            for (FlightEntry entry : known) {
+                if (entry.tryAdopt(part.charge().permits())) {
+                    return entry;
+                }
+            }
+            add(part, known, usual -> FlightEntry.unknown(this, part, others.incrementAndGet()));
+        }
     }
 
     /** The limit of which the other granted its share. */
@@ -226,36 +232,8 @@ final class CallsInFlight {
 
     /** Redis had lost permits of this instance, which are held again; so many are held above the limit now. */
     void heldAgain(Call.Part part, long permits, long above) {
-        if (permits <= 0) {
-            return;
+        if (permits > 0) {
+            listener.heldAgain(part.charge().policy(), permits, Math.min(permits, Math.max(0, above)));
         }
-        String policy = part.charge().policy().name();
-        long over = Math.min(permits, Math.max(0, above));
-        count(policy, LimiterMonitor.FlightCount.LOST, permits);
-        count(policy, LimiterMonitor.FlightCount.OVERRUN, over);
-        if (warnings.tryPass()) {
-            LOG.warn(
-                    "RL-416 policy '{}': Redis had lost {} permits of calls that are in flight here, and holds them again, {}"
-                            + " of them above the limit; so far {} and {}; logged again in 60 s at the earliest",
-                    policy,
-                    permits,
-                    over,
-                    sum(policy, LimiterMonitor.FlightCount.LOST),
-                    sum(policy, LimiterMonitor.FlightCount.OVERRUN));
-        }
-    }
-
-    private void count(String policy, LimiterMonitor.FlightCount what, long number) {
-        Map<String, LongAdder> byPolicy = counts.get(what);
-        if (byPolicy != null && number > 0) {
-            String name =
-                    byPolicy.size() < MOST_POLICIES || byPolicy.containsKey(policy) ? policy : LimiterMonitor.OTHERS;
-            byPolicy.computeIfAbsent(name, none -> new LongAdder()).add(number);
-        }
-    }
-
-    long sum(String policy, LimiterMonitor.FlightCount what) {
-        LongAdder sum = counts.getOrDefault(what, Map.of()).get(policy);
-        return sum == null ? 0 : sum.sum();
     }
 }

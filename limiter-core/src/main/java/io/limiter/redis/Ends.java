@@ -2,23 +2,25 @@ package io.limiter.redis;
 
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** The calls that end what a decision took: give it back, or confirm it. Thread-safe. */
-record Ends(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
+record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
     /**
      * Ends what the outcomes took: {@link Call#BACK} or {@link Call#KEEP}.
      *
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
-    static List<List<Call.Part>> of(
-            RedisKeys keys, CallsInFlight flights, List<LimitOutcome> outcomes, String how, boolean inOne) {
+    static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         return calls(keys, outcomes, inOne).stream()
                 .map(call -> call.stream()
-                        .map(one -> one.isInFlight() ? flights.end(one) : part(keys, one, how))
+                        .map(one -> one.holder(Access.LIBRARY) instanceof FlightEntry entry
+                                ? entry.back(one)
+                                : part(keys, one, how))
                         .toList())
                 .toList();
     }
@@ -53,7 +55,7 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, CallsInF
     CompletableFuture<List<LimitOutcome>> send(Decision decision, String how) {
         Duration longest = Call.deadline(decision.charges(), deadline);
         List<CompletableFuture<List<LimitOutcome>>> all =
-                of(keys, flights, decision.outcomes(), how, !connection.isCluster()).stream()
+                of(keys, decision.outcomes(), how, !connection.isCluster()).stream()
                         .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send))
                         .toList();
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))

@@ -1,6 +1,8 @@
 package io.limiter.redis;
 
 import io.limiter.Charge;
+import io.limiter.LimitOutcome;
+import io.limiter.internal.Access;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * knows; so what Redis has lost is held again, and a renewal that no other call overtakes corrects what it does not know.
  * Thread-safe, under its own lock.
  */
-final class FlightEntry {
+final class FlightEntry implements LimitOutcome.Holder {
     private final CallsInFlight all;
     final String key;
     final long number;
@@ -30,6 +32,9 @@ final class FlightEntry {
     /** It takes no more permits: another entry of the state does. */
     private boolean retired;
 
+    /** Redis has not answered that it knows it. */
+    volatile boolean isUnknown;
+
     private boolean dropped;
     private boolean renewing;
     private long renewMicros;
@@ -45,10 +50,10 @@ final class FlightEntry {
         this.asked = asked;
     }
 
-    /** One that holds permits of which Redis knows nothing. */
+    /** One for permits of which Redis knows nothing. */
     static FlightEntry unknown(CallsInFlight all, Call.Part asked, long number) {
         FlightEntry entry = new FlightEntry(all, asked, number);
-        entry.held = asked.charge().permits();
+        entry.isUnknown = true;
         entry.unsure = true;
         entry.retired = true;
         return entry;
@@ -56,14 +61,20 @@ final class FlightEntry {
 
     /** Holds permits besides; false if Redis may know of it already. */
     synchronized boolean tryAdopt(long permits) {
-        boolean adopts = !dropped && !renewing && changes == 0;
+        boolean adopts = isUnknown && !dropped && !renewing;
         held += adopts ? permits : 0;
         return adopts;
     }
 
+    /** Whether it takes permits: again, once it is known what Redis holds. */
+    synchronized boolean takes() {
+        retired &= unsure;
+        return !retired && !dropped;
+    }
+
     /** A call asks for permits; false if this takes no more. */
     synchronized boolean tryBegin(Call.Part part) {
-        if (dropped || retired) {
+        if (!takes()) {
             return false;
         }
         if (onWay == 0 && held == 0) {
@@ -79,17 +90,24 @@ final class FlightEntry {
         return part.limit().spec().periodMicros() / 3;
     }
 
-    /** A call has ended. */
-    synchronized void beginEnd(long permits) {
-        held -= permits;
-        onWay++;
-        begun++;
+    @Override
+    public boolean end(LimitOutcome ended) {
+        boolean first;
+        synchronized (this) {
+            first = ended.claimEnd(Access.LIBRARY);
+        }
+        if (first) {
+            all.send(back(ended));
+        }
+        return first;
     }
 
-    /** Takes permits again, unless Redis may hold others. */
-    synchronized boolean tryReuse() {
-        retired &= unsure || dropped;
-        return !retired && !dropped;
+    /** The part of a call that ends what an outcome holds, which is no longer held here. */
+    synchronized Call.Part back(LimitOutcome ended) {
+        held -= ended.permits();
+        onWay++;
+        begun++;
+        return new Call.Part(key, ended.charge(), ended.limit(), Call.BACK + 0, false, 0, null, this);
     }
 
     /** Adds what this instance knows, when its call is sent. */
@@ -166,7 +184,6 @@ final class FlightEntry {
         } else if (!renews && (sent || !takes)) {
             // Who is not answered must not keep others from being sure: they go on in another entry.
             unsure = true;
-            all.retire(this);
             retired = true;
         }
         if (renews) {
@@ -180,9 +197,7 @@ final class FlightEntry {
 
     private void renewed(Call.Part part, boolean answered, boolean matched) {
         renewing = false;
-        if (answered) {
-            all.known(this);
-        }
+        isUnknown &= !answered;
         if (answered && setsAtRenewal && begun == begunAtRenewal) {
             // Else Redis holds others; it has told its number of changes, so the next one sets them.
             unsure = !matched;

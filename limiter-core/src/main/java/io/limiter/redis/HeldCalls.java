@@ -66,7 +66,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
             settle(taken, id, charge -> 0, longest);
             List<LimitOutcome> others =
                     taken.stream().filter(one -> one.policy().holds() == 0).toList();
-            Ends.of(keys, flights, others, Call.BACK, !connection.isCluster())
+            Ends.of(keys, others, Call.BACK, !connection.isCluster())
                     .forEach(parts -> connection.send(Call.now(parts, longest, false)));
         }
     }

@@ -6,7 +6,6 @@ import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
@@ -55,11 +54,10 @@ public final class RedisBackend implements Backend {
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.flights = new CallsInFlight(keys);
-        Renewals.of(connection, flights, deadline);
+        this.flights = new CallsInFlight(keys, flights -> new Renewals(connection, flights, denials, deadline));
         this.decisions = new Decisions(connection, keys, denials, flights, deadline);
         this.held = new HeldCalls(connection, keys, denials, flights, deadline);
-        this.ends = new Ends(connection, keys, denials, flights, deadline);
+        this.ends = new Ends(connection, keys, denials, deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -140,8 +138,8 @@ public final class RedisBackend implements Backend {
     }
 
     @Override
-    public long inFlight(String policy, LimiterMonitor.FlightCount what) {
-        return flights.sum(policy, what);
+    public void onHeldAgain(FlightListener listener) {
+        flights.onHeldAgain(listener);
     }
 
     @Override

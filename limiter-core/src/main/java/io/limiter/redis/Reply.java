@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import io.limiter.LimitOutcome;
+import io.limiter.internal.Access;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,7 +24,7 @@ final class Reply {
             // Of calls in flight the last numbers are what this instance holds, and what is left may be below 0.
             boolean hasTimes = !part.limit().spec().algorithm().isInFlight();
             FlightEntry flight = part.flight();
-            outcomes.add(new LimitOutcome(
+            LimitOutcome outcome = new LimitOutcome(
                     part.charge(),
                     part.limit(),
                     number(numbers, at) == 1,
@@ -31,7 +32,8 @@ final class Reply {
                     number(numbers, at + 2),
                     hasTimes ? number(numbers, at + 3) : 0,
                     hasTimes ? number(numbers, at + 4) : 0,
-                    hasTimes ? number(numbers, at + 5) : flight == null ? 0 : flight.number));
+                    hasTimes ? number(numbers, at + 5) : flight == null ? 0 : flight.number);
+            outcomes.add(flight == null ? outcome : outcome.heldBy(Access.LIBRARY, flight));
         }
         return outcomes;
     }

@@ -5,6 +5,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
+import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,7 +117,7 @@ record SlotsDecision(
 
     /** It allowed the charge; that the refund may have found nothing to give back changes nothing about that. */
     private static LimitOutcome allowed(LimitOutcome outcome, long stampMicros) {
-        return new LimitOutcome(
+        LimitOutcome allowed = new LimitOutcome(
                 outcome.charge(),
                 outcome.limit(),
                 true,
@@ -125,6 +126,8 @@ record SlotsDecision(
                 outcome.nextMicros(),
                 outcome.resetMicros(),
                 stampMicros);
+        LimitOutcome.Holder holder = outcome.holder(Access.LIBRARY);
+        return holder == null ? allowed : allowed.heldBy(Access.LIBRARY, holder);
     }
 
     /** The results of several calls: the outcomes of those that were answered, and why another was not. */
@@ -165,7 +168,7 @@ record SlotsDecision(
                     return allowed(taken.get(i), repeated ? 0 : stamp);
                 })
                 .toList();
-        return all(Ends.of(keys, flights, own, Call.BACK, false).stream()
+        return all(Ends.of(keys, own, Call.BACK, false).stream()
                 .map(parts -> held == null ? parts : HeldCalls.settling(parts, held.id(), charge -> 0))
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }

@@ -95,6 +95,19 @@ class ConfigInCodeTest {
                         .size());
     }
 
+    @ParameterizedTest
+    @CsvSource({"global, 20 concurrent, 1", "ip, 20 concurrent, 0", "global, 20/1m, 0"})
+    void permitsThatAFewClientsCanHoldAreNamed(String key, String limits, int findings) {
+        Map<String, String> all =
+                Map.of("limiter.rules.r.path", "/api", "limiter.rules.r.key", key, "limiter.rules.r.limits", limits);
+        LimiterConfig config = LimiterConfig.builder().properties("code", all).build();
+        assertEquals(
+                findings,
+                CoverageNotes.of(config.settings()).stream()
+                        .filter(one -> one.startsWith("RL-183"))
+                        .count());
+    }
+
     @Test
     void whatIsNotCountedIsNamed() {
         Map<String, String> all = new TreeMap<>(Map.of(

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The timelines of docs/algorithms are the traces that every backend is held to, line by line. */
 class AlgorithmsPageTest {
     @ParameterizedTest
-    @MethodSource("io.limiter.kit.Trace#all")
+    @MethodSource({"io.limiter.kit.Trace#all", "io.limiter.kit.Trace#ofTwo"})
     void everyTraceStandsInThePage(Trace trace) {
         String page = Pages.text("algorithms");
         String block = "```\n" + String.join("\n", trace.lines()) + "\n```";

@@ -2,9 +2,14 @@ package io.limiter.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;
+import io.limiter.redis.RedisBackend;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -21,5 +26,17 @@ class TracesContractTest {
     @MethodSource("tracesAndBackends")
     void theBackendAnswersAsTheTraceSays(Trace trace, TestedBackend backend) {
         assertEquals(String.join("\n", trace.lines()), String.join("\n", trace.replay(backend)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Trace#ofTwo")
+    void twoInstancesAnswerAsTheTraceSays(Trace trace) {
+        ManualTime time = new ManualTime(0);
+        RedisBackend.Builder builder =
+                Backends.redis().address(RedisServers.single()).timeSource(time);
+        try (RateLimiter one = RateLimiters.on(Backends.connected(builder));
+                RateLimiter two = RateLimiters.on(Backends.connected(builder.address(RedisServers.single())))) {
+            assertEquals(String.join("\n", trace.lines()), String.join("\n", trace.replay(time, one, two)));
+        }
     }
 }

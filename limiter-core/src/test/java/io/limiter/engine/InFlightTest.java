@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.InFlight;
@@ -17,6 +18,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.LimitText;
+import io.limiter.internal.control.ForwardingBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,6 +96,31 @@ class InFlightTest {
         assertEquals(1, limiter.monitor().inFlight("both"));
         third.close();
         assertEquals(0, limiter.monitor().inFlight("both"));
+    }
+
+    /** As an override of a key may do. */
+    @Test
+    void aBackendMayDecideUnderAPolicyThatHoldsNothing() {
+        Policy rate = Policy.of("both", Limit.fixedWindow(3, Duration.ofMinutes(1)));
+        Backend inner = InProcessBackend.create();
+        Backend overriding = new ForwardingBackend() {
+            @Override
+            protected Backend inner() {
+                return inner;
+            }
+
+            @Override
+            public Decision decideNow(List<Charge> charges, Mode mode) {
+                return inner.decideNow(List.of(new Charge(rate, KEY, 1)), mode);
+            }
+        };
+        try (RateLimiter other = RateLimiters.on(overriding)) {
+            InFlight call = other.enter(BOTH, KEY, 1);
+            assertTrue(call.allowed());
+            assertEquals(0, other.monitor().inFlight("both"));
+            call.close();
+            assertEquals(0, other.monitor().inFlight("both"));
+        }
     }
 
     @Test

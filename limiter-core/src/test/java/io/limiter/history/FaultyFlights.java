@@ -6,7 +6,9 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.internal.Access;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,6 +47,10 @@ final class FaultyFlights implements Backend {
             backend.reset(charge.policy(), charge.key()).toCompletableFuture().join();
             backend.adopt(again(decision));
         }
+        decision.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> {
+            LimitOutcome.Holder holder = Objects.requireNonNull(held.holder(Access.LIBRARY));
+            held.heldBy(Access.LIBRARY, ended -> end(ended, holder));
+        });
         return decision;
     }
 
@@ -60,19 +66,21 @@ final class FaultyFlights implements Backend {
         return Decision.of(decision.source(), decision.charges(), same);
     }
 
-    @Override
-    public void end(LimitOutcome held) {
+    private boolean end(LimitOutcome held, LimitOutcome.Holder holder) {
         boolean isNow = fault != Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE && isNow();
-        if (!isNow || fault != Fault.NEVER_ENDS) {
-            backend.end(held);
+        if (isNow && fault == Fault.NEVER_ENDS) {
+            return held.claimEnd(Access.LIBRARY);
         }
         if (isNow && fault == Fault.ENDS_TWICE) {
-            backend.end(held);
+            Decision once = Decision.of(Decision.Source.REDIS, held.heldBy(Access.LIBRARY, holder));
+            backend.refund(once).toCompletableFuture().join();
         }
+        boolean first = holder.end(held);
         if (isNow && fault == Fault.RENEWED_AFTER_THE_END) {
             // As if a renewal of the ended call came after its end.
             backend.adopt(again(Decision.of(Decision.Source.LOCAL_FALLBACK, held)));
         }
+        return first;
     }
 
     @Override

@@ -46,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  * holds 5                             (behind the limits, where permits are reserved)
  * at 9s    reserve 2 for=60s ...
  * at 9s    settle 3 4  settled        (or: already_ended, unknown; the third call of the file has cost 4)
+ * at 9s    enter 1 ...                (holds permits until its end)
+ * at 9s    end 5                      (the fifth call of the file has ended)
+ * at 9s    b:enter 1 ...              (a second instance)
  * at 9s    reset
  * </pre>
  *
@@ -55,18 +58,31 @@ public final class Trace {
     private static final long START = 1_700_000_000_000_000L;
     private static final Path ROOT = Path.of("src/test/resources/io/limiter/traces");
 
+    /** Before what the second instance asks. */
+    private static final String SECOND = " b:";
+
     private final Path file;
 
     private Trace(Path file) {
         this.file = file;
     }
 
-    /** All traces. */
+    /** All traces of one instance. */
     public static List<Trace> all() {
+        return all(false);
+    }
+
+    /** Those of two instances, which are for Redis. */
+    public static List<Trace> ofTwo() {
+        return all(true);
+    }
+
+    private static List<Trace> all(boolean ofTwo) {
         try (Stream<Path> files = Files.walk(ROOT)) {
             return files.filter(path -> path.toString().endsWith(".txt"))
                     .sorted()
                     .map(Trace::new)
+                    .filter(trace -> trace.lines().stream().anyMatch(line -> line.contains(SECOND)) == ofTwo)
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -85,73 +101,83 @@ public final class Trace {
     /** Runs the timeline; the lines as the backend answers them, equal to {@link #lines} when it keeps the contract. */
     public List<String> replay(TestedBackend tested) {
         ManualTime time = new ManualTime(START);
-        PartitionKey key = PartitionKey.of("192.168.1.19");
         try (Backend backend = tested.open(time);
                 RateLimiter limiter = RateLimiters.on(backend)) {
-            List<String> answered = new ArrayList<>();
-            Map<Integer, Decision> calls = new HashMap<>();
-            Map<Integer, Hold> holds = new HashMap<>();
-            Policy policy = null;
-            for (String line : lines()) {
-                if (line.startsWith("limits ")) {
-                    policy = Policy.of("p", LimitText.parseAll(line.substring(7)))
-                            .withFailureMode(io.limiter.FailureMode.DENY);
-                }
-                if (line.startsWith("block ") && policy != null) {
-                    List<Limit> limits = new ArrayList<>(policy.limits());
-                    limits.add(LimitText.parseBlock(line.substring(6)));
-                    policy = Policy.of("p", limits).withFailureMode(io.limiter.FailureMode.DENY);
-                }
-                if (line.startsWith("holds ") && policy != null) {
-                    policy = policy.withHolds(Integer.parseInt(line.substring(6)));
-                }
-                if (!line.startsWith("at ") || policy == null) {
-                    answered.add(line);
-                    continue;
-                }
-                String[] words = line.split("\\s+");
-                time.setMicros(micros(words[1]));
-                String asked = line.substring(0, line.indexOf(words[2], 3) + words[2].length());
-                if (words[2].equals("reset")) {
-                    limiter.reset(policy, key);
-                    answered.add(asked);
-                } else if (words[2].equals("confirm")) {
-                    boolean kept = limiter.confirm(calls.get(Integer.parseInt(words[3])));
-                    answered.add(upTo(line, words[3], 3) + (kept ? "confirmed" : "nothing"));
-                } else if (words[2].equals("settle")) {
-                    Hold hold = holds.get(Integer.parseInt(words[3]));
-                    Settlement settled = limiter.settle(hold, Long.parseLong(words[4]));
-                    answered.add(upTo(line, words[4], 4) + settled.name().toLowerCase(Locale.ROOT));
-                } else if (words[2].equals("reserve")) {
-                    long micros = LimitTexts.micros(words[4].substring("for=".length()));
-                    Hold hold =
-                            limiter.reserve(policy, key, Long.parseLong(words[3]), Duration.ofNanos(micros * 1_000));
-                    calls.put(calls.size() + 1, hold.decision());
-                    holds.put(calls.size(), hold);
-                    check(hold.decision(), time, line, limiter);
-                    answered.add(upTo(line, words[4], 4) + numbers(hold.decision()));
-                } else if (words[2].equals("refund")) {
-                    boolean given = limiter.refund(calls.get(Integer.parseInt(words[3])));
-                    answered.add(upTo(line, words[3], 3) + (given ? "given" : "nothing"));
-                } else {
-                    String id = value("id=", words);
-                    String member = value("member=", words);
-                    Charge charge = new Charge(
-                            policy, key, Long.parseLong(words[3]), id, member == null ? null : PartitionKey.of(member));
-                    int last = 3 + (id == null ? 0 : 1) + (member == null ? 0 : 1);
-                    Decision decision = words[2].equals("take")
-                            ? limiter.tryAcquire(PermitRequest.of(List.of(charge)))
-                            : limiter.tryAcquire(
-                                    PermitRequest.of(List.of(charge)).withLook());
-                    calls.put(calls.size() + 1, decision);
-                    if (words[2].equals("take") || !decision.allowed()) {
-                        check(decision, time, line, limiter);
-                    }
-                    answered.add(upTo(line, words[last], last) + numbers(decision));
-                }
-            }
-            return answered;
+            return replay(time, limiter, limiter);
         }
+    }
+
+    /** The same by two instances. */
+    public List<String> replay(ManualTime time, RateLimiter first, RateLimiter second) {
+        PartitionKey key = PartitionKey.of("192.168.1.19");
+        time.setMicros(START);
+        List<String> answered = new ArrayList<>();
+        Map<Integer, Decision> calls = new HashMap<>();
+        Map<Integer, Hold> holds = new HashMap<>();
+        Policy policy = null;
+        for (String line : lines()) {
+            if (line.startsWith("limits ")) {
+                policy = Policy.of("p", LimitText.parseAll(line.substring(7)))
+                        .withFailureMode(io.limiter.FailureMode.DENY);
+            }
+            if (line.startsWith("block ") && policy != null) {
+                List<Limit> limits = new ArrayList<>(policy.limits());
+                limits.add(LimitText.parseBlock(line.substring(6)));
+                policy = Policy.of("p", limits).withFailureMode(io.limiter.FailureMode.DENY);
+            }
+            if (line.startsWith("holds ") && policy != null) {
+                policy = policy.withHolds(Integer.parseInt(line.substring(6)));
+            }
+            if (!line.startsWith("at ") || policy == null) {
+                answered.add(line);
+                continue;
+            }
+            boolean isSecond = line.contains(SECOND);
+            RateLimiter limiter = isSecond ? second : first;
+            String[] words = line.replace(SECOND, " ").split("\\s+");
+            time.setMicros(micros(words[1]));
+            String asked = line.substring(0, line.indexOf(words[2], 3) + words[2].length());
+            if (words[2].equals("reset")) {
+                limiter.reset(policy, key);
+                answered.add(asked);
+            } else if (words[2].equals("end")) {
+                limiter.end(calls.get(Integer.parseInt(words[3])));
+                answered.add(line);
+            } else if (words[2].equals("confirm")) {
+                boolean kept = limiter.confirm(calls.get(Integer.parseInt(words[3])));
+                answered.add(upTo(line, words[3], 3) + (kept ? "confirmed" : "nothing"));
+            } else if (words[2].equals("settle")) {
+                Hold hold = holds.get(Integer.parseInt(words[3]));
+                Settlement settled = limiter.settle(hold, Long.parseLong(words[4]));
+                answered.add(upTo(line, words[4], 4) + settled.name().toLowerCase(Locale.ROOT));
+            } else if (words[2].equals("reserve")) {
+                long micros = LimitTexts.micros(words[4].substring("for=".length()));
+                Hold hold = limiter.reserve(policy, key, Long.parseLong(words[3]), Duration.ofNanos(micros * 1_000));
+                calls.put(calls.size() + 1, hold.decision());
+                holds.put(calls.size(), hold);
+                check(hold.decision(), time, line, limiter);
+                answered.add(upTo(line, words[4], 4) + numbers(hold.decision()));
+            } else if (words[2].equals("refund")) {
+                boolean given = limiter.refund(calls.get(Integer.parseInt(words[3])));
+                answered.add(upTo(line, words[3], 3) + (given ? "given" : "nothing"));
+            } else {
+                String id = value("id=", words);
+                String member = value("member=", words);
+                Charge charge = new Charge(
+                        policy, key, Long.parseLong(words[3]), id, member == null ? null : PartitionKey.of(member));
+                int last = 3 + (id == null ? 0 : 1) + (member == null ? 0 : 1);
+                PermitRequest request = PermitRequest.of(List.of(charge));
+                boolean isLook = words[2].equals("look");
+                Decision decision = limiter.tryAcquire(
+                        isLook ? request.withLook() : words[2].equals("enter") ? request.withEnd() : request);
+                calls.put(calls.size() + 1, decision);
+                if (!isLook || !decision.allowed()) {
+                    check(decision, time, line, limiter);
+                }
+                answered.add(upTo(line, words[last], last) + numbers(decision));
+            }
+        }
+        return answered;
     }
 
     private void check(Decision decision, ManualTime time, String line, RateLimiter limiter) {
@@ -202,13 +228,17 @@ public final class Trace {
                     .append(" remaining=")
                     .append(outcome.remaining())
                     .append(" retry=")
-                    .append(outcome.retryAfterMicros() < 0 ? "never" : LimitTexts.text(outcome.retryAfterMicros()))
+                    .append(retry(outcome.retryAfterMicros()))
                     .append(" next=")
                     .append(LimitTexts.text(outcome.nextMicros()))
                     .append(" reset=")
                     .append(LimitTexts.text(outcome.resetMicros()));
         }
         return text.toString();
+    }
+
+    private static String retry(long micros) {
+        return micros == LimitOutcome.UNKNOWN ? "unknown" : micros < 0 ? "never" : LimitTexts.text(micros);
     }
 
     @Override

@@ -107,6 +107,7 @@ public final class TrafficRun {
             case REFUND -> {
                 int index = decisions.size() - 1 - step.earlier();
                 if (index >= 0) {
+                    endNow(backend, decisions.get(index));
                     refund(limiter, decisions.get(index), step, number);
                 }
             }
@@ -129,18 +130,21 @@ public final class TrafficRun {
         int last = decisions.size() - 1 - ENDS_AFTER;
         if (last >= 0) {
             Decision old = decisions.get(last);
-            // Ends are sent in the background, and later where the server has forgotten the script; in the model they
-            // are over at once.
-            old.outcomes().stream()
-                    .filter(held -> old.allowed() && held.claimEnd(Access.LIBRARY))
-                    .forEach(held -> backend.refund(Decision.of(Decision.Source.IN_PROCESS, held))
-                            .toCompletableFuture()
-                            .join());
+            endNow(backend, old);
             limiter.end(old);
             if (old.allowed() && !refunded.contains(old)) {
                 old.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> model.refund(held, now));
             }
         }
+    }
+
+    /** Ends are sent in the background, and later where the server has forgotten the script; in the model they are over at once. */
+    private static void endNow(Backend backend, Decision decision) {
+        decision.outcomes().stream()
+                .filter(held -> decision.allowed() && held.claimEnd(Access.LIBRARY))
+                .forEach(held -> backend.refund(Decision.of(Decision.Source.IN_PROCESS, held))
+                        .toCompletableFuture()
+                        .join());
     }
 
     private void compare(Traffic.Step step, int number, Decision decision) {

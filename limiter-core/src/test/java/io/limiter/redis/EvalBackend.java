@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
 
 /** Runs the texts of the scripts on a real server, after something was done to them: for planted faults. */
@@ -27,7 +28,18 @@ final class EvalBackend implements Backend {
     EvalBackend(int port, String prefix, TimeSource time, UnaryOperator<String> change) {
         this.redis = new Jedis("127.0.0.1", port);
         this.keys = new RedisKeys(prefix, null);
-        this.flights = new CallsInFlight(keys);
+        this.flights = new CallsInFlight(keys, none -> new CallsInFlight.Sender() {
+            @Override
+            public void begin() {}
+
+            @Override
+            public void renew(Stream<FlightEntry> entries) {}
+
+            @Override
+            public void end(Call.Part part) {
+                run(List.of(part));
+            }
+        });
         this.time = time;
         this.change = change;
     }
@@ -49,7 +61,7 @@ final class EvalBackend implements Backend {
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
-        List<Settled> settled = Ends.of(keys, flights, held.outcomes(), Call.BACK, true).stream()
+        List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
                 .flatMap(ends -> run(HeldCalls.settling(ends, terms.id(), actual)).stream())
                 .map(outcome -> HeldCalls.read(outcome.stampMicros()))
                 .toList();
@@ -69,7 +81,7 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> end(Decision decision, String how) {
-        return Ends.of(keys, flights, decision.outcomes(), how, false).stream()
+        return Ends.of(keys, decision.outcomes(), how, false).stream()
                 .flatMap(parts -> run(parts).stream())
                 .toList();
     }

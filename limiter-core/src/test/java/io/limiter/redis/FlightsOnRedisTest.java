@@ -33,6 +33,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
@@ -257,6 +258,48 @@ class FlightsOnRedisTest {
         assertEquals(1, free(one, SLOW));
         first.close();
         Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+    }
+
+    /** Of keys in many slots, which one command may have: what a call holds stands behind the form of its batch. */
+    @Test
+    void aBatchOfSeveralSlotsMayBeginWithACallThatHoldsNothing() {
+        Policy rate =
+                Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+        RateLimiter one = RateLimiters.on(Backends.connected(RedisBackend.builder()
+                .prefix(prefix)
+                .cluster(RedisServers.cluster())
+                .deadline(Duration.ofSeconds(10))));
+        opened.add(one);
+        List<PermitRequest> requests = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            PartitionKey key = PartitionKey.of("key" + i);
+            requests.add(PermitRequest.of(i % 3 == 0 ? rate : SLOW, key, 1).withEnd());
+        }
+        List<Decision> first = one.acquireEachAsync(requests).stream()
+                .map(CompletableFuture::join)
+                .toList();
+        assertTrue(first.stream().allMatch(Decision::allowed), first::toString);
+        List<Decision> second = one.acquireEachAsync(requests).stream()
+                .map(CompletableFuture::join)
+                .toList();
+        for (int i = 0; i < 30; i++) {
+            boolean isRate = i % 3 == 0;
+            assertEquals(!isRate, second.get(i).allowed(), second.get(i)::toString);
+            assertTrue(isRate || second.get(i).remaining() == 0, second.get(i)::toString);
+        }
+        first.forEach(one::end);
+        second.forEach(one::end);
+        for (PermitRequest request : requests) {
+            Charge charge = request.charges().get(0);
+            Await.until(
+                    SOON,
+                    "only the rates are used",
+                    () -> one.tryAcquire(PermitRequest.of(charge.policy(), charge.key(), 0)
+                                            .withLook())
+                                    .remaining()
+                            == (charge.policy() == rate ? 0 : 2));
+        }
+        assertEquals(0, one.monitor().inFlight("slow"));
     }
 
     /** In one command; what is not reserved is simply taken. */

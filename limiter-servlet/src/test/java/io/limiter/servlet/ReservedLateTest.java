@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.LimitOutcome;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
@@ -75,11 +74,6 @@ class ReservedLateTest {
         public CompletionStage<List<Settled>> settle(
                 Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
             return backend.settle(held, terms, actual);
-        }
-
-        @Override
-        public void end(LimitOutcome held) {
-            backend.end(held);
         }
     }
 

@@ -38,8 +38,13 @@ public final class CoverageNotes {
                         + "; add ip to the key, or remove limiter.rules." + rule.name()
                         + ".block or that of its policy");
             }
-            if (rule.mode() == Mode.ENFORCED && hasStock(rule)) {
+            if (rule.mode() == Mode.ENFORCED && has(rule, Algorithm.ALLOTMENT)) {
                 addStock(name, rule, all);
+            }
+            if (rule.mode() == Mode.ENFORCED && rule.key().isEmpty() && has(rule, Algorithm.CONCURRENT)) {
+                all.add("RL-183 " + name
+                        + " limits the calls in flight of all clients together, so a few that read slowly can"
+                        + " hold all permits; add a rule with key ip and calls in flight of its own");
             }
             if (!rule.scope().except().isEmpty()) {
                 all.add("RL-153 " + name + " does not count the paths "
@@ -67,10 +72,10 @@ public final class CoverageNotes {
         }
     }
 
-    private static boolean hasStock(RuleDefinition rule) {
+    private static boolean has(RuleDefinition rule, Algorithm algorithm) {
         return rule.policies().stream()
                 .flatMap(policy -> policy.limits().stream())
-                .anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
+                .anyMatch(limit -> limit.spec().algorithm() == algorithm);
     }
 
     /** What a client can do about a stock: get one of its own, or be as many members as it likes. */

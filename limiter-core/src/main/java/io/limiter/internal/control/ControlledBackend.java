@@ -6,7 +6,6 @@ import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Access;
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * A backend whose calls follow the directives in force: a charge to an overridden key goes to the same policy with other limits,
  * or to none. Where a policy has no directive, calls go on as they are. Thread-safe.
  */
-public final class ControlledBackend implements Backend {
+public final class ControlledBackend extends ForwardingBackend {
     private final Backend inner;
     private final InForce inForce;
     private final Overridden overridden;
@@ -39,6 +38,11 @@ public final class ControlledBackend implements Backend {
         this.inner = inner;
         this.inForce = inForce;
         this.overridden = new Overridden(instances);
+    }
+
+    @Override
+    protected Backend inner() {
+        return inner;
     }
 
     @Override
@@ -241,41 +245,6 @@ public final class ControlledBackend implements Backend {
                 .orElse(then);
     }
 
-    @Override
-    public CompletionStage<Boolean> refund(Decision decision) {
-        return inner.refund(decision);
-    }
-
-    @Override
-    public void end(LimitOutcome held) {
-        inner.end(held);
-    }
-
-    @Override
-    public void adopt(Decision decision) {
-        inner.adopt(decision);
-    }
-
-    @Override
-    public long inFlight(String policy, LimiterMonitor.FlightCount what) {
-        return inner.inFlight(policy, what);
-    }
-
-    @Override
-    public CompletionStage<Boolean> confirm(Decision decision) {
-        return inner.confirm(decision);
-    }
-
-    @Override
-    public void announce(Policy policy) {
-        inner.announce(policy);
-    }
-
-    @Override
-    public void retract(Policy policy) {
-        inner.retract(policy);
-    }
-
     /** Also the state under an override's limits. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
@@ -298,10 +267,5 @@ public final class ControlledBackend implements Backend {
         List<String> all = new ArrayList<>(health.findings());
         all.addAll(found);
         return new BackendHealth(health.servers(), all);
-    }
-
-    @Override
-    public void close() {
-        inner.close();
     }
 }
