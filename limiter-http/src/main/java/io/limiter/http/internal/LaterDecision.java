@@ -111,8 +111,8 @@ public final class LaterDecision {
                                     .withMaxWait(charge -> isHeld ? charges.maxWait(charge) : Duration.ZERO)
                                     .withEnd())
                     : http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
-            if (reserved == null) {
-                // A client that has gone leaves the queue. A reservation does not wait, and is settled when it is made.
+            if (reserved == null && isHeld && charges.mayWait(due)) {
+                // A client that has gone leaves the queue. What does not wait must be known, to be given back.
                 answer.whenComplete((decision, gone) -> asking.cancel(false));
             }
             asking.whenComplete((decision, failure) -> {
