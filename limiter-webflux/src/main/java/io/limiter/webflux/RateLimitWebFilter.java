@@ -120,16 +120,21 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
                 ServerWebExchange.class,
                 before == null ? null : before.get().rules.http());
         List<RuleDefinition> configured = http.configured();
-        boolean needsSession = configured.stream()
-                .flatMap(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream()))
-                .anyMatch(part -> part.kind() == KeyPart.Kind.SESSION);
         boolean needsUser = config.settings().callers().exempt().needUser()
-                || configured.stream().anyMatch(rule -> !rule.isBeforeAuthentication())
-                || configured.stream().anyMatch(rule -> rule.charging().plans() != null);
+                || has(configured, KeyPart.Kind.USER)
+                || configured.stream()
+                        .anyMatch(rule -> !rule.isBeforeAuthentication()
+                                || rule.charging().plans() != null);
         return new InForce(
                 new WebAdmission.Rules(http, WebRejections.of(config, choice.handler(), classes)),
                 needsUser,
-                needsSession);
+                has(configured, KeyPart.Kind.SESSION));
+    }
+
+    private static boolean has(List<RuleDefinition> rules, KeyPart.Kind kind) {
+        return rules.stream()
+                .flatMap(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream()))
+                .anyMatch(part -> part.kind() == kind);
     }
 
     @Override

@@ -114,9 +114,7 @@ final class WebAdmission implements HeldPlaces.Refusable {
 
     private Mono<Void> applied(Answer answer) {
         if (answer.failure != null) {
-            return (isRefused
-                            ? WebRejections.refuse(UNAVAILABLE, exchange)
-                            : Mono.<Void>error(answer.failure))
+            return (isRefused ? WebRejections.refuse(UNAVAILABLE, exchange) : Mono.<Void>error(answer.failure))
                     .doFinally(end -> release());
         }
         Decision decision = answer.decision;

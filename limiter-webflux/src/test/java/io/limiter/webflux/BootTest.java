@@ -51,8 +51,6 @@ class BootTest {
     static {
         // It would replace what reads the log.
         System.setProperty("org.springframework.boot.logging.LoggingSystem", "none");
-        // How long Netty waits for new work before it ends.
-        System.setProperty("reactor.netty.ioShutdownQuietPeriod", "0");
     }
 
     @Configuration(proxyBeanMethods = false)
