@@ -32,7 +32,8 @@ public final class Check {
             "limiter-servlet", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-spring", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-spring-test", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
-            "limiter-tools", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")));
+            "limiter-tools", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
+            "limiter-webflux", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json")));
 
     private static final Map<String, String> CHECKSUMS = Map.of(".md5", "MD5", ".sha1", "SHA-1");
     private static final List<String> DEMANDED = List.of(

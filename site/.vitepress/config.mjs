@@ -40,6 +40,7 @@ export default defineConfig({
         [
           page('Spring Boot', '/getting-started/spring-boot'),
           page('Spring', '/getting-started/spring'),
+          page('WebFlux', '/getting-started/webflux'),
           page('web.xml', '/getting-started/web-xml'),
           page('Plain Java', '/getting-started/plain-java'),
           page('AspectJ', '/getting-started/aspectj'),
@@ -86,6 +87,7 @@ export default defineConfig({
         page('@RateLimited', '/spring/annotation'),
         page('Where it works', '/spring/where-it-works'),
         page('Asynchronous and denied calls', '/spring/calls'),
+        page('WebFlux', '/spring/webflux'),
         page('Testing', '/spring/testing'),
         page('Endpoint, health, meters', '/spring/actuator'),
         page('When startup fails', '/spring/startup-failures'),

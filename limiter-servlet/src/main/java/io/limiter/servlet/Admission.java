@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.PermitRequest;
 import io.limiter.http.internal.DispatchCharges;
 import io.limiter.http.internal.HttpRules;
+import io.limiter.http.internal.LaterDecision;
 import io.limiter.http.internal.RuleRequest;
 import io.limiter.servlet.HeldRequests.FirstDispatch;
 import io.limiter.servlet.HeldRequests.Held;
@@ -19,9 +20,9 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,9 +30,6 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 final class Admission implements HeldRequests.Waiting {
-    /** {@link RateLimitFilter#DECISION}. */
-    static final String DECISION = "io.limiter.decision";
-
     private final Rules rules;
     private final HttpRules http;
     private final HeldRequests held;
@@ -43,6 +41,20 @@ final class Admission implements HeldRequests.Waiting {
 
     /** The rules of a filter under one configuration, and what it answers by them. */
     record Rules(HttpRules http, Rejections rejections) {
+        /** What operators should know, as sentences for the log. */
+        List<String> findings() {
+            List<String> holding = http.holding();
+            return holding.isEmpty()
+                    ? http.findings()
+                    : Stream.concat(
+                                    http.findings().stream(),
+                                    Stream.of(
+                                            "RL-326 rules " + holding
+                                                    + " hold requests (wait, or limiter.plan-lookup.async), which then reach the application by an ASYNC dispatch:"
+                                                    + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate"))
+                            .toList();
+        }
+
         /**
          * Applies a decision: records and counts an admission, or answers a denial. Returns whether it is an admission.
          *
@@ -56,7 +68,7 @@ final class Admission implements HeldRequests.Waiting {
                 HttpServletResponse response)
                 throws IOException {
             if (decision != null) {
-                request.setAttribute(DECISION, decision);
+                request.setAttribute(HttpRules.DECISION, decision);
                 if (!decision.allowed()) {
                     ledger.keep();
                     ledger.denial().reject(request, () -> rejections.write(decision, request, response));
@@ -183,7 +195,8 @@ final class Admission implements HeldRequests.Waiting {
         if (!charges.isPending()) {
             return take(charges, ledger);
         }
-        Decision denial = denialOf(charges, ledger.due(charges.enforced()));
+        LaterDecision later = new LaterDecision(http, charges, ledger);
+        Decision denial = later.denial(true).join();
         if (denial != null) {
             return rules.apply(denial, ledger, List.of(), request, response);
         }
@@ -196,10 +209,8 @@ final class Admission implements HeldRequests.Waiting {
             charges.recordPending(ledger);
             return take(charges, ledger);
         }
-        CompletableFuture<@Nullable Decision> answer = new CompletableFuture<>();
-        List<Charge> counted = new ArrayList<>(0);
-        hold(answer, counted);
-        lookups.whenComplete((found, never) -> askLater(answer, charges, ledger, counted));
+        hold(later.answer(), later.shadowed());
+        lookups.whenComplete((found, never) -> later.ask(true));
         return false;
     }
 
@@ -215,24 +226,6 @@ final class Admission implements HeldRequests.Waiting {
         ledger.begin(request, asked.paths());
         charges.record(ledger);
         return ledger;
-    }
-
-    /**
-     * The denial by rules whose policies are known, so that a client that is denied anyway uses up no lookups. Null if
-     * they allow it, or let it wait.
-     */
-    private @Nullable Decision denialOf(DispatchCharges charges, List<Charge> due) {
-        if (due.isEmpty()) {
-            return null;
-        }
-        if (charges.mayWait(due)) {
-            Decision seen = http.limiter().tryAcquire(PermitRequest.of(due).withLook());
-            if (seen.allowed() || charges.mayWaitFor(seen)) {
-                return null;
-            }
-        }
-        Decision checked = http.limiter().tryAcquire(PermitRequest.of(due).withCheck());
-        return checked.allowed() ? null : checked;
     }
 
     /** Takes what is due, or waits for it. */
@@ -304,46 +297,6 @@ final class Admission implements HeldRequests.Waiting {
     public void giveBack(@Nullable Decision unused) {
         if (unused != null && unused.allowed()) {
             ledger().giveBack(unused);
-        }
-    }
-
-    /** Asks for a held request whose plans were looked up. On the thread that found them, so it must not block. */
-    private void askLater(
-            CompletableFuture<@Nullable Decision> answer,
-            DispatchCharges charges,
-            ServletLedger ledger,
-            List<Charge> counted) {
-        if (answer.isDone()) {
-            return;
-        }
-        try {
-            charges.recordPending(ledger);
-            List<Charge> due = ledger.addCharges(charges.enforced());
-            counted.addAll(ledger.addShadows(charges.shadows()));
-            if (due.isEmpty()) {
-                answer.complete(null);
-                return;
-            }
-            Duration reserved = charges.reservedFor(due);
-            CompletableFuture<Decision> asking = reserved == null
-                    ? http.limiter()
-                            .acquireAsync(PermitRequest.of(due)
-                                    .withMaxWait(charges::maxWait)
-                                    .withEnd())
-                    : http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
-            if (reserved == null) {
-                // A client that has gone leaves the queue. A reservation does not wait, and is settled when it is made.
-                answer.whenComplete((decision, gone) -> asking.cancel(false));
-            }
-            asking.whenComplete((decision, failure) -> {
-                if (failure != null) {
-                    answer.completeExceptionally(failure);
-                } else if (!answer.complete(decision)) {
-                    giveBack(decision);
-                }
-            });
-        } catch (RuntimeException wrong) {
-            answer.completeExceptionally(wrong);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.HttpRules;
 import jakarta.servlet.FilterConfig;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
@@ -21,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the configuration of a filter: its file, its init-params and the environment. */
 final class ConfigText {
-    static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
-            + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
     private static final String PARAM = "config";
     private static final String IN_WEB_APP = "/WEB-INF/limiter.properties";
     private static final String FILE = "file:";
@@ -56,7 +55,7 @@ final class ConfigText {
         LimiterConfig config = load();
         // Before the backend starts.
         if (config.settings().rules().isEmpty()) {
-            throw new ServletException(NO_RULES + " (filter '" + filter.getFilterName() + "')");
+            throw new ServletException(HttpRules.NO_RULES + " (filter '" + filter.getFilterName() + "')");
         }
         return Limiter.start(config);
     }

@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.Shares;
 import io.limiter.internal.DiagnosticLog;
 import jakarta.servlet.AsyncContext;
@@ -11,56 +12,35 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
-import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** The requests that a filter holds. One client has at most a tenth of the places that the others leave. Thread-safe. */
-final class HeldRequests {
+/** The requests that a filter holds. Thread-safe. */
+final class HeldRequests extends HeldPlaces {
     private static final Logger LOG = DiagnosticLog.of(HeldRequests.class);
 
     /** How many threads wait for lookups at once where requests can't be held. */
     private static final int MOST_THREADS = 64;
 
-    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
-
     /** Longer than the longest wait, after which there is an answer. */
     private static final long TIMEOUT_MILLIS = 120_000;
 
-    private final Shares places;
     private final Shares threads = new Shares(MOST_THREADS, 10);
-    private final Set<Held> all = ConcurrentHashMap.newKeySet();
     /** As in {@link ServletLedger}, for the same reason. */
     private final String attribute = HeldRequests.class.getName() + "." + UUID.randomUUID();
 
     private final AtomicBoolean asyncLogged = new AtomicBoolean();
-    private volatile boolean closed;
-    private volatile @Nullable Thread atExit;
 
     HeldRequests(int most) {
-        this.places = new Shares(most, 10);
+        super(most);
     }
 
-    /** Takes a place for a request of a client. */
-    boolean tryEnter(String client) {
-        if (!places.tryTake(client)) {
-            return false;
-        }
-        boolean isOpen = !closed;
-        if (!isOpen) {
-            leave(client);
-        }
-        return isOpen;
-    }
-
-    /** The same for the first dispatch of a request, if it can wait without a thread. */
+    /** Takes a place for the first dispatch of a request of a client, if it can wait without a thread. */
     boolean tryEnter(HttpServletRequest request, String client) {
         boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
         if (isFirst && !request.isAsyncSupported() && asyncLogged.compareAndSet(false, true)) {
@@ -72,16 +52,6 @@ final class HeldRequests {
         return isFirst && request.isAsyncSupported() && tryEnter(client);
     }
 
-    /** Returns a place. */
-    void leave(String client) {
-        places.free(client);
-        if (closed) {
-            synchronized (this) {
-                notifyAll();
-            }
-        }
-    }
-
     /** Waits for lookups on this thread; not at all if too many threads do, because a client could occupy all of them. */
     void await(CompletableFuture<?> lookups, String client) {
         if (!lookups.isDone() && threads.tryTake(client)) {
@@ -91,54 +61,6 @@ final class HeldRequests {
                 threads.free(client);
             }
         }
-    }
-
-    /** Denies all that are held as soon as the JVM begins to exit: the server stops at the same time. */
-    void denyAtExit() {
-        forgetExit();
-        Thread fresh = new Thread(() -> close(Duration.ZERO), "limiter-exit");
-        Runtime.getRuntime().addShutdownHook(fresh);
-        atExit = fresh;
-    }
-
-    private void forgetExit() {
-        Thread known = atExit;
-        atExit = null;
-        try {
-            if (known != null) {
-                Runtime.getRuntime().removeShutdownHook(known);
-            }
-        } catch (IllegalStateException exiting) {
-            // It is running.
-        }
-    }
-
-    /** Denies all that are held, holds no more, and waits until the answers are written, for up to 5 seconds. */
-    void close() {
-        close(LONGEST_STOP);
-    }
-
-    private void close(Duration longest) {
-        closed = true;
-        forgetExit();
-        all.forEach(Held::refuse);
-        // A request that has its place and is about to be held refuses itself.
-        long end = System.nanoTime() + longest.toNanos();
-        synchronized (this) {
-            try {
-                for (long left = longest.toMillis(); places.areTaken() && left > 0; ) {
-                    wait(left);
-                    left = (end - System.nanoTime()) / 1_000_000;
-                }
-            } catch (InterruptedException stop) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** Holds requests again. */
-    void open() {
-        closed = false;
     }
 
     /** The request that was held here and admitted, when it is dispatched again; else null. */
@@ -169,7 +91,7 @@ final class HeldRequests {
      * thread of the container. A denial is not dispatched, because a filter that is not mapped to ASYNC dispatches would not see
      * it, and the application would.
      */
-    final class Held implements AsyncListener {
+    final class Held implements AsyncListener, Refusable {
         private final Waiting waiting;
         private final String client;
         private final CompletableFuture<@Nullable Decision> answer;
@@ -210,10 +132,7 @@ final class HeldRequests {
             }
             async.setTimeout(TIMEOUT_MILLIS);
             async.addListener(this);
-            all.add(this);
-            if (closed) {
-                refuse();
-            }
+            HeldRequests.this.hold(this);
             answer.whenComplete((decision, failure) -> {
                 if (!answer.isCancelled() || isRefused) {
                     end(async, decision, failure == null && (decision == null || decision.allowed()));
@@ -221,16 +140,15 @@ final class HeldRequests {
             });
         }
 
-        private void refuse() {
+        @Override
+        public void refuse() {
             isRefused = true;
             answer.cancel(false);
         }
 
-        /** Removes it, and returns its place, once. */
+        /** Returns its place, once. */
         private void remove() {
-            if (all.remove(this)) {
-                leave(client);
-            }
+            release(this, client);
         }
 
         private void end(AsyncContext async, @Nullable Decision decision, boolean isAdmitted) {

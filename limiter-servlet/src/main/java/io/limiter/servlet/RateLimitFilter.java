@@ -6,12 +6,11 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.RuleDefinition;
-import io.limiter.rule.Rule;
 import io.limiter.servlet.internal.ServletSample;
 import io.limiter.servlet.internal.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -26,12 +25,9 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -80,15 +76,12 @@ public final class RateLimitFilter implements Filter {
      * The name of the request attribute that holds the last {@link io.limiter.Decision} about the request, allowed or denied. It is
      * absent as long as no rule has charged the request. A dispatch or a filter that charges it again replaces it.
      */
-    public static final String DECISION = Admission.DECISION;
+    public static final String DECISION = HttpRules.DECISION;
 
     private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
 
     private final @Nullable Limiter given; // null if the container configures the filter
-    private final List<Rule<? super HttpServletRequest>> ownRules;
-    private final @Nullable Predicate<? super RuleDefinition> which;
-    private final @Nullable RejectionHandler handler;
-    private final Function<? super Class<?>, ? extends @Nullable Object> instances;
+    private final DoorBuilder.Choice<HttpServletRequest, RejectionHandler> choice;
     private ClassLoader loader;
     private @Nullable WebAppChecks checks;
     private @Nullable Limiter owned;
@@ -112,10 +105,7 @@ public final class RateLimitFilter implements Filter {
 
     private RateLimitFilter(Builder builder) {
         this.given = builder.limiter;
-        this.ownRules = List.copyOf(builder.rules);
-        this.which = builder.which;
-        this.handler = builder.handler;
-        this.instances = builder.instances;
+        this.choice = builder.chosen();
         this.loader = ConfigText.loader(null);
         if (given != null) {
             begin(given, null);
@@ -133,56 +123,15 @@ public final class RateLimitFilter implements Filter {
     }
 
     /** Builds a filter. Not thread-safe. */
-    public static final class Builder {
+    public static final class Builder extends DoorBuilder<HttpServletRequest, RejectionHandler, Builder> {
         private final @Nullable Limiter limiter;
-        private final List<Rule<? super HttpServletRequest>> rules = new ArrayList<>();
-        private @Nullable Predicate<? super RuleDefinition> which;
-        private @Nullable RejectionHandler handler;
-        private Function<? super Class<?>, ? extends @Nullable Object> instances = type -> null;
 
         private Builder(@Nullable Limiter limiter) {
             this.limiter = limiter;
         }
 
-        /**
-         * Adds a rule in code. It selects the policy at each dispatch of a request; of a policy, only its first charge counts. An
-         * exception that it throws reaches the container, not the servlet.
-         */
-        public Builder rule(Rule<? super HttpServletRequest> rule) {
-            rules.add(Objects.requireNonNull(rule, "rule"));
-            return this;
-        }
-
-        /** Uses only those of the configured rules that are decided before authentication; if there are none, it admits everything. */
-        public Builder rulesBeforeAuthentication() {
-            return only(RuleDefinition::isBeforeAuthentication);
-        }
-
-        /** Uses only those that are decided after authentication, for a filter behind it; if there are none, it admits everything. */
-        public Builder rulesAfterAuthentication() {
-            return only(rule -> !rule.isBeforeAuthentication());
-        }
-
-        /** Uses only those whose names the predicate accepts; if there are none, it admits everything. The last choice of rules counts. */
-        public Builder configuredRules(Predicate<? super String> names) {
-            return only(rule -> names.test(rule.name()));
-        }
-
-        private Builder only(Predicate<? super RuleDefinition> which) {
-            this.which = which;
-            return this;
-        }
-
-        /** Answers denied requests; null for the handler that the configuration names, or the standard answer. */
-        public Builder rejectionHandler(@Nullable RejectionHandler handler) {
-            this.handler = handler;
-            return this;
-        }
-
-        /** Returns existing objects of the configuration's classes; null where a new object is to be made. */
-        public Builder instances(Function<? super Class<?>, ? extends @Nullable Object> instances) {
-            this.instances = Objects.requireNonNull(instances, "instances");
-            return this;
+        private Choice<HttpServletRequest, RejectionHandler> chosen() {
+            return choice();
         }
 
         /**
@@ -240,7 +189,7 @@ public final class RateLimitFilter implements Filter {
             held = new HeldRequests(limiter.config().settings().storage().maxWaiting());
             inForce = limiter.<Admission.Rules>derive(config -> make(limiter, config))
                     .onReplaced(this::check)
-                    .reporting(HttpRules::log, rules -> rules.http().findings());
+                    .reporting(HttpRules::log, Admission.Rules::findings);
             inService = true;
         }
         if (checks == null && context != null) {
@@ -260,21 +209,13 @@ public final class RateLimitFilter implements Filter {
     }
 
     private Admission.Rules make(Limiter limiter, LimiterConfig config) {
-        List<RuleDefinition> configured = config.settings().rules().stream()
-                .filter(rule -> which == null || which.test(rule))
-                .toList();
-        if (configured.isEmpty() && ownRules.isEmpty() && which == null) {
-            throw new IllegalArgumentException(ConfigText.NO_RULES);
-        }
-        NamedClasses classes = new NamedClasses(loader, instances);
-        HttpRules made = new HttpRules(limiter, config, configured, ownRules, classes, HttpServletRequest.class);
-        if (inForce != null) {
-            made.continueFrom(rulesInForce().http());
-        }
+        NamedClasses classes = choice.classes(loader, HttpServletRequest.class);
+        HttpRules before = inForce == null ? null : rulesInForce().http();
+        HttpRules made = choice.rules(limiter, config, classes, HttpServletRequest.class, before);
         if (checks != null) {
             checks.refuse(config.settings());
         }
-        return new Admission.Rules(made, Rejections.of(config, handler, classes));
+        return new Admission.Rules(made, Rejections.of(config, choice.handler(), classes));
     }
 
     @Override

@@ -135,6 +135,20 @@ final class RuleSite implements AutoCloseable {
         }
     }
 
+    /** A filter by which a request says whose it is. */
+    static Filter disguising() {
+        return new jakarta.servlet.http.HttpFilter() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected void doFilter(
+                    HttpServletRequest request, HttpServletResponse response, jakarta.servlet.FilterChain chain)
+                    throws IOException, jakarta.servlet.ServletException {
+                disguise(request, response, chain);
+            }
+        };
+    }
+
     private static void disguise(
             jakarta.servlet.ServletRequest plain,
             jakarta.servlet.ServletResponse response,

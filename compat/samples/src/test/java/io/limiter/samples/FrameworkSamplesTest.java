@@ -2,9 +2,7 @@ package io.limiter.samples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.example.AddressWebFilter;
 import com.example.ApiKeyGatewayFilter;
 import com.example.LimitingInterceptor;
 import com.example.LimitingRequestFilter;
@@ -57,23 +55,6 @@ class FrameworkSamplesTest {
             assertThrows(
                     RateLimitExceededException.class, () -> votes.vote("k1").block());
             assertEquals("thank you", votes.vote("k2").block());
-        }
-    }
-
-    @Test
-    void webFluxByFilter() throws IOException {
-        try (Limiter limiter = pages.limiter(PageLimiters.properties("use-other-frameworks", ".api."))) {
-            AddressWebFilter filter = new AddressWebFilter(limiter);
-            List<Integer> statuses = new ArrayList<>();
-            MockServerWebExchange exchange = null;
-            for (int i = 0; i < 4; i++) {
-                exchange = exchange("192.0.2.1", null);
-                filter.filter(exchange, reached -> Mono.empty()).block();
-                statuses.add(status(exchange));
-            }
-            assertEquals(List.of(200, 200, 200, 429), statuses);
-            assertEquals("10", exchange.getResponse().getHeaders().getFirst("Retry-After"));
-            assertTrue(exchange.getResponse().getBodyAsString().block().contains("quota-exceeded"));
         }
     }
 

@@ -45,6 +45,13 @@ import org.slf4j.event.Level;
 public final class HttpRules {
     private static final Logger LOG = DiagnosticLog.of(HttpRules.class);
 
+    /** A configuration without rules. */
+    public static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"
+            + " limiter.rules.all.path = /* and limiter.rules.all.limits = 100/1m";
+
+    /** The name of the attribute of a request with the last decision about it. */
+    public static final String DECISION = "io.limiter.decision";
+
     private static final long MINUTE_MICROS = 60_000_000;
 
     private final RateLimiter limiter;
@@ -155,17 +162,15 @@ public final class HttpRules {
                 RuleCost.addFindings(rule, all);
             }
         }
-        List<String> holding = configured.stream()
+        return all;
+    }
+
+    /** The names of the rules that hold requests: for permits, or for plans that are looked up. */
+    public List<String> holding() {
+        return configured.stream()
                 .filter(rule -> waits(rule) || looksUp(rule, config.settings()))
                 .map(RuleDefinition::name)
                 .toList();
-        if (!holding.isEmpty()) {
-            all.add(
-                    "RL-326 rules " + holding
-                            + " hold requests (wait, or limiter.plan-lookup.async), which then reach the application by an ASYNC dispatch:"
-                            + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate");
-        }
-        return all;
     }
 
     /** Logs a finding. */

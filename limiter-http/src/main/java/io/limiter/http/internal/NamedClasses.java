@@ -1,6 +1,8 @@
 package io.limiter.http.internal;
 
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -9,15 +11,26 @@ import org.jspecify.annotations.Nullable;
 public final class NamedClasses {
     private final ClassLoader loader;
     private final Function<? super Class<?>, ?> instances;
+    private final @Nullable Class<?> subject;
+
+    /** For classes that a loader finds, whatever they are for. */
+    public NamedClasses(ClassLoader loader, Function<? super Class<?>, ? extends @Nullable Object> instances) {
+        this(loader, instances, null);
+    }
 
     /**
      * For classes that a loader finds.
      *
      * @param instances returns an existing object of a class, such as a bean; null if a new one is to be made
+     * @param subject the type of the server's own requests, which those with a type parameter get
      */
-    public NamedClasses(ClassLoader loader, Function<? super Class<?>, ? extends @Nullable Object> instances) {
+    public NamedClasses(
+            ClassLoader loader,
+            Function<? super Class<?>, ? extends @Nullable Object> instances,
+            @Nullable Class<?> subject) {
         this.loader = Objects.requireNonNull(loader, "loader");
         this.instances = Objects.requireNonNull(instances, "instances");
+        this.subject = subject;
     }
 
     /**
@@ -39,9 +52,10 @@ public final class NamedClasses {
     public <T> T get(String property, String name, Class<T> type) {
         try {
             Class<? extends T> found = Class.forName(name, true, loader).asSubclass(type);
+            refuseOther(found, type);
             Object given = instances.apply(found);
             return given == null ? found.getConstructor().newInstance() : found.cast(given);
-        } catch (ReflectiveOperationException | ClassCastException | LinkageError failed) {
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError | TypeNotPresentException failed) {
             Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
             throw new IllegalArgumentException(
                     "RL-114 " + property + " = " + name + ": can't be made (" + cause
@@ -50,6 +64,21 @@ public final class NamedClasses {
                             + " and has a public constructor without parameters (a class within another"
                             + " is written com.example.Outer$Inner)",
                     cause);
+        }
+    }
+
+    /** Refuses a class for the requests of another server. One that does not declare its type fails at the first request. */
+    private void refuseOther(Class<?> found, Class<?> type) {
+        for (Class<?> one = found; one != null && subject != null; one = one.getSuperclass()) {
+            for (Type declared : one.getGenericInterfaces()) {
+                if (declared instanceof ParameterizedType generic
+                        && generic.getRawType() == type
+                        && generic.getActualTypeArguments()[0] instanceof Class<?> expected
+                        && !expected.isAssignableFrom(subject)) {
+                    throw new ClassCastException(
+                            "it is for " + expected.getName() + ", and requests here are of type " + subject.getName());
+                }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.servlet.internal;
 
 import io.limiter.http.Request;
+import io.limiter.http.internal.address.ConnectionPeer;
 import io.limiter.http.internal.address.Node;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.RequestDispatcher;

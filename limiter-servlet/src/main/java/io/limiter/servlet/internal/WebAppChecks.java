@@ -1,8 +1,8 @@
 package io.limiter.servlet.internal;
 
+import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.ClientIpSettings.Source;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings;
@@ -23,9 +23,6 @@ public final class WebAppChecks {
 
     /** Spring's filter, its subclasses ({@code OrderedHiddenHttpMethodFilter}), and similar ones. */
     private static final String METHOD_FILTER = "HiddenHttpMethodFilter";
-
-    private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
-            + " limiter.client-ip.trusted-proxies, or container if that address is right";
 
     /** Filters that take the client's address from a header. They leave the headers of the request inside as they are. */
     private static final List<String> ADDRESS_FILTERS = List.of(
@@ -51,43 +48,10 @@ public final class WebAppChecks {
     /**
      * Refuses a configuration that depends on addresses which clients may have written.
      *
-     * @param by what replaces the address, as an operator calls it
-     * @param takesHeader whether it removes what it has read from the headers
-     * @throws IllegalArgumentException if callers are exempt or denied by address, or the header is needed
+     * @throws IllegalArgumentException if a filter replaces them, and callers are exempt or denied by address
      */
-    public static void refuse(Settings config, String by, boolean takesHeader) {
-        Source source = config.clientIp().source();
-        if (source == Source.AUTO && namesAddresses(config)) {
-            throw new IllegalArgumentException("RL-191 " + by
-                    + " replaces the client's address, and there are exempt or denied addresses" + WAYS_OUT);
-        }
-        if (source == Source.CONNECTION && takesHeader) {
-            throw new IllegalArgumentException("RL-192 limiter.client-ip.source is connection, and " + by
-                    + " removes the header of the proxies; write server.forward-headers-strategy = framework or none, or"
-                    + " source = container");
-        }
-    }
-
-    /** The same, for the filters of a web application. */
     public void refuse(Settings config) {
-        filter(ADDRESS_FILTERS).ifPresent(filter -> refuse(config, filter, false));
-    }
-
-    /** That addresses are replaced, as sentences for the log, unless the configuration shows that this is known. */
-    public static List<String> findings(Settings config, String by) {
-        return config.clientIp().source() != Source.AUTO
-                ? List.of()
-                : List.of("RL-330 " + by
-                        + " replaces the client's address before the limiter; a client that can write its header gets new"
-                        + " quotas" + WAYS_OUT);
-    }
-
-    private static boolean namesAddresses(Settings config) {
-        Settings.Callers callers = config.callers();
-        return !callers.denied().isEmpty()
-                || !callers.exempt().addresses().isEmpty()
-                || config.rules().stream()
-                        .anyMatch(rule -> !rule.scope().exempt().addresses().isEmpty());
+        filter(ADDRESS_FILTERS).ifPresent(filter -> ReplacedAddresses.refuse(config, filter, false));
     }
 
     /**
@@ -117,7 +81,7 @@ public final class WebAppChecks {
         if (!rules.isEmpty() && webApp.getAttribute(LOGGED) == null) {
             filter(ADDRESS_FILTERS).ifPresent(filter -> {
                 webApp.setAttribute(LOGGED, true);
-                findings(config, filter).forEach(LOG::warn);
+                ReplacedAddresses.findings(config, filter).forEach(LOG::warn);
             });
         }
     }

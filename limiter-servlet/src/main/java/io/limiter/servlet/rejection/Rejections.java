@@ -1,27 +1,23 @@
 package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
-import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
-import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.Throttle;
+import io.limiter.http.internal.answer.Refusals;
 import io.limiter.internal.config.HttpSettings;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /**
  * Writes decisions to responses: the quota fields, and the whole answer to a denied request. The filter uses it; code
@@ -35,11 +31,6 @@ import org.slf4j.Logger;
  * }</pre>
  */
 public final class Rejections {
-    private static final Logger LOG = DiagnosticLog.of(Rejections.class);
-    private static final Map<Integer, String> TITLES =
-            Map.of(403, "Forbidden", 429, "Too Many Requests", 503, "Service Unavailable");
-    private static final String EXPOSE = "Access-Control-Expose-Headers";
-
     /**
      * Not a plain name: a request can be forwarded from one application into another, which has these classes from
      * another class loader.
@@ -48,8 +39,7 @@ public final class Rejections {
 
     private final QuotaFields quota;
     private final RejectionHandler handler;
-    private final Throttle committedLog = Throttle.hourly(TimeSource.system()::nowMicros);
-    private final Throttle failureLog = Throttle.hourly(TimeSource.system()::nowMicros);
+    private final Refusals refusals = new Refusals();
 
     Rejections(HttpSettings settings, RejectionHandler handler, Clock clock) {
         this.quota = new QuotaFields(settings, clock);
@@ -90,25 +80,10 @@ public final class Rejections {
     /** Writes the quota fields of a decision, allowed or not. Does nothing if the response is committed. */
     public void writeQuota(Decision decision, HttpServletRequest request, HttpServletResponse response) {
         if (response.isCommitted()) {
-            if (committedLog.tryPass()) {
-                LOG.warn("RL-321 the response was committed before the request reached the limiter, so no"
-                        + " answer or quota fields can be sent; map the limiter's filter before the one that answers. Logged once an"
-                        + " hour");
-            }
+            refusals.logCommitted();
             return;
         }
-        LimitsInAnswer limits = limitsInAnswer(request);
-        quota.add(decision, limits, (field, line) -> {
-            if (quota.isList(field)) {
-                replaceLine(field, limits.replaceLine(field, line), line, response);
-            } else {
-                response.setHeader(field, line);
-            }
-        });
-        String exposed = quota.exposed();
-        if (!exposed.isEmpty() && limits.replaceLine(EXPOSE, exposed) == null) {
-            response.addHeader(EXPOSE, exposed);
-        }
+        quota.write(decision, limitsInAnswer(request), fields(response));
     }
 
     /**
@@ -139,13 +114,7 @@ public final class Rejections {
             handler.reject(rejection, request, response);
         } catch (Throwable failure) {
             NamedClasses.rethrowFatal(failure);
-            if (failureLog.tryPass()) {
-                LOG.warn(
-                        "RL-322 the rejection handler {} failed, so the standard answer is sent, or the answer"
-                                + " is what it has sent already. Logged once an hour",
-                        handler.getClass().getName(),
-                        failure);
-            }
+            refusals.logFailed(handler, failure);
             if (!response.isCommitted()) {
                 restore(before, response);
                 rejection.setHead(response);
@@ -173,10 +142,7 @@ public final class Rejections {
         response.setStatus(status);
         response.setHeader("Cache-Control", "no-store");
         response.setContentType("application/problem+json");
-        Rejection.send(
-                request,
-                response,
-                "{\"type\":\"about:blank\",\"title\":\"" + TITLES.get(status) + "\",\"status\":" + status + "}");
+        Rejection.send(request, response, Refusals.problem(status));
     }
 
     /** Shared by all filters of a request. */
@@ -189,27 +155,13 @@ public final class Rejections {
         return fresh;
     }
 
-    /** Replaces our own earlier line. Lines of other code stay. */
-    private static void replaceLine(String field, @Nullable String former, String line, HttpServletResponse response) {
-        List<String> all = former == null ? List.of() : new ArrayList<>(response.getHeaders(field));
-        int at = former == null ? -1 : all.indexOf(former);
-        if (at < 0) {
-            // The first one, or the response was reset.
-            response.addHeader(field, line);
-        } else {
-            all.set(at, line);
-            setAll(field, all, response);
-        }
-    }
-
     /** Leaves only these fields: the Content-Encoding of a failed handler would make the standard body unreadable. */
     private static void restore(Map<String, List<String>> fields, HttpServletResponse response) {
         response.reset();
-        fields.forEach((name, lines) -> setAll(name, lines, response));
+        fields.forEach(fields(response)::setAll);
     }
 
-    private static void setAll(String field, List<String> lines, HttpServletResponse response) {
-        response.setHeader(field, lines.get(0));
-        lines.stream().skip(1).forEach(line -> response.addHeader(field, line));
+    private static QuotaFields.ResponseFields fields(HttpServletResponse response) {
+        return new QuotaFields.ResponseFields(response::setHeader, response::addHeader, response::getHeaders);
     }
 }

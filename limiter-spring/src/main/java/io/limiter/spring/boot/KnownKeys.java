@@ -24,10 +24,6 @@ final class KnownKeys {
     /** A key of limiter-core, which also decides here which beans exist. */
     static final String ENABLED = "limiter.enabled";
 
-    static final String FILTER_ENABLED = "limiter.filter.enabled";
-    static final String FILTER_ORDER = "limiter.filter.order";
-    static final String USER_FILTER_ORDER = "limiter.filter.user-order";
-
     /** The keys that limiter-core does not read. */
     static final List<String> OF_SPRING = ConfigKeys.names(true);
 

@@ -6,6 +6,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.aop.RateLimiting;
+import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -146,7 +147,7 @@ public class LimiterAutoConfiguration {
     }
 
     private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {
-        boolean hasFilter = beans.containsBeanDefinition(LimiterServletAutoConfiguration.Filters.FILTER);
+        boolean hasFilter = FilterPlaces.FILTERS.stream().anyMatch(beans::containsBeanDefinition);
         return new ApplicationFiles(environment, hasClient(beans), hasFilter).config();
     }
 

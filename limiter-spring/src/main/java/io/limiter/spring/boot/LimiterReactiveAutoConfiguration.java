@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
@@ -32,33 +33,34 @@ public class LimiterReactiveAutoConfiguration {
         return WebBeans.ofReactive();
     }
 
-    /** Reports properties that apply only to servlets and have no effect here. */
+    /** Reports properties that have no effect here, because no filter of WebFlux is on the class path. */
     @Bean("io.limiter.spring.rulesWithoutFilter")
+    @ConditionalOnMissingClass("io.limiter.webflux.RateLimitWebFilter")
     SmartInitializingSingleton rulesWithoutFilter(Limiter limiter) {
-        return () -> limiter.derive(LimiterReactiveAutoConfiguration::whatIsForServlets)
+        return () -> limiter.derive(LimiterReactiveAutoConfiguration::whatNeedsAFilter)
                 .reporting(LOG::warn, found -> found);
     }
 
-    private static List<String> whatIsForServlets(LimiterConfig config) {
+    private static List<String> whatNeedsAFilter(LimiterConfig config) {
         List<String> all = new ArrayList<>();
         List<String> rules =
                 config.settings().rules().stream().map(RuleDefinition::name).toList();
         if (!rules.isEmpty()) {
-            all.add("RL-119 the rules " + rules + " limit nothing: they apply to servlet applications, and this one is"
-                    + " reactive; limit its methods with @RateLimited");
+            all.add("RL-119 the rules " + rules + " limit nothing: this application is reactive, and limiter-webflux is"
+                    + " missing; add io.limiter:limiter-webflux");
         }
         if (!config.settings().callers().denied().isEmpty()) {
             all.add("RL-119 limiter.deny.addresses = "
                     + config.settings().callers().denied()
-                    + " has no effect: it applies to servlet applications, and"
-                    + " this one is reactive; deny these callers before they reach the application");
+                    + " has no effect: this application is"
+                    + " reactive, and limiter-webflux is missing; add io.limiter:limiter-webflux");
         }
         String handler = config.settings().http().rejectionHandler();
         if (handler != null) {
-            all.add(
-                    "RL-144 limiter.http.rejection-handler = " + handler
-                            + " has no effect: it applies to servlet"
-                            + " applications, and this one is reactive; write an @ExceptionHandler for RateLimitExceededException");
+            all.add("RL-144 limiter.http.rejection-handler = " + handler
+                    + " has no effect: this"
+                    + " application is reactive, and limiter-webflux is missing; add io.limiter:limiter-webflux, and name a"
+                    + " WebRejectionHandler");
         }
         return all;
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.ConfigKeys;
+import io.limiter.spring.boot.internal.FilterPlaces;
 import java.io.File;
 import java.io.IOException;
 import java.net.URL;
@@ -52,13 +53,12 @@ class MetadataTest {
     void theDefaultsOfFiltersAreThose() {
         Map<String, ConfigKey> keys = ConfigKeys.all().stream().collect(Collectors.toMap(ConfigKey::name, key -> key));
         assertEquals("true", keys.get(KnownKeys.ENABLED).usual());
-        assertEquals("true", keys.get(KnownKeys.FILTER_ENABLED).usual());
+        assertEquals("true", keys.get(FilterPlaces.ENABLED).usual());
         assertEquals(
-                String.valueOf(LimiterServletAutoConfiguration.Filters.FIRST),
-                keys.get(KnownKeys.FILTER_ORDER).usual());
+                String.valueOf(FilterPlaces.FIRST), keys.get(FilterPlaces.ORDER).usual());
         assertEquals(
                 String.valueOf(LimiterServletAutoConfiguration.Filters.OF_SECURITY + 1),
-                keys.get(KnownKeys.USER_FILTER_ORDER).usual());
+                keys.get(FilterPlaces.USER_ORDER).usual());
     }
 
     /** The build runs this program too. */

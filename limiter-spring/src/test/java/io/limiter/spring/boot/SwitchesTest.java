@@ -168,7 +168,7 @@ class SwitchesTest {
     }
 
     @Test
-    void aReactiveApplicationHasLimitedMethodsAndNoFilter() {
+    void aReactiveApplicationHasLimitedMethodsAndNoFilterOfServlets() {
         try (LogLines log = new LogLines()) {
             new ReactiveWebApplicationContextRunner()
                     .withConfiguration(OURS)
@@ -181,12 +181,12 @@ class SwitchesTest {
                     });
             List<String> lines = log.of(Level.WARN, "RL-119");
             assertEquals(1, lines.size(), log::toString);
-            Facts.told(lines.get(0), "RL-119", "[all]", "servlet", "reactive", "@RateLimited");
+            Facts.told(lines.get(0), "RL-119", "[all]", "reactive", "add io.limiter:limiter-webflux");
         }
     }
 
     @Test
-    void aReactiveApplicationHasNoRejectionHandler() {
+    void aReactiveApplicationHasNoRejectionHandlerOfServlets() {
         try (LogLines log = new LogLines()) {
             new ReactiveWebApplicationContextRunner()
                     .withConfiguration(OURS)
@@ -198,10 +198,9 @@ class SwitchesTest {
                     lines.get(0),
                     "RL-144",
                     "limiter.http.rejection-handler = com.example.Sorry",
-                    "servlet",
                     "reactive",
-                    "@ExceptionHandler",
-                    "RateLimitExceededException");
+                    "io.limiter:limiter-webflux",
+                    "WebRejectionHandler");
         }
     }
 }

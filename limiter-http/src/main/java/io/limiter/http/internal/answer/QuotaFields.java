@@ -12,6 +12,8 @@ import io.limiter.internal.config.HttpSettings.Headers;
 import io.limiter.internal.config.HttpSettings.Reset;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +43,7 @@ public final class QuotaFields {
     /** RFC 9651 section 3.3.1: at most 15 digits. */
     private static final long MOST = 999_999_999_999_999L;
 
+    private static final String EXPOSE = "Access-Control-Expose-Headers";
     private static final long MICROS_PER_SECOND = 1_000_000;
     private static final String[] DRAFT_6 = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
     private static final String[] LEGACY = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"};
@@ -84,8 +88,54 @@ public final class QuotaFields {
         }
     }
 
+    /**
+     * The fields of a response that is not committed.
+     *
+     * @param set replaces all lines of a field by one
+     * @param add adds a line to a field
+     * @param lines returns the lines of a field
+     */
+    public record ResponseFields(
+            BiConsumer<String, String> set,
+            BiConsumer<String, String> add,
+            Function<String, Collection<String>> lines) {
+        /** Replaces all lines of a field by one or more. */
+        public void setAll(String field, List<String> all) {
+            set.accept(field, all.get(0));
+            all.stream().skip(1).forEach(line -> add.accept(field, line));
+        }
+    }
+
+    /** Writes the fields of a decision, after those of earlier decisions about the same request. */
+    public void write(Decision decision, LimitsInAnswer answer, ResponseFields response) {
+        add(decision, answer, (field, line) -> {
+            if (isList(field)) {
+                replaceLine(field, answer.replaceLine(field, line), line, response);
+            } else {
+                response.set().accept(field, line);
+            }
+        });
+        if (!exposed.isEmpty() && answer.replaceLine(EXPOSE, exposed) == null) {
+            response.add().accept(EXPOSE, exposed);
+        }
+    }
+
+    /** Replaces our own earlier line. Lines of other code stay. */
+    private static void replaceLine(String field, @Nullable String former, String line, ResponseFields response) {
+        List<String> all =
+                former == null ? List.of() : new ArrayList<>(response.lines().apply(field));
+        int at = former == null ? -1 : all.indexOf(former);
+        if (at < 0) {
+            // The first one, or the response was reset.
+            response.add().accept(field, line);
+        } else {
+            all.set(at, line);
+            response.setAll(field, all);
+        }
+    }
+
     /** Whether a field is a list, to which other filters may add lines; else it has one line. */
-    public boolean isList(String field) {
+    private boolean isList(String field) {
         return draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES));
     }
 

@@ -62,6 +62,9 @@ public final class RequestPaths {
      * application.
      */
     public static @Nullable String routed(String prefix, String raw) {
+        if (raw.startsWith(prefix) && raw.startsWith("/", prefix.length()) && isOrdinary(raw)) {
+            return raw.substring(prefix.length());
+        }
         List<String> inside = new ArrayList<>(1);
         UnaryOperator<String> decoder = PercentText::decoded;
         addInside(whole(prefix, decoder, false), bySegment(raw, decoder, false), inside);
@@ -95,10 +98,16 @@ public final class RequestPaths {
         return raw.length() == prefix.length() + routed.length()
                 && raw.startsWith(prefix)
                 && raw.startsWith(routed, prefix.length())
-                && raw.indexOf('%') < 0
-                && raw.indexOf(';') < 0
-                && raw.indexOf('\\') < 0
-                && !raw.contains("/.");
+                && isUnambiguous(raw);
+    }
+
+    private static boolean isUnambiguous(String raw) {
+        return raw.indexOf('%') < 0 && raw.indexOf(';') < 0 && raw.indexOf('\\') < 0 && !raw.contains("/.");
+    }
+
+    /** Whether it is routed as it was sent. Spaces at the ends of segments are not. */
+    private static boolean isOrdinary(String raw) {
+        return isUnambiguous(raw) && !raw.contains("//") && raw.chars().allMatch(c -> c > ' ');
     }
 
     /** Adds the part of a path inside the application, if there is one. */

@@ -4,6 +4,7 @@ import io.limiter.application.Limiter;
 import io.limiter.control.Control;
 import io.limiter.http.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.CallObserver;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -68,7 +69,7 @@ public class LimiterActuatorAutoConfiguration {
         RateLimitsEndpoint rateLimitsEndpoint(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
-                ObjectProvider<FilterExplainer> explainer) {
+                ObjectProvider<RequestExplainer> explainer) {
             return new RateLimitsEndpoint(limiter, annotations, explainer);
         }
 
@@ -77,8 +78,8 @@ public class LimiterActuatorAutoConfiguration {
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
         @ConditionalOnClass(name = "org.springframework.boot.web.servlet.FilterRegistrationBean")
         @ImportRuntimeHints(FilterExplainer.Hints.class)
-        FilterExplainer requestExplainer(ListableBeanFactory beans) {
-            return new FilterExplainer(beans);
+        RequestExplainer requestExplainer(ListableBeanFactory beans) {
+            return FilterExplainer.of(beans);
         }
     }
 
@@ -130,6 +131,12 @@ public class LimiterActuatorAutoConfiguration {
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
         ObservationFilter requestAttributes() {
             return SpanAttributes::ofRequest;
+        }
+
+        @Bean("io.limiter.spring.exchangeAttributes")
+        @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+        ObservationFilter exchangeAttributes() {
+            return ExchangeAttributes::of;
         }
     }
 

@@ -13,6 +13,7 @@ import io.limiter.http.internal.RequestKey;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.KeyForm;
+import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.ArrayList;
@@ -48,13 +49,13 @@ class RateLimitsEndpoint {
     private static final int KEYS_SHOWN = 20;
 
     private final ObjectProvider<RateLimitedPostProcessor> annotations;
-    private final ObjectProvider<FilterExplainer> explainer;
+    private final ObjectProvider<RequestExplainer> explainer;
 
     /** The endpoint of a limiter, of annotations, and of filters if there are any. */
     RateLimitsEndpoint(
             Limiter limiter,
             ObjectProvider<RateLimitedPostProcessor> annotations,
-            ObjectProvider<FilterExplainer> explainer) {
+            ObjectProvider<RequestExplainer> explainer) {
         this.limiter = limiter;
         this.annotations = annotations;
         this.explainer = explainer;
@@ -63,7 +64,7 @@ class RateLimitsEndpoint {
     /** What is limited, and the decisions since startup. */
     @ReadOperation
     public Map<String, Object> ratelimits() {
-        FilterExplainer filters = explainer.getIfAvailable();
+        RequestExplainer filters = explainer.getIfAvailable();
         return Reports.overview(limiter, annotated().toList(), filters == null ? Map.of() : filters.unusedRules());
     }
 
@@ -162,7 +163,7 @@ class RateLimitsEndpoint {
             @org.springframework.lang.Nullable @Nullable String user,
             @org.springframework.lang.Nullable @Nullable String roles,
             @org.springframework.lang.Nullable @Nullable String attributes) {
-        FilterExplainer filters = explainer.getIfAvailable();
+        RequestExplainer filters = explainer.getIfAvailable();
         if (!what.equals(EXPLAIN) || filters == null) {
             return failure(404, filters == null ? "this application has no filter of the limiter" : "write " + EXPLAIN);
         }

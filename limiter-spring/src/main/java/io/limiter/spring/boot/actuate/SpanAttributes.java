@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
 import io.limiter.Decision;
-import io.limiter.servlet.RateLimitFilter;
+import io.limiter.http.internal.HttpRules;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
@@ -30,14 +30,14 @@ final class SpanAttributes {
     /** Adds the filter's decision about a completed request. */
     static Observation.Context ofRequest(Observation.Context context) {
         if (context instanceof ServerRequestObservationContext request
-                && request.getCarrier().getAttribute(RateLimitFilter.DECISION) instanceof Decision decision) {
+                && request.getCarrier().getAttribute(HttpRules.DECISION) instanceof Decision decision) {
             note(decision, context);
         }
         return context;
     }
 
     /** The first denial is kept; until there is one, the first admission. */
-    private static void note(Decision decision, Observation.Context context) {
+    static void note(Decision decision, Observation.Context context) {
         KeyValue before = context.getHighCardinalityKeyValue(OUTCOME);
         if (before == null || (!decision.allowed() && !before.getValue().equals(DENIED))) {
             context.addHighCardinalityKeyValues(KeyValues.of(

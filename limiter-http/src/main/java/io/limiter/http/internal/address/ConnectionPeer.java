@@ -1,4 +1,4 @@
-package io.limiter.servlet.internal;
+package io.limiter.http.internal.address;
 
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
@@ -9,18 +9,22 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the peer of a TCP connection from the request of a container. The servlet API has no way. */
-final class ConnectionPeer {
+/**
+ * Reads the peer of a TCP connection from the request of a server. The servlet API has no way, and WebFlux shows what the server
+ * has read from a header.
+ */
+public final class ConnectionPeer {
     private static final String TOMCAT = "org.apache.catalina.connector.RequestFacade";
+    private static final String FIELD = "request";
 
-    /** How to get from the request of a container to the peer: methods, and a field. */
+    /** How to get from the request of a server to the peer: methods, and a field. */
     private static final ClassValue<List<String>> WAYS = new ClassValue<>() {
         @Override
         protected List<String> computeValue(Class<?> type) {
             for (Class<?> one = type; one != null; one = one.getSuperclass()) {
                 String name = one.getName();
                 if (name.equals(TOMCAT)) {
-                    return List.of("request", "getPeerAddr");
+                    return List.of(FIELD, "getPeerAddr");
                 } else if (name.matches("org\\.eclipse\\.jetty\\.ee[0-9]+\\.servlet\\.ServletApiRequest")) {
                     return List.of(
                             "getRequest",
@@ -28,8 +32,14 @@ final class ConnectionPeer {
                             "getConnection",
                             "getEndPoint",
                             "getRemoteSocketAddress");
+                } else if (name.equals("org.eclipse.jetty.server.internal.HttpChannelState$ChannelRequest")) {
+                    return List.of("getConnectionMetaData", "getConnection", "getEndPoint", "getRemoteSocketAddress");
                 } else if (name.equals("io.undertow.servlet.spec.HttpServletRequestImpl")) {
                     return List.of("getExchange", "getConnection", "getPeerAddress");
+                } else if (name.equals("io.undertow.server.HttpServerExchange")) {
+                    return List.of("getConnection", "getPeerAddress");
+                } else if (name.equals("reactor.netty.http.server.HttpServerOperations")) {
+                    return List.of("connectionRemoteAddress");
                 }
             }
             return List.of();
@@ -46,11 +56,12 @@ final class ConnectionPeer {
     private ConnectionPeer() {}
 
     /** The address of the peer; null if it can't be known. */
-    static @Nullable String of(Object request) {
+    public static @Nullable String of(Object request) {
         return text(followed(request, WAYS.get(request.getClass())));
     }
 
-    static boolean isOfTomcat(Object request) {
+    /** Whether it is Tomcat's, which can remove the header that it has read. */
+    public static boolean isOfTomcat(Object request) {
         return request.getClass().getName().equals(TOMCAT);
     }
 
@@ -76,7 +87,7 @@ final class ConnectionPeer {
     }
 
     private static AccessibleObject member(Class<?> type, String name) throws ReflectiveOperationException {
-        AccessibleObject member = name.startsWith("get") ? type.getMethod(name) : type.getDeclaredField(name);
+        AccessibleObject member = name.equals(FIELD) ? type.getDeclaredField(name) : type.getMethod(name);
         member.setAccessible(true);
         return member;
     }

@@ -1,0 +1,384 @@
+package io.limiter.kit.door;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.ManualTime;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Repeats;
+import io.limiter.kit.Vectors;
+import io.limiter.kit.door.Client.Response;
+import io.limiter.kit.door.Door.App;
+import io.limiter.kit.door.Door.Asked;
+import io.limiter.kit.door.Door.Reply;
+import io.limiter.kit.door.Door.Running;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * What each door must do in the same way, on each of its servers. The module of a door extends it with a static method
+ * {@code doors}.
+ */
+public abstract class DoorTest {
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    @TempDir
+    public Path directory;
+
+    private final ManualTime time = new ManualTime();
+    private RateLimiter limiter =
+            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    private final AtomicInteger served = new AtomicInteger();
+    private Running running;
+
+    @AfterEach
+    void stop() throws Exception {
+        if (running != null) {
+            running.close();
+        }
+        limiter.close();
+    }
+
+    private void start(Door door, String rules, App app) throws Exception {
+        running = door.start(directory, limiter, rules, asked -> {
+            served.incrementAndGet();
+            return app.reply(asked);
+        });
+    }
+
+    private Client send(String target, String... headers) {
+        return Client.send(running.port(), "GET", target, headers);
+    }
+
+    private int status(String target, String... headers) {
+        return send(target, headers).response().status();
+    }
+
+    private static Reply ok(Asked asked) {
+        String status = asked.query().apply("s");
+        return new Reply(status == null ? 200 : Integer.parseInt(status));
+    }
+
+    /** How many permits are left of the only limit of a policy. */
+    private long left(String rules, String policy, PartitionKey key) {
+        Decision looked = limiter.tryAcquire(
+                PermitRequest.of(config(rules).policies().get(policy), key, 1).withLook());
+        return looked.outcomes().get(0).remaining() + (looked.allowed() ? 1 : 0);
+    }
+
+    private void assertLeft(long left, String rules, String policy, PartitionKey key, String after) {
+        Await.until(LONG, left + " left after " + after, () -> left(rules, policy, key) == left);
+    }
+
+    private static LimiterConfig config(String rules) {
+        try {
+            return LimiterConfig.builder().text("test", new StringReader(rules)).build();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** doors.txt: a configuration, and exchanges: what is sent, and the whole answer except what the server adds of its own. */
+    @ParameterizedTest
+    @MethodSource("doors")
+    void recordedRequestsAreAnsweredAsRecorded(Door door) throws Exception {
+        List<String> lines = Vectors.lines(DoorTest.class, "doors.txt");
+        int begin = lines.indexOf("requests");
+        start(door, String.join("\n", lines.subList(0, begin)), DoorTest::ok);
+        for (int i = begin + 1; i < lines.size(); ) {
+            String line = lines.get(i++);
+            if (line.startsWith("wait ")) {
+                time.advance(Duration.parse(line.substring("wait ".length())));
+                continue;
+            }
+            List<String> answer = new ArrayList<>();
+            while (i < lines.size()
+                    && !lines.get(i).startsWith("> ")
+                    && !lines.get(i).startsWith("wait ")) {
+                answer.add(lines.get(i++));
+            }
+            String[] parts = line.substring(2).split(" \\+ ");
+            String[] first = parts[0].split(" ");
+            String[] headers = List.of(parts).subList(1, parts.length).toArray(String[]::new);
+            Response response =
+                    Client.send(running.port(), first[0], first[1], headers).response();
+            // Jetty refuses a path with an empty segment itself.
+            if (response.status() != 400 || !first[1].startsWith("//")) {
+                assertEquals(line + "\n" + String.join("\n", answer), line + "\n" + shown(response));
+            }
+        }
+    }
+
+    private static final List<String> OF_SERVERS = List.of(
+            "connection", "date", "keep-alive", "transfer-encoding", "content-length", "server", "vary", "allow");
+
+    private static String shown(Response response) {
+        StringBuilder all = new StringBuilder().append(response.status());
+        response.fields().entrySet().stream()
+                .filter(field -> !OF_SERVERS.contains(field.getKey()))
+                .sorted(Map.Entry.comparingByKey())
+                .forEach(field -> all.append("\n")
+                        .append(field.getKey() + ": " + field.getValue().replaceFirst(";\\s*charset", ";charset")));
+        return response.status() < 400 || response.body().isEmpty()
+                ? all.toString()
+                : all + "\n" + response.body().strip().replaceAll("\\n", " ");
+    }
+
+    /** All of them in a long run, in the usual build each third. */
+    private static List<String> spellings() {
+        List<String> all = Spellings.all(Repeats.of(300, 3_000));
+        int stride = Repeats.of(3, 1);
+        return IntStream.range(0, all.size())
+                .filter(i -> i % stride == 0)
+                .mapToObj(all::get)
+                .toList();
+    }
+
+    /** Whatever is counted is denied here, so what reaches a handler of the application by another path than an exempt one is a way around. */
+    @ParameterizedTest
+    @MethodSource("doors")
+    void noSpellingReachesTheApplicationUncounted(Door door) throws Exception {
+        List<String> ways = new ArrayList<>();
+        start(door, """
+                limiter.rules.all.path = /*
+                limiter.rules.all.limits = 0/1h fixed
+                limiter.rules.all.except = /health, /static/*, /img/{size}/logo.png
+                """, asked -> {
+            if (asked.routesTo().test("/admin")) {
+                ways.add("to a page that is counted");
+            }
+            return new Reply(200);
+        });
+        for (String target : spellings()) {
+            int before = ways.size();
+            new Client(running.port(), List.of("GET " + target + " HTTP/1.1", "Host: h")).response();
+            if (ways.size() > before) {
+                ways.add(target);
+            }
+        }
+        assertEquals(List.of(), ways);
+        assertTrue(served.get() >= 5, "the exempt paths themselves: " + served);
+    }
+
+    /** The other way round: one rule, for a page that has many spellings. */
+    @ParameterizedTest
+    @MethodSource("doors")
+    void noSpellingOfAPageGetsAroundItsRule(Door door) throws Exception {
+        List<String> ways = new ArrayList<>();
+        start(door, "limiter.rules.admin.path = /admin, /admin/*\nlimiter.rules.admin.limits = 0/1h fixed\n", asked -> {
+            if (asked.routesTo().test("/admin") || asked.routesTo().test("/admin/")) {
+                ways.add("around");
+            }
+            return new Reply(404);
+        });
+        for (String target : spellings()) {
+            int before = ways.size();
+            new Client(running.port(), List.of("GET " + target + " HTTP/1.1", "Host: h")).response();
+            if (ways.size() > before) {
+                ways.add(target);
+            }
+        }
+        assertEquals(List.of(), ways);
+    }
+
+    @ParameterizedTest
+    @MethodSource("doors")
+    void outcomesDecideWhatIsKept(Door door) throws Exception {
+        String rules = """
+                limiter.rules.login.path = /*
+                limiter.rules.login.limits = 9/1h
+                limiter.rules.login.count-on = 401, 5xx, header:Location=*error*, attribute:failed=true
+                """;
+        CompletableFuture<Void> work = CompletableFuture.completedFuture(null);
+        start(door, rules, asked -> switch (asked.query().apply("way")) {
+            case "failing" -> throw new IllegalStateException("meant");
+            case "location" -> new Reply(302).field("Location", asked.query().apply("to"));
+            case "attribute" -> new Reply(200).attribute("failed", asked.query().apply("to"));
+            case "later" -> ok(asked).after(work.thenRunAsync(() -> {}));
+            default -> ok(asked);
+        });
+        String[][] sent = {
+            {"0", "/?way=at-once&s=200"},
+            {"1", "/?way=at-once&s=401"},
+            {"1", "/?way=later&s=200"},
+            {"2", "/?way=later&s=401"},
+            {"2", "/?way=location&to=/"},
+            {"3", "/?way=location&to=/login-error"},
+            {"3", "/?way=attribute&to=false"},
+            {"4", "/?way=attribute&to=true"},
+            {"5", "/?way=failing"},
+            {"6", "/?way=at-once&s=503"}
+        };
+        for (String[] one : sent) {
+            status(one[1]);
+            assertLeft(9 - Long.parseLong(one[0]), rules, "login", PartitionKey.of("127.0.0.1"), one[1]);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("doors")
+    void costsAreSettledByTheResponse(Door door) throws Exception {
+        String rules = """
+                limiter.policies.tokens.limits = 100/1h
+                limiter.policies.tokens.holds = 1000
+                limiter.rules.by-header.path = /header
+                limiter.rules.by-header.key = global
+                limiter.rules.by-header.policy = tokens
+                limiter.rules.by-header.cost = 10
+                limiter.rules.by-header.settle = response-header:X-Tokens
+                limiter.rules.by-attribute.path = /attribute
+                limiter.rules.by-attribute.key = global
+                limiter.rules.by-attribute.policy = tokens
+                limiter.rules.by-attribute.cost = 10
+                limiter.rules.by-attribute.settle = attribute:tokens
+                """;
+        start(door, rules, asked -> {
+            String tokens = asked.query().apply("t");
+            return tokens == null
+                    ? new Reply(200)
+                    : new Reply(200).field("X-Tokens", tokens).attribute("tokens", Long.parseLong(tokens));
+        });
+        long left = 100;
+        for (String target : List.of("/header?t=30", "/attribute?t=3", "/header", "/attribute?t=0")) {
+            left -= target.endsWith("r") ? 10 : Long.parseLong(target.split("=")[1]);
+            assertEquals(200, status(target));
+            assertLeft(left, rules, "tokens", PartitionKey.global(), target);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("doors")
+    void callsInFlightEndHoweverTheResponseEnds(Door door) throws Exception {
+        Semaphore arrived = new Semaphore(0);
+        List<CompletableFuture<Void>> work = new CopyOnWriteArrayList<>();
+        start(door, """
+                limiter.rules.api.path = /*
+                limiter.rules.api.key = global
+                limiter.rules.api.limits = 2 concurrent
+                """, asked -> switch (String.valueOf(asked.query().apply("way"))) {
+            case "failing" -> throw new IllegalStateException("meant");
+            case "waiting" -> {
+                CompletableFuture<Void> end = new CompletableFuture<>();
+                work.add(end);
+                arrived.release();
+                yield new Reply(200).after(end);
+            }
+            default -> ok(asked);
+        });
+        for (String way : List.of("/?s=200", "/?s=404", "/?way=failing")) {
+            IntStream.range(0, 5).forEach(i -> assertTrue(status(way) != 429, way));
+        }
+        List<Client> clients = List.of(send("/?way=waiting"), send("/?way=waiting"));
+        arrived.acquire(2);
+        assertEquals(429, status("/?s=200"), "both are held");
+        work.get(0).complete(null);
+        Await.until(LONG, "one has ended", () -> status("/?s=200") == 200);
+        work.get(1).completeExceptionally(new IllegalStateException("meant"));
+        clients.forEach(Client::response);
+        assertEquals(200, status("/?s=200"));
+        List<Client> more = List.of(send("/?way=waiting"), send("/?way=waiting"));
+        arrived.acquire(2);
+        assertEquals(429, status("/?s=200"), "exactly two again");
+        work.forEach(end -> end.complete(null));
+        more.forEach(one -> assertEquals(200, one.response().status()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("doors")
+    void usersRolesAndAddressesAreThoseOfTheCaller(Door door) throws Exception {
+        start(door, """
+                limiter.client-ip.trusted-proxies = 10.0.0.0/8
+                limiter.deny.addresses = 203.0.113.0/24
+                limiter.exempt.addresses = 198.51.100.1
+                limiter.rules.api.path = /*
+                limiter.rules.api.key = ip + user
+                limiter.rules.api.limits = 1/1h fixed
+                limiter.rules.api.exempt.roles = ADMIN
+                """, DoorTest::ok);
+        for (String caller : List.of(
+                "Test-Address: 192.0.2.1",
+                "Test-Address: 192.0.2.2",
+                "Test-Address: 2001:db8::1",
+                "Test-Address: 10.0.0.1|X-Forwarded-For: 192.0.2.3",
+                "Test-Address: 10.0.0.1|X-Forwarded-For: 192.0.2.9|X-Forwarded-For: 192.0.2.4, 10.0.0.2",
+                "Test-Address: 192.0.2.1|Test-User: ann",
+                "Test-Address: 192.0.2.1|Test-User: bob")) {
+            String[] headers = caller.split("\\|");
+            assertEquals(200, status("/", headers), caller);
+            assertEquals(429, status("/", headers), caller);
+        }
+        assertEquals(429, status("/", "Test-Address: 192.0.2.1", "X-Forwarded-For: 192.0.2.77"), "not trusted");
+        assertEquals(429, status("/", "Test-Address: 2001:db8::2"), "the same network");
+        assertEquals(429, status("/", "Test-Address: 10.0.0.9", "X-Forwarded-For: 192.0.2.3"), "another proxy");
+        for (int i = 0; i < 3; i++) {
+            assertEquals(403, status("/", "Test-Address: 203.0.113.7"));
+            assertEquals(200, status("/", "Test-Address: 198.51.100.1"));
+            assertEquals(200, status("/", "Test-Address: 192.0.2.1", "Test-User: eve", "Test-Role: ADMIN"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("doors")
+    void aRequestWaitsForItsPermitUnlessItsClientLeaves(Door door) throws Exception {
+        limiter.close();
+        limiter = RateLimiters.on(InProcessBackend.create());
+        start(door, """
+                limiter.rules.search.path = /*
+                limiter.rules.search.key = header:K
+                limiter.rules.search.limits = 2/1s token-bucket burst 1
+                limiter.rules.search.wait = 20s
+                """, DoorTest::ok);
+        assertEquals(200, status("/", "K: a"));
+        Client leaves = send("/", "K: a");
+        Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+        Client stays = send("/", "K: a");
+        Await.until(LONG, "both wait", () -> limiter.monitor().waiting() + served.get() >= 3);
+        leaves.close();
+        assertEquals(200, stays.response().status());
+        Await.until(LONG, "nobody waits", () -> limiter.monitor().waiting() == 0);
+    }
+
+    @ParameterizedTest
+    @MethodSource("doors")
+    void whoWaitsIsDeniedWhenTheServerStops(Door door) throws Exception {
+        limiter.close();
+        limiter = RateLimiters.on(InProcessBackend.create());
+        start(door, """
+                limiter.rules.search.path = /*
+                limiter.rules.search.key = header:K
+                limiter.rules.search.limits = 2/1m token-bucket burst 1
+                limiter.rules.search.wait = 60s
+                """, DoorTest::ok);
+        assertEquals(200, status("/", "K: a"));
+        Client waits = send("/", "K: a");
+        Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+        running.stopHolding();
+        Response answer = waits.response();
+        assertEquals(503, answer.status());
+        assertEquals("{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503}", answer.body());
+        assertEquals(429, status("/", "K: a"), "nobody is held any more");
+        assertEquals(1, served.get());
+    }
+}

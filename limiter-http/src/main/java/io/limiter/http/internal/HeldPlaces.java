@@ -1,0 +1,116 @@
+package io.limiter.http.internal;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests that a door holds, and the places for them. One client has at most a tenth of the places that the others leave.
+ * Thread-safe.
+ */
+public class HeldPlaces {
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+
+    private final Shares places;
+    private final Set<Refusable> all = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+    private volatile @Nullable Thread atExit;
+
+    /** Places for this number of requests. */
+    public HeldPlaces(int most) {
+        this.places = new Shares(most, 10);
+    }
+
+    /** A request that is held. */
+    @FunctionalInterface
+    public interface Refusable {
+        /** Denies it now, unless it was answered. */
+        void refuse();
+    }
+
+    /** Takes a place for a request of a client. */
+    public final boolean tryEnter(String client) {
+        if (!places.tryTake(client)) {
+            return false;
+        }
+        boolean isOpen = !closed;
+        if (!isOpen) {
+            leave(client);
+        }
+        return isOpen;
+    }
+
+    /** Returns a place. */
+    public final void leave(String client) {
+        places.free(client);
+        if (closed) {
+            synchronized (this) {
+                notifyAll();
+            }
+        }
+    }
+
+    /** Holds a request that has a place; refuses it if the door does not hold any more. */
+    public final void hold(Refusable request) {
+        all.add(request);
+        if (closed) {
+            request.refuse();
+        }
+    }
+
+    /** Holds a request no longer, and returns its place, once. */
+    public final void release(Refusable request, String client) {
+        if (all.remove(request)) {
+            leave(client);
+        }
+    }
+
+    /** Denies all that are held as soon as the JVM begins to exit: the server stops at the same time. */
+    public final void denyAtExit() {
+        forgetExit();
+        Thread fresh = new Thread(() -> close(Duration.ZERO), "limiter-exit");
+        Runtime.getRuntime().addShutdownHook(fresh);
+        atExit = fresh;
+    }
+
+    private void forgetExit() {
+        Thread known = atExit;
+        atExit = null;
+        try {
+            if (known != null) {
+                Runtime.getRuntime().removeShutdownHook(known);
+            }
+        } catch (IllegalStateException exiting) {
+            // It is running.
+        }
+    }
+
+    /** Denies all that are held, holds no more, and waits until the answers are written, for up to 5 seconds. */
+    public final void close() {
+        close(LONGEST_STOP);
+    }
+
+    private void close(Duration longest) {
+        closed = true;
+        forgetExit();
+        all.forEach(Refusable::refuse);
+        // A request that has its place and is about to be held refuses itself.
+        long end = System.nanoTime() + longest.toNanos();
+        synchronized (this) {
+            try {
+                for (long left = longest.toMillis(); places.areTaken() && left > 0; ) {
+                    wait(left);
+                    left = (end - System.nanoTime()) / 1_000_000;
+                }
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Holds requests again. */
+    public final void open() {
+        closed = false;
+    }
+}

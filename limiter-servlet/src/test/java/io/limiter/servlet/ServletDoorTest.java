@@ -1,0 +1,81 @@
+package io.limiter.servlet;
+
+import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
+import io.limiter.kit.door.Door;
+import io.limiter.kit.door.DoorTest;
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** What must be the same at each door, in servlet containers. */
+class ServletDoorTest extends DoorTest {
+    static Stream<Door> doors() {
+        return Stream.of(new InContainer(ServletSite.TOMCAT), new InContainer(ServletSite.JETTY));
+    }
+
+    private record InContainer(ServletSite site) implements Door {
+        @Override
+        public Running start(Path directory, RateLimiter limiter, String rules, App app) throws Exception {
+            RateLimitFilter filter = new RateLimitFilter(Limiter.of(WebServer.config(rules), limiter));
+            ServletSite.Running running = site.start(
+                    directory,
+                    List.of(RuleSite.disguising(), filter),
+                    Map.of("/*", (request, response) -> answer(app, request, response)));
+            return new Running() {
+                @Override
+                public int port() {
+                    return running.port();
+                }
+
+                @Override
+                public void stopHolding() {
+                    filter.stopHolding();
+                }
+
+                @Override
+                public void close() throws Exception {
+                    running.close();
+                }
+            };
+        }
+
+        private static void answer(Door.App app, HttpServletRequest request, HttpServletResponse response)
+                throws IOException, ServletException {
+            String info = request.getPathInfo();
+            String routed = request.getServletPath() + (info == null ? "" : info);
+            Door.Reply reply;
+            try {
+                reply = app.reply(
+                        new Door.Asked(request.getMethod(), routed::equals, request::getHeader, request::getParameter));
+            } catch (Exception failed) {
+                throw new ServletException(failed);
+            }
+            if (reply.end == null) {
+                write(reply, request, response);
+                return;
+            }
+            AsyncContext async = request.startAsync();
+            reply.end.whenComplete((done, failure) -> {
+                if (failure == null) {
+                    write(reply, request, response);
+                } else {
+                    response.setStatus(500);
+                }
+                async.complete();
+            });
+        }
+
+        private static void write(Door.Reply reply, HttpServletRequest request, HttpServletResponse response) {
+            response.setStatus(reply.status);
+            reply.fields.forEach(response::setHeader);
+            reply.attributes.forEach(request::setAttribute);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.limiter.spring.boot.internal;
+
+import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Explains requests, and which rules are of no use, by the filters of the application and the names of their beans.
+ *
+ * @param filters all of them
+ * @param security the order of Spring Security's filter; the least number if there is none
+ */
+public record RequestExplainer(Supplier<List<Registered>> filters, Supplier<Integer> security) {
+    /** A filter of the limiter. */
+    public record Registered(
+            String name,
+            int order,
+            Function<RequestSample, Explanation> explain,
+            Supplier<Map<String, String>> unusedRules) {}
+
+    /**
+     * What each filter would do with the request, in filter order. The first one that does not admit it answers it.
+     *
+     * @throws IllegalArgumentException if it can't be a request of this application
+     */
+    public Map<String, Explanation> explain(RequestSample sample) {
+        int ofSecurity = security.get();
+        RequestSample anonymous = sample.withUser(null, Set.of(), Map.of());
+        Map<String, Explanation> all = new LinkedHashMap<>();
+        filters.get().stream()
+                .sorted(Comparator.comparingInt(Registered::order))
+                // Before Spring Security the user is unknown.
+                .forEach(one -> all.put(one.name, one.explain.apply(one.order < ofSecurity ? anonymous : sample)));
+        return all;
+    }
+
+    /** By the name of each rule that has counted nothing, why. */
+    public Map<String, String> unusedRules() {
+        Map<String, String> unused = new HashMap<>();
+        filters.get().forEach(one -> unused.putAll(one.unusedRules.get()));
+        return unused;
+    }
+}

@@ -1,0 +1,137 @@
+package io.limiter.webflux;
+
+import io.limiter.application.Limiter;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.config.HttpSettings.MethodOverride;
+import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.boot.internal.FilterPlaces;
+import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
+import io.limiter.spring.boot.internal.RequestExplainer;
+import io.limiter.spring.boot.internal.RequestExplainer.Registered;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.http.server.reactive.HttpHandlerDecoratorFactory;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.filter.reactive.HiddenHttpMethodFilter;
+import org.springframework.web.server.adapter.ForwardedHeaderTransformer;
+
+/**
+ * For WebFlux applications, in addition to {@link LimiterAutoConfiguration}: the configured rules, in a filter before Spring
+ * Security, and those that are decided after authentication in a second one after it.
+ */
+@AutoConfiguration(after = LimiterAutoConfiguration.class)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+@ConditionalOnProperty(name = "limiter.enabled", matchIfMissing = true)
+public class LimiterWebFluxAutoConfiguration {
+    private static final Logger LOG = DiagnosticLog.of(LimiterWebFluxAutoConfiguration.class);
+
+    /** Spring Security's, in its own module. */
+    private static final String SECURITY = "org.springframework.security.web.server.WebFilterChainProxy";
+
+    /** With it the server is Netty in most applications. In others each request shows that Tomcat has taken a header away. */
+    private static final String NETTY = "reactor.netty.http.server.HttpServer";
+
+    /** Where Spring Security is; WebFlux has no property for it. */
+    private static final int OF_SECURITY = -100;
+
+    /** Called by Spring Boot. */
+    public LimiterWebFluxAutoConfiguration() {}
+
+    /** Shows the filters the peer, which WebFlux hides behind the address of a forwarded header. */
+    @Bean("io.limiter.webflux.receivedRequests")
+    static HttpHandlerDecoratorFactory receivedRequests() {
+        return RateLimitWebFilter::showingReceived;
+    }
+
+    /** Denies the requests that filters hold before the web server begins to stop. */
+    @Bean("io.limiter.webflux.heldRequests")
+    SmartLifecycle heldRequests(ObjectProvider<RateLimitWebFilter> filters) {
+        return new HeldRequestsLifecycle<>(
+                () -> filters.stream().toList(), RateLimitWebFilter::startHolding, RateLimitWebFilter::stopHolding);
+    }
+
+    /** Explains requests to the endpoint. */
+    @Bean("io.limiter.webflux.requestExplainer")
+    RequestExplainer requestExplainer(ListableBeanFactory beans) {
+        return new RequestExplainer(
+                () -> {
+                    List<Registered> all = new ArrayList<>();
+                    beans.getBeansOfType(RateLimitWebFilter.class)
+                            .forEach((name, filter) -> all.add(
+                                    new Registered(name, filter.getOrder(), filter::explain, filter::unusedRules)));
+                    return all;
+                },
+                () -> hasSecurity(beans) ? OF_SECURITY : Integer.MIN_VALUE);
+    }
+
+    private static boolean hasSecurity(ListableBeanFactory beans) {
+        ClassLoader loader = LimiterWebFluxAutoConfiguration.class.getClassLoader();
+        return ClassUtils.isPresent(SECURITY, loader)
+                && beans.getBeanNamesForType(ClassUtils.resolveClassName(SECURITY, loader), true, false).length > 0;
+    }
+
+    /** The rules, in two filters, unless the application has one. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = FilterPlaces.ENABLED, matchIfMissing = true)
+    @ConditionalOnMissingBean(RateLimitWebFilter.class)
+    static class Filters {
+        @Bean("io.limiter.webflux.rateLimitFilter")
+        RateLimitWebFilter rateLimitFilter(
+                Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
+            String transformer = beans.getBeanNamesForType(ForwardedHeaderTransformer.class, true, false).length > 0
+                    ? ForwardedHeaderTransformer.class.getSimpleName()
+                    : null;
+            int order = FilterPlaces.first(limiter, environment, OF_SECURITY);
+            boolean isTomcat = ClassUtils.isPresent(FilterPlaces.VALVE, null) && !ClassUtils.isPresent(NETTY, null);
+            FilterPlaces.checkAddresses(limiter, environment, isTomcat, transformer);
+            if (beans.getBeanNamesForType(HiddenHttpMethodFilter.class, true, false).length > 0) {
+                limiter.derive(config -> config.settings().http().methodOverride() == MethodOverride.FORMS
+                                        || config.settings()
+                                                .rulesThat(rule ->
+                                                        !rule.scope().methods().isEmpty())
+                                                .isEmpty()
+                                ? List.<String>of()
+                                : List.of(
+                                        "RL-324 HiddenHttpMethodFilter takes methods from the bodies of forms, which the"
+                                                + " limiter does not read, and there are rules with methods; add"
+                                                + " limiter.http.method-override = forms"))
+                        .reporting(LOG::warn, found -> found);
+            }
+            return filter(limiter, beans, environment, order, RateLimitWebFilter.Builder::rulesBeforeAuthentication);
+        }
+
+        @Bean("io.limiter.webflux.rateLimitUserFilter")
+        RateLimitWebFilter rateLimitUserFilter(
+                Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
+            int order = FilterPlaces.afterAuthentication(limiter, environment, OF_SECURITY, hasSecurity(beans));
+            return filter(limiter, beans, environment, order, RateLimitWebFilter.Builder::rulesAfterAuthentication);
+        }
+
+        private static RateLimitWebFilter filter(
+                Limiter limiter,
+                ListableBeanFactory beans,
+                ConfigurableEnvironment environment,
+                int order,
+                UnaryOperator<RateLimitWebFilter.Builder> which) {
+            return which.apply(RateLimitWebFilter.builder(limiter))
+                    .order(order)
+                    .basePath(environment.getProperty("spring.webflux.base-path", ""))
+                    .rejectionHandler(
+                            beans.getBeanProvider(WebRejectionHandler.class).getIfAvailable())
+                    .instances(type -> beans.getBeanProvider(type).getIfAvailable())
+                    .build();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.limiter.webflux;
+
+import io.limiter.RateLimiter;
+import io.limiter.http.Request;
+import io.limiter.http.internal.RequestLedger;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.web.ErrorResponse;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilterChain;
+import reactor.core.publisher.Mono;
+
+/**
+ * The ledger of an exchange, which knows when the application has ended. Locked by itself while it is used: a server cancels an
+ * exchange on another thread.
+ */
+final class WebLedger extends RequestLedger {
+    /** How many filters wait for the end of the rest of the chain. */
+    private int depth;
+
+    private WebLedger(RateLimiter owner, @Nullable RequestLedger earlier) {
+        super(owner, earlier);
+    }
+
+    static WebLedger of(Request request, RateLimiter owner) {
+        return of(request, owner, WebLedger.class, WebLedger::new);
+    }
+
+    void begin() {
+        forgetOpen();
+    }
+
+    void allow() {
+        keepOpen();
+    }
+
+    /** Runs the rest of the chain. Only the end of the outermost filter is that of the application. */
+    Mono<Void> run(WebFilterChain chain, ServerWebExchange exchange) {
+        synchronized (this) {
+            expectEnd();
+            depth++;
+        }
+        // A chain that is cancelled may complete at the same moment.
+        AtomicBoolean isOver = new AtomicBoolean();
+        return Mono.defer(() -> chain.filter(exchange))
+                .doOnSuccess(done -> end(isOver, exchange, null, false))
+                .doOnError(failure -> end(isOver, exchange, failure, false))
+                .doOnCancel(() -> end(isOver, exchange, null, true));
+    }
+
+    private synchronized void end(
+            AtomicBoolean isOver, ServerWebExchange exchange, @Nullable Throwable failure, boolean isCancelled) {
+        if (!isOver.compareAndSet(false, true) || --depth > 0) {
+            return;
+        }
+        HttpStatusCode status = exchange.getResponse().getStatusCode();
+        HttpHeaders ofResponse = exchange.getResponse().getHeaders();
+        Function<String, Collection<String>> headers = name -> WebRequest.lines(ofResponse, name);
+        if (failure instanceof ErrorResponse answer) {
+            // It is an answer of the application; a handler outside of all filters writes it.
+            status = answer.getStatusCode();
+            headers = name -> Stream.of(answer.getHeaders(), ofResponse)
+                    .map(all -> WebRequest.lines(all, name))
+                    .filter(lines -> !lines.isEmpty())
+                    .findFirst()
+                    .orElse(List.of());
+        } else if (failure != null) {
+            ResponseStatus answer =
+                    AnnotatedElementUtils.findMergedAnnotation(failure.getClass(), ResponseStatus.class);
+            status = answer == null ? null : answer.code();
+        }
+        if (isCancelled || (failure != null && status == null)) {
+            keep();
+        }
+        settle(status == null ? 200 : status.value(), headers, exchange::getAttribute);
+    }
+}

@@ -1,0 +1,66 @@
+package io.limiter.webflux;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
+import com.tngtech.archunit.lang.ArchRule;
+import io.limiter.kit.DoorWalls;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+@AnalyzeClasses(packages = "io.limiter.webflux", importOptions = DoNotIncludeTests.class)
+class WallsTest {
+    /** What users name. */
+    private static final Set<Class<?>> FOR_USERS = Set.of(
+            RateLimitWebFilter.class,
+            WebRejection.class,
+            WebRejectionHandler.class,
+            LimiterWebFluxAutoConfiguration.class);
+
+    @ArchTest
+    static final ArchTests OF_ALL_DOORS = ArchTests.in(DoorWalls.class);
+
+    @ArchTest
+    static final ArchRule NO_SERVLET = noClasses()
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web..")
+            .because("an application with WebFlux has no servlet API");
+
+    @ArchTest
+    static final ArchRule BOOT_IS_OUTERMOST = noClasses()
+            .that()
+            .haveSimpleNameNotStartingWith("LimiterWebFluxAutoConfiguration")
+            .and()
+            .haveSimpleNameNotStartingWith("Filters")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.limiter.spring..", "org.springframework.boot..", "org.springframework.beans..")
+            .because("an application without Spring Boot has all of the rest");
+
+    @ArchTest
+    static final ArchRule NOTHING_BLOCKS = noClasses()
+            .should()
+            .callMethod(CompletableFuture.class, "join")
+            .orShould()
+            .callMethod(CompletableFuture.class, "get")
+            .orShould()
+            .callMethod(reactor.core.publisher.Mono.class, "block")
+            .because("a thread of an event loop has many requests");
+
+    @ArchTest
+    static final ArchRule PUBLIC_TYPES = classes()
+            .that()
+            .doNotHaveSimpleName("package-info")
+            .and()
+            .areNotMemberClasses()
+            .and(describe("are not named here", type -> FOR_USERS.stream().noneMatch(type::isEquivalentTo)))
+            .should()
+            .notBePublic()
+            .because("what is public is kept for ever");
+}

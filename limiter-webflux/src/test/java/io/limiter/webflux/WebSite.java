@@ -1,0 +1,164 @@
+package io.limiter.webflux;
+
+import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.door.Door;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.catalina.Context;
+import org.apache.catalina.startup.Tomcat;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.server.reactive.HttpHandler;
+import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.TomcatHttpHandlerAdapter;
+import org.springframework.security.authentication.TestingAuthenticationToken;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
+import org.springframework.web.server.WebHandler;
+import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
+import org.springframework.web.util.pattern.PathPatternParser;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+
+/** A site of WebFlux on a real server, without a Spring context. */
+enum WebSite implements Door {
+    NETTY {
+        @Override
+        Server serve(Path directory, HttpHandler handler) {
+            DisposableServer server = HttpServer.create()
+                    .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                    .handle(new ReactorHttpHandlerAdapter(handler))
+                    .bindNow();
+            return new Server(server.port(), server::disposeNow);
+        }
+    },
+    TOMCAT {
+        @Override
+        Server serve(Path directory, HttpHandler handler) throws Exception {
+            Tomcat tomcat = new Tomcat();
+            tomcat.setBaseDir(directory.toString());
+            tomcat.setPort(0);
+            Context context = tomcat.addContext("", directory.toString());
+            context.setParentClassLoader(WebSite.class.getClassLoader());
+            Tomcat.addServlet(context, "webflux", new TomcatHttpHandlerAdapter(handler))
+                    .setAsyncSupported(true);
+            context.addServletMappingDecoded("/", "webflux");
+            tomcat.start();
+            return new Server(tomcat.getConnector().getLocalPort(), () -> {
+                tomcat.stop();
+                tomcat.destroy();
+            });
+        }
+    };
+
+    /** A running one. */
+    record Server(int port, AutoCloseable stop) implements AutoCloseable {
+        @Override
+        public void close() throws Exception {
+            stop.close();
+        }
+    }
+
+    /** Serves what a handler answers, on a free port. */
+    abstract Server serve(Path directory, HttpHandler handler) throws Exception;
+
+    /** A handler with these filters, in this order. */
+    static HttpHandler handler(WebHandler application, WebFilter... filters) {
+        List<WebFilter> all = new ArrayList<>(List.of(filters));
+        return WebHttpHandlerBuilder.webHandler(application)
+                .filters(own -> own.addAll(all))
+                .httpHandlerDecorator(RateLimitWebFilter::showingReceived)
+                .build();
+    }
+
+    static LimiterConfig config(String text) {
+        try {
+            return LimiterConfig.builder().text("test", new StringReader(text)).build();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static RateLimitWebFilter filter(RateLimiter limiter, String rules) {
+        return RateLimitWebFilter.builder(Limiter.of(config(rules), limiter)).build();
+    }
+
+    @Override
+    public Running start(Path directory, RateLimiter limiter, String rules, App app) throws Exception {
+        RateLimitWebFilter filter = filter(limiter, rules);
+        Server server = serve(directory, handler(exchange -> answer(app, exchange), WebSite::disguise, filter));
+        return new Running() {
+            @Override
+            public int port() {
+                return server.port();
+            }
+
+            @Override
+            public void stopHolding() {
+                filter.stopHolding();
+            }
+
+            @Override
+            public void close() throws Exception {
+                server.close();
+                filter.close();
+            }
+        };
+    }
+
+    /** A request may say whose it is. */
+    private static Mono<Void> disguise(ServerWebExchange exchange, WebFilterChain chain) {
+        String address = header(exchange, "Test-Address");
+        String user = header(exchange, "Test-User");
+        ServerWebExchange.Builder changed = exchange.mutate();
+        if (address != null) {
+            exchange.getAttributes().put("io.limiter.peer", address);
+            ServerHttpRequest request = exchange.getRequest()
+                    .mutate()
+                    .remoteAddress(InetSocketAddress.createUnresolved(address, 1))
+                    .build();
+            changed.request(request);
+        }
+        if (user != null) {
+            changed.principal(
+                    Mono.just(new TestingAuthenticationToken(user, "", "ROLE_" + header(exchange, "Test-Role"))));
+        }
+        return chain.filter(changed.build());
+    }
+
+    private static @org.jspecify.annotations.Nullable String header(ServerWebExchange exchange, String name) {
+        return exchange.getRequest().getHeaders().getFirst(name);
+    }
+
+    private static Mono<Void> answer(Door.App app, ServerWebExchange exchange) {
+        ServerHttpRequest request = exchange.getRequest();
+        Door.Reply reply;
+        try {
+            reply = app.reply(new Door.Asked(
+                    request.getMethod().name(),
+                    path -> PathPatternParser.defaultInstance
+                            .parse(path)
+                            .matches(request.getPath().pathWithinApplication()),
+                    name -> header(exchange, name),
+                    name -> request.getQueryParams().getFirst(name)));
+        } catch (Exception failed) {
+            return Mono.error(failed);
+        }
+        Mono<Void> written = Mono.fromRunnable(() -> {
+            exchange.getResponse().setStatusCode(HttpStatusCode.valueOf(reply.status));
+            reply.fields.forEach(exchange.getResponse().getHeaders()::set);
+            exchange.getAttributes().putAll(reply.attributes);
+        });
+        return reply.end == null ? written : Mono.fromFuture(reply.end, true).then(written);
+    }
+}
