@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
+import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -31,6 +32,8 @@ public class RequestLedger {
      * another class loader.
      */
     private static final String ATTRIBUTE = RequestLedger.class.getName() + "." + UUID.randomUUID();
+
+    private static final int SERVER_ERROR = 500;
 
     private final RateLimiter owner;
     private final @Nullable RequestLedger earlier;
@@ -318,9 +321,9 @@ public class RequestLedger {
                     // What a later dispatch took of the same quota is a part of the same cost.
                     boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
                     settled.add(charge);
-                    return isPaid
-                            ? 0
-                            : isHeld ? RuleCharge.actual(charge, terms, headers, attributes) : charge.permits();
+                    long cost = isHeld ? RuleCharge.actual(charge, terms, headers, attributes) : charge.permits();
+                    boolean isTold = cost >= 0 || status > 0 && status < SERVER_ERROR;
+                    return isPaid ? 0 : isTold ? cost : HoldTerms.UNTOLD;
                 });
             }
         }

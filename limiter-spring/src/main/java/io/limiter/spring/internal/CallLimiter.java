@@ -6,6 +6,7 @@ import io.limiter.Hold;
 import io.limiter.PermitRequest;
 import io.limiter.application.Derived;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.HoldTerms;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.internal.MethodLimit.Charged;
 import io.limiter.spring.internal.MethodLimit.InForce;
@@ -296,6 +297,9 @@ record CallLimiter(
 
         /** The most that one of its annotations says; -1 if one can't tell. */
         private long actual(Charge charge, End how) {
+            if (!how.isComplete()) {
+                return HoldTerms.UNTOLD;
+            }
             return charged.stream()
                     .filter(one -> one.isTo(charge))
                     .mapToLong(one -> one.limit().cost().reservedFor().isZero()

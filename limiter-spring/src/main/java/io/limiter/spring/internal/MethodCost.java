@@ -88,9 +88,6 @@ final class MethodCost {
 
     /** What a call has cost; -1 if nobody knows. */
     long actual(@Nullable Object[] arguments, End how) {
-        if (!how.isComplete()) {
-            return -1;
-        }
         @Nullable Object[] all = Arrays.copyOf(arguments, arguments.length + 1);
         all[arguments.length] = how.result();
         try {

@@ -92,6 +92,14 @@ final class MethodLimit {
         if (shadow == null && !maxWait.isZero()) {
             its.values().forEach(this::checkNoBlock);
         }
+        boolean hasEnd = !cost.reservedFor().isZero() || its.values().stream().anyMatch(Policy::isInFlight);
+        if (hasEnd && scope.endsLater()) {
+            LOG.warn(
+                    "RL-183 {} returns {}, and its calls in flight end, and its estimates are settled, when it returns, not when"
+                            + " that is complete; return CompletionStage or CompletableFuture, or limit the path with a rule",
+                    scope,
+                    scope.method().getReturnType().getSimpleName());
+        }
         return new InForce(its);
     }
 

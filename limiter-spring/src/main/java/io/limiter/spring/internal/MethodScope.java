@@ -27,6 +27,16 @@ final class MethodScope {
             "org.springframework.scheduling.annotation.Scheduled",
             "org.springframework.messaging.handler.annotation.MessageMapping");
 
+    /** What completes after the method has returned, and nobody waits for here; by name, because some are optional. */
+    private static final Set<String> COMPLETED_LATER = Set.of(
+            "Future",
+            "Callable",
+            "DeferredResult",
+            "WebAsyncTask",
+            "ResponseBodyEmitter",
+            "SseEmitter",
+            "StreamingResponseBody");
+
     private static final String RESULT = "result";
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
@@ -111,6 +121,11 @@ final class MethodScope {
     }
 
     /** A mistake in an annotation of this method. */
+    /** Whether its result is complete only after the end of its call. */
+    boolean endsLater() {
+        return COMPLETED_LATER.contains(method.getReturnType().getSimpleName());
+    }
+
     IllegalStateException error(String code, String text) {
         return errorAt(this, code, text);
     }

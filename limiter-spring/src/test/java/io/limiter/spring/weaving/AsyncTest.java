@@ -31,6 +31,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.redisson.config.Config;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -248,10 +249,20 @@ class AsyncTest {
         }
     }
 
-    /** Redis through the wire, with time enough to be silent for a while, and found before the test begins. */
+    /**
+     * Redis through the wire, found before the test begins. It can be silent for as long as 64 threads need on a busy machine: the
+     * client's own pings would end the connection, and the calls on it, after 2 to 3 s.
+     */
     private static Limited<Service> onRedis(Wire wire) {
+        Config withoutPings = new Config();
+        withoutPings
+                .useSingleServer()
+                .setAddress("redis://127.0.0.1:" + wire.port())
+                .setPingConnectionInterval(0)
+                .setConnectionMinimumIdleSize(1)
+                .setConnectionPoolSize(2);
         RedisBackend backend = RedisBackend.builder()
-                .address("redis://127.0.0.1:" + wire.port())
+                .config(withoutPings)
                 .prefix("async-" + System.nanoTime())
                 .deadline(Duration.ofSeconds(30))
                 .build();

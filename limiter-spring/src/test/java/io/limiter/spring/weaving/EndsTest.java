@@ -1,9 +1,11 @@
 package io.limiter.spring.weaving;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
@@ -13,11 +15,16 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +36,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,14 +46,17 @@ import reactor.core.publisher.Mono;
 
 /** What is done when a call has ended: estimates are settled, permits in flight are free. Runs proxied and woven. */
 class EndsTest {
-    private static final int LIMIT = 8;
+    static final int LIMIT = 8;
     private static final int ROUNDS = Repeats.of(20, 1_000);
     private static final int CLOSED = Repeats.of(1, 20);
+    private static final int KILLED = Repeats.of(3, 20);
     private static final String CONFIG = """
             limiter.policies.tokens.limits = 100000/1h fixed
             limiter.policies.tokens.holds = 1000
             limiter.policies.calls.limits = 8 concurrent
             """;
+
+    static final String HOLD_2S = CONFIG.replace("8 concurrent", "8 concurrent hold 2s");
 
     /** What a model answers. */
     public record Answer(long totalTokens) {}
@@ -159,6 +170,37 @@ class EndsTest {
 
     private interface Call {
         Object make(long estimate, long cost) throws Exception;
+    }
+
+    static class Plain {
+        @RateLimited(value = "calls", key = "'a'")
+        public Future<Integer> future() {
+            return CompletableFuture.completedFuture(1);
+        }
+    }
+
+    @Test
+    void callsThatEndBeforeTheirResultIsCompleteAreReported() throws Exception {
+        try (LogLines lines = new LogLines();
+                Limited<Plain> limited = Limited.of(Plain.class, CONFIG, RateLimiters.on(InProcessBackend.create()))) {
+            assertEquals(1, limited.object().future().get());
+            assertEquals(1, lines.of(Level.WARN, "RL-183").size(), lines::toString);
+        }
+    }
+
+    @Test
+    void callsThatFailOrAreCancelledAreNoMistake() throws Exception {
+        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        try (LogLines lines = new LogLines();
+                Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
+            Model model = limited.object();
+            assertUsed(limiter, 500, () -> assertThrows(Exception.class, () -> model.ask(500, -1)));
+            assertUsed(limiter, 500, () -> model.flux(500, 30).take(1).blockLast());
+            assertEquals(2, limiter.monitor().holds("tokens", HoldCount.IGNORED));
+            assertEquals(List.of(), lines.of(Level.WARN, "RL-414"));
+            assertUsed(limiter, 500, () -> model.ask(500, -3));
+            assertFalse(lines.of(Level.WARN, "RL-414").isEmpty(), "a cost that is none is one");
+        }
     }
 
     @Test
@@ -277,21 +319,59 @@ class EndsTest {
         }
     }
 
-    private static RateLimiter onRedis(String prefix) {
+    static RateLimiter onRedis(String prefix, String address) {
         return RateLimiters.on(Backends.connected(
-                Backends.redis().prefix(prefix).address(RedisServers.single()).deadline(Duration.ofSeconds(5))));
+                Backends.redis().prefix(prefix).address(address).deadline(Duration.ofSeconds(5))));
+    }
+
+    private static RateLimiter onRedis(String prefix) {
+        return onRedis(prefix, RedisServers.single());
+    }
+
+    @Test
+    @Tag("long")
+    void permitsOfAKilledApplicationComeBack() throws Exception {
+        String prefix = "killed-" + System.nanoTime();
+        List<Long> freeAfter = new ArrayList<>();
+        try (RateLimiter here = onRedis(prefix)) {
+            for (int round = 0; round < KILLED; round++) {
+                Process other = new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java")
+                                        .toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                HoldingJvm.class.getName(),
+                                prefix,
+                                RedisServers.single())
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+                try {
+                    BufferedReader lines =
+                            new BufferedReader(new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
+                    assertTrue(lines.lines().anyMatch(HoldingJvm.HOLDS::equals), "it holds all permits");
+                    // Stages are decided later than they are returned.
+                    Await.until(Duration.ofSeconds(20), "all are in use", () -> left(here, "calls") == 0);
+                } finally {
+                    other.destroyForcibly().waitFor();
+                }
+                long killed = System.nanoTime();
+                Await.until(Duration.ofSeconds(20), "all are free", () -> left(here, "calls") == LIMIT);
+                freeAfter.add((System.nanoTime() - killed) / 1_000_000);
+            }
+        }
+        System.out.printf("%s: killed %d times, free after %s ms%n", Weaving.now(), KILLED, freeAfter);
+        assertTrue(freeAfter.stream().allMatch(millis -> millis <= 2_500), freeAfter::toString);
     }
 
     /** Its calls have not ended, and nobody renews their permits. */
     @Test
     void permitsOfAClosedApplicationComeBack() throws Exception {
-        String config = CONFIG.replace("8 concurrent", "8 concurrent hold 2s");
         String prefix = "ends-" + System.nanoTime();
         long longest = 0;
         try (RateLimiter here = onRedis(prefix)) {
             for (int round = 0; round < CLOSED; round++) {
                 List<CompletableFuture<Integer>> running = new ArrayList<>();
-                try (Limited<Model> limited = Limited.of(Model.class, config, onRedis(prefix))) {
+                try (Limited<Model> limited = Limited.of(Model.class, HOLD_2S, onRedis(prefix))) {
                     for (int i = 0; i < LIMIT; i++) {
                         running.add(limited.object().never());
                     }

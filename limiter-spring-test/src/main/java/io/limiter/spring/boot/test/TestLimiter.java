@@ -1,21 +1,15 @@
 package io.limiter.spring.boot.test;
 
 import io.limiter.Backend;
-import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.ManualTime;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.HoldTerms;
 import io.limiter.internal.config.Settings.Storage;
+import io.limiter.internal.control.ForwardingBackend;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -48,7 +42,7 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
     private record Replaced(Limiter limiter, Renewed backend) {}
 
     /** A backend that another one can replace. Nothing is prepared for a policy, which would be kept and still ask the one before. */
-    private static final class Renewed implements Backend {
+    private static final class Renewed extends ForwardingBackend {
         private volatile Backend now;
 
         Renewed(Backend now) {
@@ -56,44 +50,8 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
         }
 
         @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            return now.decide(charges, mode);
-        }
-
-        @Override
-        public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-            return now.reserve(charges, terms);
-        }
-
-        @Override
-        public CompletionStage<List<Settled>> settle(
-                Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-            return now.settle(held, terms, actual);
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return now.refund(decision);
-        }
-
-        @Override
-        public CompletionStage<Boolean> confirm(Decision decision) {
-            return now.confirm(decision);
-        }
-
-        @Override
-        public void announce(Policy policy) {
-            now.announce(policy);
-        }
-
-        @Override
-        public void retract(Policy policy) {
-            now.retract(policy);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return now.reset(policy, key);
+        protected Backend inner() {
+            return now;
         }
     }
 
