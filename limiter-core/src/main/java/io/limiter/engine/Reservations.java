@@ -188,16 +188,18 @@ final class Reservations {
                 }
                 continue;
             }
-            if (cost == HoldTerms.UNTOLD) {
-                counts.add(charge.policy().name(), HoldCount.IGNORED, 1);
-                cost = charge.permits();
-            } else if (cost < 0 || cost > Integer.MAX_VALUE) {
-                counts.warn(
-                        charge.policy().name(),
-                        HoldCount.IGNORED,
-                        "RL-414",
-                        cost + " is no actual cost from 0 to " + Integer.MAX_VALUE
-                                + " (-1: there was none), so the estimate stays");
+            if (cost < 0 || cost > Integer.MAX_VALUE) {
+                String name = charge.policy().name();
+                if (cost == HoldTerms.UNTOLD) {
+                    counts.add(name, HoldCount.IGNORED, 1);
+                } else {
+                    counts.warn(
+                            name,
+                            HoldCount.IGNORED,
+                            "RL-414",
+                            cost + " is no actual cost from 0 to " + Integer.MAX_VALUE
+                                    + " (-1: there was none), so the estimate stays");
+                }
                 cost = charge.permits();
                 worst = worst.worse(Settlement.IGNORED);
             }
