@@ -189,7 +189,7 @@ public abstract class RateLimiter implements AutoCloseable {
         return reserve(List.of(new Charge(policy, key, permits)), ttl);
     }
 
-    /** As {@link #reserve}, without blocking. */
+    /** As {@link #reserve}, without blocking. What is granted after the future was cancelled is given back. */
     public abstract CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl);
 
     /**

@@ -193,7 +193,8 @@ final class BackendRateLimiter extends RateLimiter {
 
     /** Counted by the thread that completed the call, such as a Netty thread; listeners of the counters do not run on it. */
     private CompletableFuture<Decision> finished(PermitRequest request, CompletableFuture<Decision> answer) {
-        return onExecutor(answer.thenApply(decision -> finished(request, decision, executor)));
+        CompletableFuture<Decision> counted = answer.thenApply(decision -> finished(request, decision, executor));
+        return request.hasEnd() ? Flights.orUndone(onExecutor(counted), counted, flights::end) : onExecutor(counted);
     }
 
     private Decision finished(PermitRequest request, Decision decision, Executor listening) {
@@ -271,7 +272,8 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl) {
-        return onExecutor(holds.reserve(charges, ttl).thenApply(this::counted));
+        CompletableFuture<Hold> counted = holds.reserve(charges, ttl).thenApply(this::counted);
+        return Flights.orUndone(onExecutor(counted), counted, hold -> holds.settle(hold, charge -> 0));
     }
 
     private Hold counted(Hold hold) {

@@ -11,6 +11,7 @@ import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -69,6 +70,16 @@ final class Flights {
                     + "' limits calls in flight, whose permits are held until the call ends; call enter(...) and close what"
                     + " it returns");
         }
+    }
+
+    /** What a caller is told of an answer; what is granted to one that has cancelled is undone, as nobody else knows of it. */
+    static <T> CompletableFuture<T> orUndone(
+            CompletableFuture<T> told, CompletableFuture<T> answer, Consumer<? super T> undo) {
+        told.exceptionally(cancelled -> {
+            answer.thenAccept(undo);
+            return null;
+        });
+        return told;
     }
 
     /** Counts what a decision, and what shadows beside it, holds. */

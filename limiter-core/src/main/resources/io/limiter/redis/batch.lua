@@ -246,7 +246,7 @@ local function flight(form, key, reply, size, own)
   if rate then
     take(rate, names[skip + key + 1], 1, reply, size + 6)
     if reply[size + 7] == 0 then
-      reply[size + 2], reply[size + 4], reply[size + 6] = free, held, ops
+      reply[size + 2], reply[size + 4], reply[size + 6] = free, held, raw and ops or 0
       return size + 12
     end
     size = size + 6

@@ -211,6 +211,23 @@ class InFlightTest {
         assertEquals(0, limiter.monitor().inFlight("calls"));
     }
 
+    @Test
+    void calledOffWhileItIsAskedItHoldsNothing() {
+        AskedBackend slow = new AskedBackend(backend);
+        slow.holdsBack = true;
+        RateLimiter asking = RateLimiters.on(slow);
+        PermitRequest request = PermitRequest.of(BOTH, KEY, 1);
+        asking.enterAsync(request).cancel(false);
+        asking.acquireAsync(request.withEnd()).cancel(false);
+        CompletableFuture<InFlight> denied = asking.enterAsync(request);
+        slow.answer();
+        assertFalse(denied.join().allowed());
+        assertEquals(2, slow.granted);
+        assertEquals(0, asking.monitor().inFlight("both"));
+        assertTrue(limiter.enter(BOTH, KEY, 1).allowed(), "what rates have counted stays");
+        assertFalse(limiter.enter(BOTH, KEY, 1).allowed());
+    }
+
     /** A full table: keys share states, and each counts what its calls hold. */
     @Test
     void keysThatShareAStateGiveBackTheirOwn() {

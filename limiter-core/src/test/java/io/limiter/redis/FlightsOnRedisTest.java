@@ -34,6 +34,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
@@ -45,6 +46,11 @@ class FlightsOnRedisTest {
     private static final Policy CALLS =
             Policy.of("calls", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
     private static final Policy SLOW = Policy.of("slow", Limit.concurrent(2)).withFailureMode(FailureMode.DENY);
+
+    private static final Policy TOKENS = Policy.of("tokens", Limit.fixedWindow(100, Duration.ofHours(1)))
+            .withHolds(10)
+            .withFailureMode(FailureMode.DENY);
+    private static final List<Charge> TOGETHER = List.of(new Charge(SLOW, KEY, 1), new Charge(TOKENS, KEY, 50));
 
     private final String prefix = "flights-" + System.nanoTime();
     private final List<RateLimiter> opened = new ArrayList<>();
@@ -92,6 +98,35 @@ class FlightsOnRedisTest {
         second.close();
         Await.until(SOON, "nothing is in flight", () -> free(one, CALLS) == 2);
         assertEquals(0, one.monitor().inFlight("calls", FlightCount.LOST));
+    }
+
+    @Test
+    void calledOffWhileItIsAskedItHoldsNothing() {
+        RateLimiter one = limiter(RedisServers.single());
+        PermitRequest request = PermitRequest.of(SLOW, KEY, 1);
+        for (int i = 0; i < 50; i++) {
+            CompletableFuture<InFlight> call = one.enterAsync(request);
+            if (!call.cancel(false)) {
+                call.join().close();
+            }
+        }
+        Await.until(SOON, "all are decided", () -> decided(one, "slow") == 50);
+        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+        CompletableFuture<Hold> reserving = one.reserveAsync(TOGETHER, Duration.ofMinutes(1));
+        if (!reserving.cancel(false)) {
+            one.cancel(reserving.join());
+        }
+        Await.until(SOON, "it is decided", () -> decided(one, "tokens") == 1);
+        Await.until(SOON, "nothing is reserved", () -> free(one, TOKENS) == 100);
+        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+        assertEquals(0, one.monitor().inFlight("slow"));
+    }
+
+    private static long decided(RateLimiter limiter, String policy) {
+        return Stream.of(Decision.Source.values())
+                .mapToLong(source -> limiter.monitor().allowed(policy, source)
+                        + limiter.monitor().denied(policy, source))
+                .sum();
     }
 
     @Test
@@ -305,23 +340,19 @@ class FlightsOnRedisTest {
     /** In one command; what is not reserved is simply taken. */
     @Test
     void aReservationMayBeACallInFlightToo() {
-        Policy tokens = Policy.of("tokens", Limit.fixedWindow(100, Duration.ofHours(1)))
-                .withHolds(10)
-                .withFailureMode(FailureMode.DENY);
         RateLimiter one = limiter(RedisServers.single());
-        List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), new Charge(tokens, KEY, 50));
-        Hold hold = one.reserve(charges, Duration.ofMinutes(1));
+        Hold hold = one.reserve(TOGETHER, Duration.ofMinutes(1));
         assertTrue(hold.allowed());
         assertEquals(1, free(one, SLOW));
         assertEquals(1, one.monitor().inFlight("slow"));
-        Hold second = one.reserve(charges, Duration.ofMinutes(1));
+        Hold second = one.reserve(TOGETHER, Duration.ofMinutes(1));
         assertTrue(second.allowed());
         one.end(second.decision());
-        Hold third = one.reserve(charges, Duration.ofMinutes(1));
+        Hold third = one.reserve(TOGETHER, Duration.ofMinutes(1));
         assertFalse(third.allowed());
         assertEquals(1, free(one, SLOW));
         assertEquals(Settlement.SETTLED, one.settle(hold, 20));
-        assertEquals(30, free(one, tokens));
+        assertEquals(30, free(one, TOKENS));
         one.end(hold.decision());
         Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
     }

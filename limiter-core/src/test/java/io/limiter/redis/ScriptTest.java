@@ -10,8 +10,11 @@ import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +36,7 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "1e68022a84862f87629088fc06c4f7b48bcdb178"),
-                Map.entry("batch", "4e884d6f63460912a88a952e49c1b78bba2e0644"),
+                Map.entry("batch", "ce0bebf8817f502856ae5025871cb9e7a2f87785"),
                 Map.entry("block", "6390fa5ada72c365d2afb20df4b0a1dd3657f0bd"),
                 Map.entry("concurrent", "9af8fcaaac70ead96b2c630c475d1f912d5d8327"),
                 Map.entry("distinct", "3e692b498df62d2ba482446658d0abb906243e15"),
@@ -72,6 +75,46 @@ class ScriptTest {
                 redis.eval(script.text(), List.of(key), arguments);
                 assertEquals(now.isEmpty(), redis.pttl(key) <= 5_000, "time to live of " + key);
                 redis.del(key);
+            }
+        }
+    }
+
+    /** On states of all kinds, of three instances that know more or less of them. */
+    @Test
+    void theShortWayOfCallsInFlightAnswersAsTheGeneralOne() {
+        String general = Script.BATCH.text().replace("form[6] = 'flight'", "form[6] = nil");
+        assertNotEquals(Script.BATCH.text(), general);
+        Random random = new Random(1);
+        long now = 1_700_000_000_000_000L;
+        long[] held = new long[3];
+        long[] changes = new long[3];
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            List<String> ways = List.of(redis.scriptLoad(Script.BATCH.text()), redis.scriptLoad(general));
+            for (int i = 0; i < 600; i++) {
+                if (i % 12 == 0) {
+                    Arrays.fill(held, 0);
+                    Arrays.fill(changes, 0);
+                }
+                now += random.nextInt(10) == 0 ? 600_000 : random.nextInt(40_000);
+                int by = random.nextInt(3);
+                boolean ends = held[by] > 0 && random.nextBoolean();
+                boolean hasRate = !ends && random.nextBoolean();
+                String mode = ends ? "back:0" : "";
+                String count = hasRate ? "-2" : "-1";
+                List<String> arguments = new ArrayList<>(List.of(Long.toString(now), "1", count));
+                arguments.addAll(List.of("concurrent", "1", "4", "1000000", "4", "" + (by + 1), mode, "", ""));
+                arguments.addAll(hasRate ? List.of("fixed", "1", "2", "300000", "2", "", "", "", "") : List.of());
+                arguments.add(Long.toHexString(Math.max(1, changes[by])) + (held[by] == 0 ? "" : "," + held[by]));
+                List<Object> replies = new ArrayList<>();
+                for (String way : ways) {
+                    String key = "ways:{" + way + "}:";
+                    List<String> keys = hasRate ? List.of(key + i / 12, key + "rate") : List.of(key + i / 12);
+                    replies.add(redis.evalsha(way, keys, arguments));
+                }
+                assertEquals(replies.get(1), replies.get(0), "call " + i + ": " + arguments);
+                List<?> reply = (List<?>) replies.get(0);
+                held[by] = (Long) reply.get(3);
+                changes[by] = Math.max(changes[by], (Long) reply.get(5));
             }
         }
     }
