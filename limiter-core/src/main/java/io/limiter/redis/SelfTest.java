@@ -53,7 +53,7 @@ final class SelfTest {
             RL-203 it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster mode
             RL-205 its maxmemory-policy is %s, so when its memory is full it drops what clients have used, and they get their \
             quota anew; set noeviction or volatile-ttl
-            RL-206 it is version %s; the limiter is built for 6.2 or newer, so calls may fail
+            RL-206 it is version %s; the limiter is built for 6.2 or newer, of 64 bits, so calls may fail
             RL-207 it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster
             RL-208 its clock is %s ms %s this machine's; limits still hold, but a fail-over to a server with another clock \
             shifts the time; synchronize the clocks (NTP)
@@ -228,7 +228,8 @@ final class SelfTest {
         long driftMillis = Math.abs(driftMicros) / 1_000;
         note(found, Math.abs(driftMicros) > MOST_DRIFT_MICROS, "RL-208", driftMillis, isAhead ? "ahead of" : "behind");
         note(found, info.isEmpty(), "RL-210");
-        note(found, TOO_OLD.matcher(version).matches(), "RL-206", version);
+        boolean isSmall = "32".equals(info.get("arch_bits"));
+        note(found, isSmall || TOO_OLD.matcher(version).matches(), "RL-206", version + (isSmall ? " of 32 bits" : ""));
         note(found, "slave".equals(info.get("role")), "RL-203");
         note(found, "1".equals(info.get("cluster_enabled")) && !addressedAsCluster, "RL-207");
         boolean mayDrop = !"0".equals(info.getOrDefault("maxmemory", "0"))

@@ -34,6 +34,8 @@ class SelfTestTest {
         "redis_version:7.2.4, redis_version:6.0.20, RL-206",
         "redis_version:7.2.4, redis_version:5.0.14, RL-206",
         "redis_version:7.2.4, redis_version:6.2.0, ",
+        "redis_version:7.2.4, 'redis_version:7.2.4\r\narch_bits:64', ",
+        "redis_version:7.2.4, 'redis_version:7.2.4\r\narch_bits:32', RL-206",
         "redis_version:7.2.4, redis_version:255.255.255, ",
         "redis_version:7.2.4, server_name:another, ",
         "role:master, role:slave, RL-203",
