@@ -126,12 +126,17 @@ public final class DispatchCharges {
 
     /** How long what is due is reserved, by the rules that settle one of its charges; null if none does. */
     public @Nullable Duration reservedFor(List<Charge> due) {
-        return recorded.stream()
-                .filter(rule -> due.stream().anyMatch(rule::isToSame))
-                .flatMap(rule -> Stream.ofNullable(rule.rule().actual()))
-                .map(ActualCost::within)
-                .max(Comparator.naturalOrder())
-                .orElse(null);
+        Duration longest = null;
+        // No stream: called for each request.
+        for (RuleCharge rule : recorded) {
+            ActualCost actual = rule.rule().actual();
+            if (actual != null
+                    && (longest == null || longest.compareTo(actual.within()) < 0)
+                    && due.stream().anyMatch(rule::isToSame)) {
+                longest = actual.within();
+            }
+        }
+        return longest;
     }
 
     /** Whether it may wait for one of these charges. */
