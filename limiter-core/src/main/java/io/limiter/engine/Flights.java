@@ -72,7 +72,7 @@ final class Flights {
         }
     }
 
-    /** What a caller is told of an answer; what is granted to one that has cancelled is undone, as nobody else knows of it. */
+    /** Undoes what is granted to a caller that has cancelled: nobody else knows of it. Returns what the caller gets. */
     static <T> CompletableFuture<T> orUndone(
             CompletableFuture<T> told, CompletableFuture<T> answer, Consumer<? super T> undo) {
         told.exceptionally(cancelled -> {

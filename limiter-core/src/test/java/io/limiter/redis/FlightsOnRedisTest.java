@@ -45,6 +45,8 @@ class FlightsOnRedisTest {
     private static final PartitionKey KEY = PartitionKey.of("key");
     private static final Policy CALLS =
             Policy.of("calls", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
+    private static final Policy RATE =
+            Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
     private static final Policy SLOW = Policy.of("slow", Limit.concurrent(2)).withFailureMode(FailureMode.DENY);
 
     private static final Policy TOKENS = Policy.of("tokens", Limit.fixedWindow(100, Duration.ofHours(1)))
@@ -277,16 +279,19 @@ class FlightsOnRedisTest {
         }
     }
 
-    @Test
-    void aDenialByAnotherPolicyTakesNoPermitInAClusterToo() {
-        Policy rate =
-                Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+    private RateLimiter inCluster() {
         RateLimiter one = RateLimiters.on(Backends.connected(RedisBackend.builder()
                 .prefix(prefix)
                 .cluster(RedisServers.cluster())
                 .deadline(Duration.ofSeconds(10))));
         opened.add(one);
-        List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), new Charge(rate, PartitionKey.of("other"), 1));
+        return one;
+    }
+
+    @Test
+    void aDenialByAnotherPolicyTakesNoPermitInAClusterToo() {
+        RateLimiter one = inCluster();
+        List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), new Charge(RATE, PartitionKey.of("other"), 1));
         InFlight first = one.enter(charges);
         assertTrue(first.allowed());
         assertFalse(one.enter(charges).allowed());
@@ -298,17 +303,11 @@ class FlightsOnRedisTest {
     /** Of keys in many slots, which one command may have: what a call holds stands behind the form of its batch. */
     @Test
     void aBatchOfSeveralSlotsMayBeginWithACallThatHoldsNothing() {
-        Policy rate =
-                Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
-        RateLimiter one = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                .prefix(prefix)
-                .cluster(RedisServers.cluster())
-                .deadline(Duration.ofSeconds(10))));
-        opened.add(one);
+        RateLimiter one = inCluster();
         List<PermitRequest> requests = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             PartitionKey key = PartitionKey.of("key" + i);
-            requests.add(PermitRequest.of(i % 3 == 0 ? rate : SLOW, key, 1).withEnd());
+            requests.add(PermitRequest.of(i % 3 == 0 ? RATE : SLOW, key, 1).withEnd());
         }
         List<Decision> first = one.acquireEachAsync(requests).stream()
                 .map(CompletableFuture::join)
@@ -332,7 +331,7 @@ class FlightsOnRedisTest {
                     () -> one.tryAcquire(PermitRequest.of(charge.policy(), charge.key(), 0)
                                             .withLook())
                                     .remaining()
-                            == (charge.policy() == rate ? 0 : 2));
+                            == (charge.policy() == RATE ? 0 : 2));
         }
         assertEquals(0, one.monitor().inFlight("slow"));
     }

@@ -339,18 +339,23 @@ public abstract class DoorTest {
         }
     }
 
-    @ParameterizedTest
-    @MethodSource("doors")
-    void aRequestWaitsForItsPermitUnlessItsClientLeaves(Door door) throws Exception {
+    /** A door that has given the only permit at once to the client a, so the next request waits. */
+    private void startWaiting(Door door, String rate) throws Exception {
         limiter.close();
         limiter = RateLimiters.on(InProcessBackend.create());
         start(door, """
                 limiter.rules.search.path = /*
                 limiter.rules.search.key = header:K
-                limiter.rules.search.limits = 2/1s token-bucket burst 1
-                limiter.rules.search.wait = 20s
-                """, DoorTest::ok);
+                limiter.rules.search.limits = %s token-bucket burst 1
+                limiter.rules.search.wait = 60s
+                """.formatted(rate), DoorTest::ok);
         assertEquals(200, status("/", "K: a"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("doors")
+    void aRequestWaitsForItsPermitUnlessItsClientLeaves(Door door) throws Exception {
+        startWaiting(door, "2/1s");
         Client leaves = send("/", "K: a");
         Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
         Client stays = send("/", "K: a");
@@ -363,15 +368,7 @@ public abstract class DoorTest {
     @ParameterizedTest
     @MethodSource("doors")
     void whoWaitsIsDeniedWhenTheServerStops(Door door) throws Exception {
-        limiter.close();
-        limiter = RateLimiters.on(InProcessBackend.create());
-        start(door, """
-                limiter.rules.search.path = /*
-                limiter.rules.search.key = header:K
-                limiter.rules.search.limits = 2/1m token-bucket burst 1
-                limiter.rules.search.wait = 60s
-                """, DoorTest::ok);
-        assertEquals(200, status("/", "K: a"));
+        startWaiting(door, "2/1m");
         Client waits = send("/", "K: a");
         Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
         running.stopHolding();
