@@ -115,10 +115,10 @@ final class CongestionWindow {
         return next;
     }
 
-    /** A flight with this call alone, which does not wait; null if others wait, or it has to. */
+    /** A flight with this call alone, which does not wait; null if it has to. */
     @Nullable
     Flight tryLoadAlone(Call call, long nowMicros) {
-        if (hasWaiting() || call.isHalfOver(nowMicros) || !tryTakePlace()) {
+        if (call.isHalfOver(nowMicros) || !tryTakePlace()) {
             return null;
         }
         Flight flight = tryBegin(nowMicros);

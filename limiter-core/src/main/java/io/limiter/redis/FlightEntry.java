@@ -21,6 +21,8 @@ final class FlightEntry implements LimitOutcome.Holder {
 
     /** The permits of admitted calls that have not ended. */
     private long held;
+    /** The permits of calls that have ended, but whose end is not sent: Redis still holds them for the calls before it. */
+    private long ending;
     /** Calls without an answer. */
     private int onWay;
     /** How many calls have begun. */
@@ -105,18 +107,28 @@ final class FlightEntry implements LimitOutcome.Holder {
     /** The part of a call that ends what an outcome holds, which is no longer held here. */
     synchronized Call.Part back(LimitOutcome ended) {
         held -= ended.permits();
+        ending += ended.permits();
         onWay++;
         begun++;
         return new Call.Part(key, ended.charge(), ended.limit(), Call.BACK + 0, false, 0, null, this);
     }
 
-    /** Adds what this instance knows, when its call is sent. */
-    synchronized void addTo(List<Object> arguments, boolean renews) {
-        arguments.add(Long.toHexString(Math.max(1, changes)) + (held == 0 ? "" : "," + held));
-        if (renews) {
+    /** Adds what this instance knows, when a call is sent. */
+    synchronized void addTo(List<Object> arguments, Call.Part part) {
+        sent(part);
+        long all = held + ending;
+        arguments.add(Long.toHexString(Math.max(1, changes)) + (all == 0 ? "" : "," + all));
+        if (part.mode().equals(Call.RENEW)) {
             setsAtRenewal = onWay == 0;
             begunAtRenewal = begun;
             arguments.add(setsAtRenewal ? "1" : "0");
+        }
+    }
+
+    private void sent(Call.Part part) {
+        if (part.mode().startsWith(Call.BACK)) {
+            // At least 0: where its key has moved it is sent again.
+            ending = Math.max(0, ending - part.charge().permits());
         }
     }
 
@@ -185,6 +197,9 @@ final class FlightEntry implements LimitOutcome.Holder {
             // Who is not answered must not keep others from being sure: they go on in another entry.
             unsure = true;
             retired = true;
+        }
+        if (reply == null && !sent) {
+            sent(part);
         }
         if (renews) {
             renewed(part, reply != null, reply != null && Reply.number(reply, at) == 1);

@@ -97,7 +97,11 @@ final class MasterLink {
                 accepted.add(call);
             }
         }
-        Flight alone = accepted.size() == 1 ? window.tryLoadAlone(accepted.get(0), time.nowMicros()) : null;
+        // While a thread sends from the queue, a call of this thread may have left it and not be sent: none overtakes
+        // it. In this order,
+        // because a call leaves after looks has risen.
+        boolean isAlone = accepted.size() == 1 && !window.hasWaiting() && looks.get() == 0;
+        Flight alone = isAlone ? window.tryLoadAlone(accepted.get(0), time.nowMicros()) : null;
         if (alone == null) {
             window.addWaiting(accepted);
         } else {

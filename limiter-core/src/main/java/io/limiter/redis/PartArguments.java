@@ -35,7 +35,7 @@ final class PartArguments {
         Held hold = part.hold();
         FlightEntry flight = part.flight();
         if (flight != null) {
-            flight.addTo(arguments, part.mode().equals(Call.RENEW));
+            flight.addTo(arguments, part);
         } else if (isInFlight(part)) {
             arguments.add("0");
         } else if (hold != null && Held.isNamed(part)) {

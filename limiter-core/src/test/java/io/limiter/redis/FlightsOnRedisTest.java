@@ -11,6 +11,7 @@ import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.InFlight;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.FlightCount;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
@@ -19,6 +20,7 @@ import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.Access;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Harm;
@@ -33,6 +35,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -163,6 +166,54 @@ class FlightsOnRedisTest {
         forget();
         assertTrue(one.refund(first.decision()));
         assertEquals(1, free(one, SLOW));
+    }
+
+    /** Neither knows yet that Redis has lost them when it is sent. */
+    @Test
+    void twoEndsAtOnceKeepTheThird() {
+        RedisKeys keys = new RedisKeys(prefix, null);
+        List<Call.Part> ends = new ArrayList<>();
+        CallsInFlight flights = new CallsInFlight(keys, all -> new CallsInFlight.Sender() {
+            @Override
+            public void begin() {}
+
+            @Override
+            public void renew(Stream<FlightEntry> entries) {}
+
+            @Override
+            public void end(Call.Part part) {
+                ends.add(part);
+            }
+        });
+        Charge one = new Charge(Policy.of("slow", Limit.concurrent(3)), KEY, 1);
+        List<LimitOutcome> calls = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            calls.addAll(run(flights.begin(Call.parts(keys, List.of(one), Call.TAKE, none -> 0))));
+        }
+        forget();
+        calls.subList(0, 2)
+                .forEach(call ->
+                        Objects.requireNonNull(call.holder(Access.LIBRARY)).end(call));
+        ends.forEach(end -> run(List.of(end)));
+        assertEquals(
+                2,
+                run(Call.parts(keys, List.of(new Charge(one.policy(), KEY, 0)), Call.LOOK, none -> 0))
+                        .get(0)
+                        .remaining());
+    }
+
+    @SuppressWarnings("unchecked") // the scripts' reply is a list
+    private static List<LimitOutcome> run(List<Call.Part> parts) {
+        Call call = Call.now(parts, SOON, false);
+        Command command = Command.of(List.of(call), null);
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            call.deliver(command.replies((List<Object>) redis.eval(
+                            command.script().text(),
+                            command.keys().stream().map(String::valueOf).toList(),
+                            command.arguments().stream().map(String::valueOf).toList()))
+                    .get(0));
+        }
+        return call.outcomes();
     }
 
     @Test

@@ -41,10 +41,15 @@ abstract class MasterLinkFixture {
     final List<Later> later = new ArrayList<>();
     /** Whether it is a master of a cluster. */
     boolean isCluster;
+    /** What happens once before the next command is made, when its calls have left the queue. */
+    Runnable beforeSending = () -> {};
 
     private final Transport transport = new FakeTransport() {
         @Override
         public boolean isCluster() {
+            Runnable now = beforeSending;
+            beforeSending = () -> {};
+            now.run();
             return isCluster;
         }
 

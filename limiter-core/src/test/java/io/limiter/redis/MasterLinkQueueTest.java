@@ -43,6 +43,24 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         assertEquals(List.of(3), sentWhenWoken);
     }
 
+    /** The end of a call in flight, and the next call of the same thread. */
+    @Test
+    void noCallOvertakesOneThatHasLeftTheQueue() {
+        askers(2);
+        new Asker(callOf("first"));
+        beforeSending = () -> {
+            answer(1);
+            new Asker(callOf("second"));
+        };
+        answer(0);
+        List<String> keys = commands.stream()
+                .skip(2)
+                .map(command -> command.keys().get(0).toString())
+                .toList();
+        assertEquals(2, keys.size());
+        assertTrue(keys.get(0).contains("first"), () -> keys + "");
+    }
+
     @Test
     void soManyAreInFlightAndTheRestWaitsInOrder() {
         List<Asker> askers = askers(70);
