@@ -150,14 +150,16 @@ record Command(
             }
             at++;
             int end = at + (count < 0 ? 1 : (int) Math.min(count, reply.size()));
-            int size = Call.NUMBERS * request.get(0).parts.size();
+            List<Call.Part> parts = request.get(0).parts;
+            boolean settlesOne = count == 1 && parts.size() == 1 && Held.settles(parts.get(0));
+            int size = settlesOne ? 1 : Call.NUMBERS * parts.size();
             for (int time = 0; time < request.size(); time++) {
                 if (count < 0) {
                     replies.add(RedisFailure.replied(String.valueOf(reply.get(at)), count == -1));
                 } else if (end <= reply.size() && count > 0 && count % size == 0) {
                     // Each time after a denial is the same.
                     int from = Math.min(at + time * size, end - size);
-                    replies.add(reply.subList(from, from + size));
+                    replies.add(settlesOne ? HeldCalls.reply(reply.get(from)) : reply.subList(from, from + size));
                 }
             }
             at = end;

@@ -47,8 +47,11 @@ record Held(String id, String terms, long actual) {
 
     /** Whether its id, and of a settlement more, distinguishes a call from others of the same form. */
     static boolean isNamed(Call.Part part) {
-        String mode = modeOfForm(part);
-        return mode.equals(RESERVE) || mode.equals(SETTLE);
+        return settles(part) || modeOfForm(part).equals(RESERVE);
+    }
+
+    static boolean settles(Call.Part part) {
+        return modeOfForm(part).equals(SETTLE);
     }
 
     /** Whether records of reservations may be in a hash of their own. */

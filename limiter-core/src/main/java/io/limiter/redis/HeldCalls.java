@@ -115,6 +115,11 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
                 .toList();
     }
 
+    /** The reply to a settlement, of its last number. */
+    static List<Object> reply(Object last) {
+        return List.of(1L, 0L, 0L, 0L, 0L, last);
+    }
+
     /** What became of a settlement, of the last number of its reply. */
     static Settled read(long stamp) {
         int status = (int) (stamp & 7);

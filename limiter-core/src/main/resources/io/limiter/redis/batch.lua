@@ -22,7 +22,8 @@
 -- RETURNS  one array, because Redis before 7 writes each nested one to the connection by a system call of its own. For each request:
 --          how many integers follow, and these: 6 for each of its limits, as in the algorithm files, for each time that it was asked
 --          until it was denied, because each later time is the same. If an error kept a request from a decision: -1, or -2 if it had
---          begun to write, and the text of that error. For one request that is asked once: its integers, or the error
+--          begun to write, and the text of that error. For one request that is asked once: its integers, or the error. Of several
+--          requests, for a settlement of one limit only the last integer
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local now = number(ARGV[1])
@@ -264,19 +265,21 @@ end
 
 -- A reservation or settlement of one limit. Its values begin at own. form: with what its options say.
 local function hold(form, name, own, reply, size)
-  local one, stamp, actual = form[1][1], nil, nil
-  local fs, id, n, limit, period, burst = one[1], ARGV[own], one[2], one[3], one[4], one[5]
+  local one, id, retry, stamp, actual = form[1][1], ARGV[own], 0, nil, nil
   if form[3] > 1 then stamp, actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
   changed = true
-  local allows, remaining, retry, next_us, reset, used
+  local allows, used, remaining, next_us, reset
   if form[7] then
-    allows, remaining, retry, next_us, reset, used =
-      fs[10](fs, name, now, n, limit, period, burst, id, stamp, actual, form[7], form[8], form[9])
+    allows, used, remaining, next_us, reset = one[1][10](one, name, now, id, stamp, actual, form[7], form[8], form[9])
   end
   if allows == nil then
     allows, remaining, retry, next_us, reset, used =
-      fs[7](fs, stamp and 'back' or 'take', name, now, n, limit, period, burst, '', stamp, id, one[9], actual, remaining)
-    if allows or stamp then retry = 0 end
+      one[1][7](one[1], stamp and 'back' or 'take', name, now, one[2], one[3], one[4], one[5], '', stamp, id, one[9], actual, used)
+    if allows then retry = 0 end
+  end
+  if stamp then
+    reply[size + 1] = used
+    return size + 1
   end
   reply[size + 1] = allows and 1 or 0
   reply[size + 2] = remaining

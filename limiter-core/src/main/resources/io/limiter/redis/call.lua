@@ -32,8 +32,8 @@ local raw
 if options ~= '' and string.find(options, 'holds=', 1, true) then
   -- An ordinary call where there are no records is one of a policy without holds.
   local base, size = request == '' and string.match(options, '^(.-),?holds=%d+$'), kind == 'fixed' and 17 or kind == 'token-bucket' and 41
-  if base and size then raw = redis.call('GET', key) elseif base then raw = redis.call('HGET', key .. ':holds1', '') end
-  if base and #(raw or '') <= (size or 0) then
+  if base and size then raw = redis.call('GET', key) elseif base then raw = redis.pcall('GET', key .. ':holds1') end
+  if base and (not raw or type(raw) == 'string' and #raw <= (size or 0)) then
     options = base
   else
     local step = n > 0 and (take and 'take' or stamp and 'back') or 'look'
@@ -41,11 +41,12 @@ if options ~= '' and string.find(options, 'holds=', 1, true) then
     local is_allowed, remaining, retry, next_us, reset, used
     local own, most, ttl, life, actual = terms(options)
     if own == '' and n > 0 and (take and ttl or actual) then
-      is_allowed, remaining, retry, next_us, reset, used =
-        ordinary(functions, key, now, n, limit, period, burst, request, stamp, actual, most, ttl, life)
-      raw = remaining
+      is_allowed, used, remaining, next_us, reset =
+        ordinary({functions, n, limit, period, burst}, key, now, request, stamp, actual, most, ttl, life)
+      if is_allowed and stamp then return {1, 0, 0, 0, 0, used} end
     end
     if is_allowed == nil then
+      if used == false then raw = used end
       is_allowed, remaining, retry, next_us, reset, used =
         held(functions, step, key, now, n, limit, period, burst, id, stamp, request, options, nil, raw)
     end

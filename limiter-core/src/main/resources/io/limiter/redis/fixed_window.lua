@@ -1,6 +1,7 @@
 -- fixed_window: a counter that starts with the first admitted call and ends one period later, or at the next turn of a calendar.
 --
--- KEYS[1]  the state: a string of 17 bytes, a byte 1 and two little-endian doubles: count, window's end in us
+-- KEYS[1]  the state: a string of 17 bytes, a byte 1 and two little-endian doubles: count, window's end in us. With reservations as
+--          in hold_records.lua
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
 --          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
@@ -28,8 +29,9 @@ local function look(key, now, _, _, period, _, _, _, options, raw)
   if raw == nil then raw = redis.call('GET', key) end
   if not raw then return 0, 0, nil, latest end
   local kind, count, ends
-  -- Records of reservations may follow it.
   if #raw >= 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
+  -- With records of reservations. The last version had them behind it.
+  if kind == 6 then kind, count, ends = 1, (struct.unpack('<d', raw, #raw - 12)), struct.unpack('<d', raw, #raw - 52) end
   if kind ~= 1 then
     error('LIMITERSTATE the value of ' .. key .. ' is no fixed window; delete it or use another prefix')
   end

@@ -1,18 +1,20 @@
 -- hold_records: what only few calls need of the records of reservations, for holds.lua: many of them, and those that have run out. The
 -- functions are made when they are needed, because that takes time.
 --
--- STATE    as of a window or a bucket behind its own bytes, in one value; of a log field '' of the hash <state's key>:holds1.
---          Little-endian: a byte (2 records, 3 a directory, 4 records that only held decides about),
---          four bytes (a bit for each record that is settled since that last wrote), doubles: when the key expires, the
---          first end that may still give back, the last time until which a record is kept, when this was written; of a bucket
---          the permits that are held, how long it was full, and its rate then. Then two numbers of two bytes (how many resets;
---          how many records a directory has), doubles: until when all has been given back, how far the time of records is ahead of
---          the clock; not of a bucket: the window that gives back (of a log its shortest period). Then
---          at most 32 records in order of their ends, which are unique; or a directory of pages of them, which are fields of that
---          hash, named by their first ends. Of each page, as doubles: its first end, the permits that it may give back, until when
---          the first record is kept, when the first was taken.
+-- STATE    of a window or a bucket the value of its key; of a log that of <state's key>:holds1. A byte (6 window, 7 bucket, 8 log), at
+--          most 32 records in order of their ends, which are unique, then numbers, so that a call reads and writes only the end of it.
+--          Little-endian: two bytes (how many resets); doubles: how far the time of records is ahead of the clock; of a window that
+--          which gives back less the present one; two bytes (how many records); doubles: of a window its end, of a bucket the
+--          rate at which it was idle, parts, rate; when the key expires, the last time until which a record is kept; of a log its
+--          shortest period. Then what a settlement changes: the first end that may still give back, when this was written; of a window
+--          its count; of a bucket since when it refills, when it is full, the permits that are held, how long it was full, its credit. Big-endian
+--          four bytes (a bit for each record that is settled since held last wrote, from the last one on), and one: 2 records, 3 a
+--          directory, 4 records that only held decides about. A directory of pages is instead of many records; the pages are
+--          fields of the hash <state's key>:holds1, named by their first ends. There field '' of a log is its directory. Of each page,
+--          as doubles: its first end, the permits that it may give back, until when the first record is kept, when the first was taken.
 --          A record: its end, a byte (1 settled), two bytes (the resets before it), doubles: permits, when they were taken (of a
---          window its name, of a bucket how long it was full), until when it is kept; 16 bytes: the id
+--          window its name, of a bucket how long it was full), until when it is kept; 16 bytes: the id.
+--          The last version had the numbers before the records, and those of a log in field '' of the hash
 -- [records]
 -- h: the records of one key. hash: where pages are; dir or page, and which page is open; changed: to be written; and the numbers above.
 local function hold_records(h, look, back, answer)
@@ -131,7 +133,7 @@ local function hold_records(h, look, back, answer)
   -- Calls for each record that ends after a time, and not after another, and may give back; at most for so many. Returns the
   -- end of the last.
   local function each(from, to, most, visit)
-    local node = turn_to(from)
+    local node = turn_to(from + 1)
     while true do
       local before, stop = place(node, WIDTH, from), place(node, WIDTH, to)
       for i = before + 1, math.min(stop, before + most) do
@@ -160,7 +162,7 @@ local function hold_records(h, look, back, answer)
         sum, few[#few + 1] = sum + n, {taken + period - now, n}
       end
     end
-    local reached = each(h.swept, h.time, PAGE, visit)
+    local reached = each(h.first - 1, h.time, PAGE, visit)
     if reached < h.time then
       local low, high = place(h.dir, ENTRY, reached), place(h.dir, ENTRY, h.time)
       few = {}
@@ -178,9 +180,9 @@ local function hold_records(h, look, back, answer)
 
   -- All until that end has been given back.
   local function sweep_until(ends)
-    h.swept, h.changed, h.first = math.max(h.swept, ends), true, 0
-    local node = turn_to(h.swept)
-    local i = WIDTH * place(node, WIDTH, h.swept) + 1
+    h.changed, h.first = true, 0
+    local node = turn_to(ends)
+    local i = WIDTH * place(node, WIDTH, ends) + 1
     if i < #node then
       h.first = double(node, i)
     elseif h.dir and ENTRY * h.turned < #h.dir then
@@ -198,7 +200,7 @@ local function hold_records(h, look, back, answer)
       end
       -- In a list they are looked for from its beginning on.
       local most = h.is_list and math.max(1, math.min(8, math.floor(30000 / a))) or 8
-      sweep_until(each(h.swept, h.time, most, function(n, taken)
+      sweep_until(each(h.first - 1, h.time, most, function(n, taken)
         if taken ~= last then
           give()
           last, sum = taken, 0
@@ -275,7 +277,7 @@ local function hold_records(h, look, back, answer)
       local node, kept = turn(where), {}
       for i = 1, #node, WIDTH do
         local ends, status, before, _, _, kept_until = struct.unpack('<dBHddd', node, i)
-        local is_open = h.is_log and status == 0 and before == h.resets and ends > h.swept
+        local is_open = h.is_log and status == 0 and before == h.resets and h.first > 0 and ends >= h.first
         if is_open or kept_until > h.time then kept[#kept + 1] = string.sub(node, i, i + WIDTH - 1) end
       end
       if WIDTH * #kept == #node then return end

@@ -1,7 +1,7 @@
 -- hold_steps: what holds.lua uses, and the short path of most reservations and settlements.
 -- [steps]
-local call, pack, read, find, sub, floor, ceil, max, min =
-  redis.call, struct.pack, struct.unpack, string.find, string.sub, math.floor, math.ceil, math.max, math.min
+local call, try, pack, read, find, sub, floor, ceil, max, min =
+  redis.call, redis.pcall, struct.pack, struct.unpack, string.find, string.sub, math.floor, math.ceil, math.max, math.min
 
 -- What the options say: those of the algorithm, the most records, and the times of a reservation or the actual permits of a settlement.
 local function terms(options, actual)
@@ -80,54 +80,74 @@ local function settled(fs, key, now, limit, period, burst, actual, permits, extr
   return more - some, x, idle, a, b, c, d, e, f
 end
 
+-- Texts of whole numbers, which take time to make.
+local texts = {}
+
 -- What most reservations and settlements are: the records are few, in one value, and of the present clock, window and limit, and none of
--- them is due. Returns nil and the value where that is not so: then held decides, which knows all cases. Parameters as there.
-local function ordinary(fs, key, now, n, limit, period, burst, id, stamp, actual, most, ttl, life)
+-- them is due. Of the value it reads and writes the end. Returns nil where that is not so, and false if there is no value: then held
+-- decides, which knows all cases. one: as in batch.lua, the other parameters as there. Returns true, the last number of the reply and, of a reservation, three before it.
+local function ordinary(one, key, now, id, stamp, actual, most, ttl, life)
+  local fs, n, limit, period, burst = one[1], one[2], one[3], one[4], one[5]
   local kind = fs[8]
   local is_fixed, is_bucket = kind == 'fixed', kind == 'token-bucket'
-  local begin, hash, raw = is_fixed and 83 or is_bucket and 123 or 66, nil, nil
-  if begin > 66 then
-    raw = call('GET', key)
+  -- The numbers behind the records; of a reservation the last record, too, and of a settlement the last two. An error: a user who
+  -- may not, as documented for earlier versions, or pages of a log.
+  local where, tail, raw = key, 47, nil
+  if is_fixed then
+    tail, raw = 55, try('GETRANGE', key, stamp and '-157' or '-106', '-1')
+  elseif is_bucket then
+    tail, raw = 95, try('GETRANGE', key, stamp and '-197' or '-146', '-1')
   else
-    hash = key .. ':holds1'
-    raw = call('HGET', hash, '')
+    where = key .. ':holds1'
+    raw = try('GETRANGE', where, stamp and '-149' or '-98', '-1')
   end
-  local size = raw and #raw or 0
-  if #id ~= 16 or size < begin + 50 and (size > 0 or stamp or most == 0) then return nil, raw end
-  local a, b, c, d, e, f, mark, expires, first, last, at, x, idle, pace, _
+  local size = #raw
+  if size == 0 and raw == '' then
+    if stamp or most == 0 or #id ~= 16 then return nil, false end
+  elseif size < tail + 51 or #id ~= 16 then
+    return nil
+  end
+  local a, b, c, d, e, f, count, mark, expires, first, last, at, x, idle
   local g, h = limit, period
   if is_bucket then while h > 0 do g, h = h, g % h end end
   if size == 0 then
-    mark, expires, first, last, at, x = 2, 0, 0, now + 1, now, is_fixed and now + period or is_bucket and 0 or period
-    a, b, c, d, e, idle, pace = 0, x, period / g, limit / g, now, 0, limit / period
-    if is_bucket then a, b, pace = burst * c, now, d / c end
+    count, mark, expires, first, last, at, x = 0, 2, 0, 0, now + 1, now, is_bucket and 0 or period
+    a, b, c, d, e, idle = 0, now + period, period / g, limit / g, now, 0
+    if is_bucket then a, b = burst * c, now end
   elseif is_fixed then
-    _, a, b, mark, expires, first, last, at = read('<BddI5dddd', raw)
-    x = b
-    if b <= now or b > now + period then return nil, raw end
+    count, b, expires, last, first, at, a, mark = read('<Hdddddd>I5', raw, size - 54)
+    if b <= now or b > now + period then return nil end
   elseif is_bucket then
-    _, a, b, c, d, e, mark, expires, first, last, at, x, idle, pace = read('<BdddddI5ddddddd', raw)
+    count, c, d, expires, last, first, at, b, e, x, idle, a, mark = read('<Hddddddddddd>I5', raw, size - 94)
     a = a + x * c
     if c * g ~= period or d * g ~= limit or x > burst or b > now or now < e and e ~= b + ceil((burst * c - a) / d) then
-      return nil, raw
+      return nil
     end
     a, b = now < e and a + (now - b) * d or burst * c, now
     if e < at then e = at end
     if e < now then idle = idle + now - e end
   else
-    mark, expires, first, last, at, _, _, _, _, x = read('<I5ddddHHddd', raw)
-    if x ~= period then return nil, raw end
+    count, expires, last, x, first, at, mark = read('<Hddddd>I5', raw, size - 46)
+    if x ~= period then return nil end
   end
-  if mark % 256 ~= 2 or at > now or last <= now or first > 0 and first <= now then return nil, raw end
+  if mark % 256 ~= 2 or at > now or last <= now or first > 0 and first <= now then return nil end
 
-  local used, remaining, next_us, reset, rest, added = nil, 0, 0, 0, nil, nil
+  local used, remaining, next_us, reset, extra, _ = nil, 0, 0, 0, nil, nil
   if stamp then
-    local i = find(raw, id, begin + 35, true)
-    if not i or (i - begin) % 51 ~= 35 then return nil, raw end
+    local i = find(raw, id, 1, true)
+    if not i and size == tail + 102 then
+      raw = call('GETRANGE', where, '0', '-1')
+      size, i = #raw, find(raw, id, 1, true)
+    end
+    if not i then return nil end
+    -- Which one it is from the last one on.
+    local j = (size - tail - 15 - i) / 51
+    if j % 1 ~= 0 or j < 0 then return nil end
     i = i - 35
-    local ends, status, permits, extra = read('<dI3dd', raw, i)
-    local bit = 256 * 2 ^ ((i - begin) / 51)
-    if ends ~= stamp or ends <= now or status ~= 0 or mark % (2 * bit) >= bit or is_fixed and extra ~= x then return nil, raw end
+    local ends, status, permits
+    ends, status, permits, extra = read('<dI3dd', raw, i)
+    local bit = 256 * 2 ^ j
+    if ends ~= stamp or ends <= now or status ~= 0 or mark % (2 * bit) >= bit or is_fixed and extra ~= b then return nil end
     mark = mark + bit
     if not is_fixed then
       used, x, idle, a, b = settled(fs, key, now, limit, period, burst, actual, permits, extra, true, 0, x, idle, a, b, c, d)
@@ -139,58 +159,76 @@ local function ordinary(fs, key, now, n, limit, period, burst, id, stamp, actual
       a, used = a + some, 1 + 8 * (actual - permits - some)
     end
     -- None that gives back ends before that.
-    if ends == first then first = i + 51 < size and read('<d', raw, i + 51) or 0 end
+    if ends == first then first = j > 0 and read('<d', raw, i + 51) or 0 end
   else
-    local extra = x
     used = now + ttl
-    if size >= begin + 51 * most - 1 or size >= begin + 1631 or size > 0 and read('<d', raw, size - 50) >= used then return nil, raw end
+    if count >= most or count >= 32 or size > 0 and read('<d', raw, size - tail - 50) >= used then return nil end
     if is_fixed then
-      a = a + n
-      if a > limit then return nil, raw end
+      a, extra = a + n, b
+      if a > limit then return nil end
       remaining, next_us, reset = limit - a, b - now, b - now
     elseif is_bucket then
       if x == 0 then idle = 0 end
       x, extra = x + n, idle
       remaining = floor(a / c) - x
-      if x > burst or remaining < 0 then return nil, raw end
+      if x > burst or remaining < 0 then return nil end
       next_us = told(min(burst, remaining + 1) + x, burst, now, ttl, a, b, c, d)
       reset = told(burst + x, burst, now, ttl, a, b, c, d)
     else
       a, b, c, d, e, f = fs[1](key, now, n, limit, period, burst, '')
       a, b, c, d, e, f = fs[2](now, n, limit, period, burst, a, b, c, d, e, f)
-      if not a then return nil, raw end
+      if not a then return nil end
       a, b, c, d, e, f = fs[3](key, now, n, limit, period, burst, '', a, b, c, d, e, f)
       _, remaining, next_us, reset = fs[6](key, now, n, limit, period, burst, true, a, b, c, d, e, f)
       extra = now
     end
     if first == 0 then first = used end
     if last < used + life then last = used + life end
-    rest = size > 0 and sub(raw, begin - (is_bucket and 20 or 28)) or pack(is_bucket and '<HHdd' or '<HHddd', 0, 0, 0, 0, x)
-    added = pack('<dI3ddd', used, 0, n, extra, used + life)
+    mark = 2 * mark - 2
   end
 
-  if is_bucket then e = b + ceil((burst * c - a) / d) else e = is_fixed and b or first > 0 and now + period or 0 end
-  if e < last then e = last end
-  local left, given = nil, fs[9]
-  if given or e > expires then left, expires = lifetime(given, e, now) end
-  if is_fixed then
-    a = pack('<BddI5dddd', 1, a, b, mark, expires, first, last, now)
+  if is_bucket then e = b + ceil((burst * c - a) / d) end
+  local ends = is_fixed and b or is_bucket and e or first > 0 and now + period or 0
+  if ends < last then ends = last end
+  local left, given, from = nil, fs[9], 51 * count + 19
+  local is_short = stamp and ends <= expires
+  if given or ends > expires then left, expires = lifetime(given, ends, now) end
+  -- What a settlement changes is at the end.
+  if is_fixed and is_short then
+    from, b = from + 26, pack('<ddd>I5', first, now, a, mark)
+  elseif is_fixed and stamp then
+    b = pack('<Hdddddd>I5', count, b, expires, last, first, now, a, mark)
+  elseif is_fixed then
+    b = pack('<dxxxdddc16Hdddddd>I5',
+      used, n, extra, used + life, id, count + 1, b, expires, last, first, now, a, mark)
+  elseif is_bucket and is_short then
+    from, b = from + 34, pack('<ddddddd>I5', first, now, b, e, x, idle, a - x * c, mark)
+  elseif is_bucket and stamp then
+    b = pack('<Hddddddddddd>I5', count, c, d, expires, last, first, now, b, e, x, idle, a - x * c, mark)
   elseif is_bucket then
-    a = pack('<BdddddI5ddddddd', 2, a - x * c, b, c, d, b + ceil((burst * c - a) / d), mark, expires, first, last, now, x, idle, pace)
+    b = pack('<dxxxdddc16Hddddddddddd>I5',
+      used, n, extra, used + life, id, count + 1, c, d, expires, last, first, now, b, e, x, idle, a - x * c, mark)
+  elseif is_short then
+    from, b = from + 26, pack('<dd>I5', first, now, mark)
+  elseif stamp then
+    b = pack('<Hddddd>I5', count, expires, last, x, first, now, mark)
   else
-    a = pack('<I5dddd', mark, expires, first, last, now)
-    call('HSET', hash, '', added and a .. rest .. added .. id or a .. sub(raw, 38))
-    if left then call('PEXPIRE', hash, left) end
-    return true, remaining, 0, next_us, reset, used
+    b = pack('<dxxxdddc16Hddddd>I5', used, n, extra, used + life, id, count + 1, expires, last, x, first, now, mark)
   end
-  if rest then a = a .. rest .. added .. id end
-  if left and rest then
-    call('SET', key, a, 'PX', left)
+  if size == 0 then
+    call('SET', where, pack('<Bxxxxxxxxxxd', is_fixed and 6 or is_bucket and 7 or 8, is_bucket and d / c or 0) .. b, 'PX', left)
   else
-    -- An error: a user who may not, as documented for earlier versions.
-    if redis.pcall('SETRANGE', key, '0', a) ~= (rest and #a or size) then call('SET', key, a .. sub(raw, #a + 1), 'KEEPTTL') end
-    if left then call('PEXPIRE', key, left) end
+    local place = texts[from]
+    if not place then
+      place = string.format('%d', from)
+      texts[from] = place
+    end
+    if try('SETRANGE', where, place, b) ~= from + #b then
+      call('SET', where, sub(call('GET', where), 1, from) .. b, 'KEEPTTL')
+    end
+    if left then call('PEXPIRE', where, left) end
   end
-  return true, remaining, 0, next_us, reset, used
+  if stamp then return true, used end
+  return true, used, remaining, next_us, reset
 end
 -- [/steps]

@@ -29,45 +29,59 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   end
   if ttl and step == 'take' and #request ~= 16 then error('LIMITEROPTIONS ARGV[8] is no id of 16 characters: ' .. request) end
 
-  -- The records: bytes of a text, from one on. Their time is that of the clock, but never steps back.
+  -- The records. Their time is that of the clock, but never steps back.
   local hash = key .. ':holds1'
-  if raw ~= nil then
-  elseif is_log then raw = call('HGET', hash, '') else raw = call('GET', key) end
-  local has, page, from, time, has_stepped, h = false, '', 1, now, false, nil
-  local pages, count, resets, first, swept, last, expires, at, ahead, x, idle, pace = 0, 0, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
-  if raw and #raw > size and (is_log or string.byte(raw) == (is_fixed and 1 or 2)) then
-    page, from = raw, size + (is_bucket and 82 or 66)
-    local bits
-    if is_bucket then
-      pages, bits, expires, first, last, at, x, idle, pace, resets, count, swept, ahead = read('<BI4dddddddHHdd', raw, 42)
+  if raw == nil and is_log then raw = redis.pcall('GET', hash) elseif raw == nil then raw = call('GET', key) end
+  if type(raw) == 'table' then raw = call('HGET', hash, '') end
+  local has, page, time, has_stepped, h = false, '', now, false, nil
+  local mark, count, resets, first, last, expires, at, ahead, x, idle, pace = 2, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
+  if raw and #raw > size then
+    local whole, i, step, a, b, c, d, e, _ = raw, 9, 51, nil, nil, nil, nil, nil, nil
+    if string.byte(raw) > 5 then
+      local stop = #raw - (is_fixed and 55 or is_bucket and 95 or 47)
+      _, resets, ahead, x = read('<BHdd', raw)
+      if is_fixed then
+        count, b, expires, last, first, at, a, mark = read('<Hdddddd>I5', raw, stop + 1)
+        x, raw = x + b, pack('<Bdd', 1, a, b)
+      elseif is_bucket then
+        pace = x
+        count, c, d, expires, last, first, at, b, e, x, idle, a, mark = read('<Hddddddddddd>I5', raw, stop + 1)
+        raw = pack('<Bddddd', 2, a, b, c, d, e)
+      else
+        count, expires, last, x, first, at, mark = read('<Hddddd>I5', raw, stop + 1)
+      end
+      page, i, step = sub(whole, 20, stop), stop - 61, -51
+    elseif is_bucket then
+      -- The last version wrote it.
+      mark, expires, first, last, at, x, idle, pace, resets, count, _, ahead = read('<I5dddddddHHdd', raw, 42)
+      page = sub(raw, 123)
     else
-      pages, bits, expires, first, last, at, resets, count, swept, ahead, x = read('<BI4ddddHHddd', raw, size + 1)
+      mark, expires, first, last, at, resets, count, _, ahead, x = read('<I5ddddHHddd', raw, size + 1)
+      page = sub(raw, size + 66)
     end
-    pages = pages == 3 and 1 or 0
-    if pages == 0 then count = (#raw - from + 1) / 51 end
-    for i = from + 8, bits > 0 and #raw or 0, 51 do
-      if bits % 2 == 1 then page = sub(page, 1, i - 1) .. '\1' .. sub(page, i + 1) end
-      bits = floor(bits / 2)
+    if mark % 256 ~= 3 then count = #page / 51 end
+    mark, a = mark % 256, floor(mark / 256)
+    while a > 0 do
+      if a % 2 == 1 then page = sub(page, 1, i - 1) .. '\1' .. sub(page, i + 1) end
+      a, i = floor(a / 2), i + step
     end
     time = now + ahead
     if time < at then time, ahead, has_stepped = at, at - now, true end
     has = last > time or first > 0
     if not has then
       -- The last is over.
-      pages, count, resets, first, swept, expires, at, ahead, x, page, from, time = 0, 0, 0, 0, 0, 0, now, 0, 0, '', 1, now
-      raw = not is_log and sub(raw, 1, size)
+      mark, count, resets, first, expires, at, ahead, x, page, time = 2, 0, 0, 0, 0, now, 0, 0, '', now
     end
+    if not is_log then raw = sub(raw, 1, size) .. (has and ' ' or '') end
   end
   if not has and actual then return true, 0, 0, 0, 0, 0 end
   if not has and not ttl then return nil, raw, base end
-  -- What has been given back until a time later than this does not come back again.
-  local is_due, ends = first > 0 and first <= time, ttl and max(time + ttl, swept + 1)
-  if pages == 1 or is_due or has_stepped
-      or ends and (count >= most or #page >= from + 1631 or #page > from and read('<d', page, #page - 50) >= ends) then
-    page, from = sub(page, from), 1
+  local is_due, ends = first > 0 and first <= time, ttl and time + ttl
+  if mark == 3 or is_due or has_stepped
+      or ends and (count >= most or #page >= 1632 or #page > 0 and read('<d', page, #page - 50) >= ends) then
     h = hold_records({hash = hash, is_fixed = is_fixed, is_log = is_log, is_list = is_list,
-      has_stepped = has_stepped, dir = pages == 1 and page, page = pages == 1 and '' or page, turned = 0, count = count, resets = resets,
-      first = first, swept = swept, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
+      has_stepped = has_stepped, dir = mark == 3 and page, page = mark == 3 and '' or page, turned = 0, count = count, resets = resets,
+      first = first, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
   end
 
   -- A settlement: what becomes of it, and where its record is.
@@ -76,9 +90,9 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     used = 0
     if h then page = h.turn_to(stamp) end
     local found, status, before
-    i = #request == 16 and find(page, request, from, true)
+    i = #request == 16 and find(page, request, 1, true)
     while i do
-      if (i - from - 35) % 51 == 0 then found, status, before, permits, extra, kept = read('<dBHddd', page, i - 35) end
+      if i % 51 == 36 then found, status, before, permits, extra, kept = read('<dBHddd', page, i - 35) end
       if found == stamp then break end
       i = find(page, request, i + 1, true)
     end
@@ -121,7 +135,7 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   end
   if writes and (is_due or has_stepped) then
     a, b, c, d, e, f = h.sweep(key, now, limit, period, burst, a, b, c, d, e, f)
-    first, swept, gone, page, changed = h.first, h.swept, h.gone, h.page, changed or is_due
+    first, gone, page, changed = h.first, h.gone, h.page, changed or is_due
   end
 
   -- A plan that has become smaller: no more is held of it than all.
@@ -251,25 +265,32 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     end
     if h then
       rest, expires = h.close()
-      pages, added, after_i = h.dir and 1 or 0, '', ''
+      added, after_i = '', ''
     else
-      rest = sub(page, from, before_i)
+      rest = sub(page, 1, before_i)
     end
+    rest = rest .. added .. after_i
+    if not (h and h.dir) then count = #rest / 51 end
     local left
     if given or until_us > expires then left, expires = lifetime(given, until_us, time) end
-    local mark = pages == 1 and 3 or ahead == 0 and resets == 0 and idle > -8000000000000000 and (not is_fixed or x == b) and 2 or 4
-    local state = nil
+    mark = h and h.dir and 3
+      or ahead == 0 and resets == 0 and idle > -8000000000000000 and (not is_fixed or x == b) and 2 or 4
     if is_fixed then
-      state = pack('<BddI5ddddHHddd', 1, a, b, mark, expires, first, last, time, resets, count, swept, ahead, x) .. rest .. added .. after_i
+      rest = pack('<BHdd', 6, resets, ahead, x - b) .. rest .. pack('<Hdddddd>I5', count, b, expires, last, first, time, a, mark)
     elseif is_bucket then
-      state = pack('<BdddddI5dddddddHHdd', 2, credit, since, parts, rate, full_at, mark, expires, first, last, time, x, idle, pace,
-        resets, count, swept, ahead) .. rest .. added .. after_i
+      rest = pack('<BHdd', 7, resets, ahead, pace) .. rest .. pack('<Hddddddddddd>I5',
+        count, parts, rate, expires, last, first, time, since, full_at, x, idle, credit, mark)
     else
-      call('HSET', hash, '', pack('<I5ddddHHddd', mark, expires, first, last, time, resets, count, swept, ahead, x)
-        .. rest .. added .. after_i)
+      rest = pack('<BHdd', 8, resets, ahead, 0) .. rest .. pack('<Hddddd>I5', count, expires, last, x, first, time, mark)
     end
-    if state and left then call('SET', key, state, 'PX', left) elseif state then call('SET', key, state, 'KEEPTTL') end
-    if left and (pages == 1 or is_log) then call('PEXPIRE', hash, left) end
+    if is_log and mark == 3 then
+      call('HSET', hash, '', rest)
+    elseif left then
+      call('SET', is_log and hash or key, rest, 'PX', left)
+    else
+      call('SET', is_log and hash or key, rest, 'KEEPTTL')
+    end
+    if left and mark == 3 then call('PEXPIRE', hash, left) end
   end
   if actual or step == 'reset' then return allowed, 0, 0, 0, 0, used end
 
@@ -281,7 +302,7 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     elseif x > 0 and added ~= '' then
       open = ends
     elseif x > 0 then
-      for i = #page - 50, from, -51 do
+      for i = #page - 50, 1, -51 do
         local later, settled, earlier = read('<dBH', page, i)
         if settled == 0 and earlier == resets then
           open = later

@@ -1,8 +1,8 @@
 -- token_bucket: permits refill continuously, up to a burst. Exact: credit is counted in parts of a permit.
 --
 -- KEYS[1]  the state: a string of 41 bytes, a byte 2 and five little-endian doubles: so much credit in parts of a permit, at
---          a time in us, the parts of a permit, the rate, and when it is full again in us; no key is a full bucket. Records of
---          reservations follow it (hold_records.lua); the credit is less by what they hold
+--          a time in us, the parts of a permit, the rate, and when it is full again in us; no key is a full bucket. With
+--          reservations as in hold_records.lua; the credit is less by what they hold
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
 --          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
@@ -76,8 +76,13 @@ local function look(key, now, _, limit, period, burst, _, _, _, raw, held)
   if raw == nil then raw = redis.call('GET', key) end
   if not raw then return full, now, parts, rate end
   local kind, credit, from, stored_parts, stored_rate, full_at
-  -- Records of reservations may follow it.
   if #raw >= 41 then kind, credit, from, stored_parts, stored_rate, full_at = struct.unpack('<Bddddd', raw) end
+  -- With records of reservations. The last version had them behind it.
+  if kind == 7 then
+    stored_parts, stored_rate = struct.unpack('<dd', raw, #raw - 92)
+    from, full_at = struct.unpack('<dd', raw, #raw - 44)
+    kind, credit = 2, struct.unpack('<d', raw, #raw - 12)
+  end
   if kind ~= 2 then
     error('LIMITERSTATE the value of ' .. key .. ' is no token bucket; delete it or use another prefix')
   end

@@ -43,7 +43,7 @@ class HeldPagesTest {
 
     private static String withPagesOf(int size, String text) {
         String records = replaced("ENTRY, PAGE = 51, 32, " + USUAL, "ENTRY, PAGE = 51, 32, " + size, text);
-        return replaced("from + " + (RECORD_BYTES * USUAL - 1), "from + " + (RECORD_BYTES * size - 1), records);
+        return replaced("#page >= " + RECORD_BYTES * USUAL, "#page >= " + RECORD_BYTES * size, records);
     }
 
     private static String replaced(String from, String to, String text) {

@@ -28,7 +28,7 @@ class PlantedHeldFaultsTest {
         return Stream.of(
                 new PlantedFault("settled twice", "status == 1 and 3 or is_open", "is_open"),
                 new PlantedFault(
-                        "any id", "find(page, request, from, true)", "find(page, pack('<d', stamp), from, true) + 35"),
+                        "any id", "find(page, request, 1, true)", "find(page, pack('<d', stamp), 1, true) + 35"),
                 new PlantedFault("kept for ever", "used = kept <= time and 0 or", "used ="),
                 new PlantedFault("no bound of a debt", "min(more, capacity, max(0, 2 * capacity - counted))", "more"),
                 new PlantedFault(
@@ -69,8 +69,8 @@ class PlantedHeldFaultsTest {
                 new PlantedFault(
                         "run out a moment late", "first > 0 and first <= time, ttl", "first > 0 and first < time, ttl"),
                 new PlantedFault("settled twice in the ordinary case", "or mark % (2 * bit) >= bit or", "or"),
-                new PlantedFault("the wrong record is settled", "local bit = 256 * 2 ^ (", "local bit = 512 * 2 ^ ("),
-                new PlantedFault("what was settled is forgotten", "if bits % 2 == 1 then page", "if false then page"),
+                new PlantedFault("the wrong record is settled", "local bit = 256 * 2 ^ j", "local bit = 512 * 2 ^ j"),
+                new PlantedFault("what was settled is forgotten", "if a % 2 == 1 then page", "if false then page"),
                 new PlantedFault("nothing is due in the ordinary case", "or first > 0 and first <= now then", "then"),
                 new PlantedFault("a window above its limit", "if a > limit then", "if false then"),
                 new PlantedFault("a bucket above its burst", "if x > burst or remaining < 0 then", "if x > burst then"),
@@ -78,7 +78,7 @@ class PlantedHeldFaultsTest {
                         "a window's debt without a bound",
                         "min(actual - permits, limit, max(0, 2 * limit - a))",
                         "actual - permits"),
-                new PlantedFault("one record too many", "size >= begin + 51 * most - 1 or", ""));
+                new PlantedFault("one record too many", "if count >= most or", "if"));
     }
 
     @Test

@@ -35,17 +35,17 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
-                Map.entry("allotment", "1e68022a84862f87629088fc06c4f7b48bcdb178"),
-                Map.entry("batch", "ce0bebf8817f502856ae5025871cb9e7a2f87785"),
-                Map.entry("block", "6390fa5ada72c365d2afb20df4b0a1dd3657f0bd"),
-                Map.entry("concurrent", "9af8fcaaac70ead96b2c630c475d1f912d5d8327"),
-                Map.entry("distinct", "3e692b498df62d2ba482446658d0abb906243e15"),
-                Map.entry("fixed_window", "5b76f737d06b9c72c9246168b41a80d6b9230e60"),
+                Map.entry("allotment", "b5863519a3aa381ba12a98776df9b868b6120f3f"),
+                Map.entry("batch", "adeb72cd881e9088d703d2986dcb1073c68defd7"),
+                Map.entry("block", "f025868ff9a243bc5f3f60769b1e52d9e0b4817d"),
+                Map.entry("concurrent", "e895332b95f565c862a68aa7e766852c48f6e2fd"),
+                Map.entry("distinct", "2536f04e725e74eacf9fd95cacdf19a918421e13"),
+                Map.entry("fixed_window", "1edca90834dcc2d40414ebead78fab4109dc260c"),
                 Map.entry("key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),
-                Map.entry("sliding_list", "e990eaac5c3f6aaa75d8c94432ca7e655cad2046"),
-                Map.entry("sliding_zset", "e7c030b28e0503a8125140706a2990c34c16579b"),
-                Map.entry("token_bucket", "45422cfd4e23ac094f5e77c12051cea88ca319f3"));
+                Map.entry("sliding_list", "f056eefe8ac8828085964d7c6cef9789eff7a2bd"),
+                Map.entry("sliding_zset", "2bb2ee0a3cbdee68651983ceeb9e010c6181c55b"),
+                Map.entry("token_bucket", "74960e8d9ab8d01269564dc32fd610bcb6b0ba45"));
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");

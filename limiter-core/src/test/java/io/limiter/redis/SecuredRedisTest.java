@@ -89,7 +89,7 @@ class SecuredRedisTest {
     @Test
     void theUserOfEarlierVersionsIsEnough() throws IOException {
         List<String> rules = new ArrayList<>(documented("limiter"));
-        assertTrue(rules.removeAll(List.of("+pttl", "+setrange")));
+        assertTrue(rules.removeAll(List.of("+pttl", "+getrange", "+setrange")));
         asUser(
                 RedisServers.singlePort(),
                 rules,

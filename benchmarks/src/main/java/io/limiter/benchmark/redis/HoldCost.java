@@ -194,7 +194,8 @@ final class HoldCost implements AutoCloseable {
                     .evalsha(
                             sha, ScriptOutputType.MULTI, keys.toArray(String[]::new), arguments.toArray(String[]::new));
             for (int i = 0; i < AT_ONCE; i++) {
-                last.add((Long) reply.get(7 * i + 6));
+                int size = reply.size() / AT_ONCE;
+                last.add((Long) reply.get(size * i + size - 1));
             }
             return last;
         }
