@@ -34,7 +34,7 @@ end
 
 -- Charges what a settlement has cost instead of what was reserved; all of it if that is not open any more. gone: what has run out of a log
 -- and is still in it; a to f: the state, nil for one of a log that is not read yet. Returns the permits above what a debt can be, which
--- are forgotten, what a bucket holds, its idle time, and the state.
+-- are forgotten, what a bucket holds, its idle time, and the state; nil for that of a log that is still not read.
 local function settled(fs, key, now, limit, period, burst, actual, permits, extra, is_open, gone, x, idle, a, b, c, d, e, f)
   local is_fixed, is_bucket = fs[8] == 'fixed', fs[8] == 'token-bucket'
   local more, less, capacity, counted = actual, 0, limit, a
@@ -50,11 +50,18 @@ local function settled(fs, key, now, limit, period, burst, actual, permits, extr
     end
     capacity, counted = burst, burst - floor(a / c) + min(x, burst)
   elseif less == 0 then
-    if more > 0 and not a and fs[8] == 'sliding-list' then
+    if more > 0 and not a and fs[8] == 'sliding-list' and more <= min(limit, 100) then
       -- Where no debt is too large even if all of the list counts, nobody has to know what has expired.
-      c, e = call('LLEN', key), call('LINDEX', key, '-1')
-      a, b = c + more <= 2 * limit and c, 0
-      e = a and a > 0 and e + 0
+      local text = string.format('%.0f', now)
+      local stamps, newest = {text}, call('LINDEX', key, '-1')
+      for i = 2, more do stamps[i] = text end
+      if not newest or newest + 0 <= now then
+        if call('RPUSH', key, unpack(stamps)) <= 2 * limit then
+          call('PEXPIRE', key, ceil(period / 1000))
+          return 0, x, idle
+        end
+        call('LTRIM', key, 0, -1 - more)
+      end
     end
     if more > 0 and not a then a, b, c, d, e, f = fs[1](key, now, 0, limit, period, burst, '') end
     counted = more > 0 and a - gone

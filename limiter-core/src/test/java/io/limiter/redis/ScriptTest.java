@@ -36,16 +36,16 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "b5863519a3aa381ba12a98776df9b868b6120f3f"),
-                Map.entry("batch", "adeb72cd881e9088d703d2986dcb1073c68defd7"),
+                Map.entry("batch", "75292ec7a18bb85b99a3c86f73b773a7a167f2f1"),
                 Map.entry("block", "f025868ff9a243bc5f3f60769b1e52d9e0b4817d"),
                 Map.entry("concurrent", "e895332b95f565c862a68aa7e766852c48f6e2fd"),
                 Map.entry("distinct", "2536f04e725e74eacf9fd95cacdf19a918421e13"),
-                Map.entry("fixed_window", "1edca90834dcc2d40414ebead78fab4109dc260c"),
+                Map.entry("fixed_window", "e0053df7d0f805742b4ec3bdf1e67cb9a294b826"),
                 Map.entry("key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),
-                Map.entry("sliding_list", "f056eefe8ac8828085964d7c6cef9789eff7a2bd"),
-                Map.entry("sliding_zset", "2bb2ee0a3cbdee68651983ceeb9e010c6181c55b"),
-                Map.entry("token_bucket", "74960e8d9ab8d01269564dc32fd610bcb6b0ba45"));
+                Map.entry("sliding_list", "da433bf22bcb5c96eded842db10a782164319581"),
+                Map.entry("sliding_zset", "74805a771c680f16df93c7d96fd4d8d622f2328f"),
+                Map.entry("token_bucket", "cff479c8f09a69eeeb3cd18f537299db2a1d845c"));
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
