@@ -67,7 +67,7 @@ public final class LimitOutcome {
      * @param stampMicros see {@link #stampMicros()}; where an allotment denies, the number of its {@link #reason()}; else
      *     without meaning where not allowed
      */
-    public LimitOutcome(
+    public static LimitOutcome of(
             Charge charge,
             Limit limit,
             boolean allowed,
@@ -76,21 +76,38 @@ public final class LimitOutcome {
             long nextMicros,
             long resetMicros,
             long stampMicros) {
+        // Nothing is decided between the allocation and the last field: else the compiler clears the memory before, and
+        // marks it for the garbage collector.
+        Object beside = charge.isPlain() ? null : charge;
+        long told = allowed ? stampMicros : stored(limit, retryAfterMicros, stampMicros);
+        return new LimitOutcome(charge, beside, limit, allowed, remaining, told, nextMicros, resetMicros);
+    }
+
+    private LimitOutcome(
+            Charge charge,
+            @Nullable Object beside,
+            Limit limit,
+            boolean allowed,
+            long remaining,
+            long stampOrWait,
+            long next,
+            long reset) {
         this.policy = charge.policy();
         this.key = charge.key();
         this.permits = charge.permits();
-        this.beside = charge.isPlain() ? null : charge;
+        this.beside = beside;
         this.limit = limit;
         this.allowed = allowed;
         this.remaining = remaining;
-        boolean isReason = limit instanceof Stock
-                && retryAfterMicros == NEVER
-                && stampMicros > 0
-                && DenialReason.ofNumber(stampMicros) != null;
-        long wait = stampMicros == HOLDS_FULL ? FULL - Math.max(0, retryAfterMicros) : retryAfterMicros;
-        this.stampOrWait = allowed ? stampMicros : isReason ? -stampMicros : wait;
-        this.next = nextMicros;
-        this.reset = resetMicros;
+        this.stampOrWait = stampOrWait;
+        this.next = next;
+        this.reset = reset;
+    }
+
+    private static long stored(Limit limit, long retryAfter, long reason) {
+        boolean isReason =
+                limit instanceof Stock && retryAfter == NEVER && reason > 0 && DenialReason.ofNumber(reason) != null;
+        return isReason ? -reason : reason == HOLDS_FULL ? FULL - Math.max(0, retryAfter) : retryAfter;
     }
 
     /** The charge; equal to the one that was given, not always the same object. */

@@ -224,7 +224,7 @@ class ValuesTest {
     }
 
     private static LimitOutcome outcome(Charge charge, boolean allowed, long remaining, long retry) {
-        return new LimitOutcome(charge, charge.policy().limits().get(0), allowed, remaining, retry, 0, 0, 0);
+        return LimitOutcome.of(charge, charge.policy().limits().get(0), allowed, remaining, retry, 0, 0, 0);
     }
 
     private static void refused(String words, Executable executable) {

@@ -98,40 +98,49 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private Decision take(Policy policy, PartitionKey key, long permits, boolean hasEnd) {
-        int slot = System.identityHashCode(policy) & LAST_ASKED - 1;
-        Asked known = lastAsked[slot];
-        boolean isKnown = known != null && known.policy == policy;
-        boolean isInFlight = Objects.requireNonNull(policy, "policy").isInFlight();
+        Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
+        // Short, so that it is compiled into its callers.
+        Asked asked = known != null && known.policy == policy ? known : asked(policy);
+        boolean isInFlight = policy.isInFlight();
         if (isInFlight && !hasEnd) {
             Flights.check(new Charge(policy, key, permits));
         }
-        Backend.Decider decider = isKnown ? known.decider : backend.decider(policy);
+        // Before the decision, so that their memory is read while that waits for the clock.
+        long[] counts = asked.counts.ofThisThread();
         Decision decision;
         try {
-            decision = decider.decideNow(key, permits, Backend.Mode.TAKE);
+            decision = asked.decider.decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
             // If the charge is wrong, this throws too: then no failure mode answers.
             decision = failures.answer(List.of(new Charge(policy, key, permits)), Backend.Mode.TAKE, failure);
         }
-        CallCounts counts = isKnown ? known.counts : monitor.counts(policy.name(), Runnable::run);
-        if (!isKnown) {
-            lastAsked[slot] = new Asked(policy, decider, counts);
-        }
         if (decision.source() == Decision.Source.OVERRIDDEN) {
             return counted(decision, false, Runnable::run);
         }
-        boolean isCounted = isInFlight && decision.isOneInFlight(Access.LIBRARY);
-        counts.count(decision, isCounted ? permits : 0);
-        if (isInFlight && !isCounted) {
+        asked.counts.add(counts, CallCounts.number(decision.source(), decision.allowed()), 1);
+        if (isInFlight && decision.isOneInFlight(Access.LIBRARY)) {
+            asked.counts.add(counts, CallCounts.IN_FLIGHT, permits);
+        } else if (isInFlight) {
             flights.begin(decision);
         }
         if (!decision.allowed()) {
-            if (decision.blocked()) {
-                counts.increment(CallCounts.BLOCKED);
-            }
-            denials.add(decision, false, Runnable::run);
+            denied(decision, asked.counts);
         }
         return decision;
+    }
+
+    private void denied(Decision decision, CallCounts counts) {
+        if (decision.blocked()) {
+            counts.increment(CallCounts.BLOCKED);
+        }
+        denials.add(decision, false, Runnable::run);
+    }
+
+    private Asked asked(Policy policy) {
+        Objects.requireNonNull(policy, "policy");
+        Asked asked = new Asked(policy, backend.decider(policy), monitor.counts(policy.name(), Runnable::run));
+        lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1] = asked;
+        return asked;
     }
 
     private CallCounts countsOf(Policy policy) {

@@ -5,7 +5,6 @@ import io.limiter.LimiterMonitor.FlightCount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +22,7 @@ final class CallCounts {
     /** How many numbers a policy has: at last one for each {@link FlightCount}. */
     static final int OF_POLICY = IN_FLIGHT + 1 + FlightCount.values().length;
 
+    private static final VarHandle OWN = MethodHandles.arrayElementVarHandle(Own[].class);
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int THREADS = 64;
     /** Longs between the numbers of two threads, so that they are in different cache lines. */
@@ -38,16 +38,16 @@ final class CallCounts {
         }
     }
 
-    private final AtomicReferenceArray<@Nullable Own> own = new AtomicReferenceArray<>(THREADS);
+    private final @Nullable Own[] own = new Own[THREADS];
     private final LongAdder[] others;
 
     CallCounts(int numbers) {
         others = Stream.generate(LongAdder::new).limit(numbers).toArray(LongAdder[]::new);
     }
 
-    /** Counts what a policy decided, and permits in flight that it holds. */
-    void count(Decision decision, long permits) {
-        add(number(decision.source(), decision.allowed()), 1, permits);
+    /** Counts what a policy decided. */
+    void count(Decision decision) {
+        add(number(decision.source(), decision.allowed()), 1);
     }
 
     static int number(Decision.Source source, boolean isAllowed) {
@@ -63,39 +63,34 @@ final class CallCounts {
     }
 
     void add(int number, long more) {
-        add(number, more, 0);
+        add(ofThisThread(), number, more);
     }
 
-    /** For two numbers the thread is looked up once. */
-    private void add(int number, long more, long permits) {
+    /** The numbers that only this thread changes, for {@link #add(long[], int, long)}; null if it has none. */
+    long @Nullable [] ofThisThread() {
         Thread thread = Thread.currentThread();
         int slot = (int) thread.getId() & THREADS - 1;
-        Own mine = own.getAcquire(slot);
-        if (mine != null && mine.refersTo(thread)) {
-            COUNT.setOpaque(mine.counts, number, mine.counts[number] + more);
-            if (permits != 0) {
-                COUNT.setOpaque(mine.counts, IN_FLIGHT, mine.counts[IN_FLIGHT] + permits);
-            }
-            return;
+        Own mine = (Own) OWN.getAcquire(own, slot);
+        if (mine != null) {
+            return mine.refersTo(thread) ? mine.counts : null;
         }
-        if (mine != null || !own.compareAndSet(slot, null, first(thread, number, more))) {
-            others[number].add(more);
-        }
-        if (permits != 0) {
-            add(IN_FLIGHT, permits);
-        }
+        Own first = new Own(thread, new long[others.length + PADDING]);
+        return OWN.compareAndSet(own, slot, null, first) ? first.counts : null;
     }
 
-    private Own first(Thread thread, int number, long more) {
-        long[] counts = new long[others.length + PADDING];
-        counts[number] = more;
-        return new Own(thread, counts);
+    /** @param mine those of this thread */
+    void add(long @Nullable [] mine, int number, long more) {
+        if (mine == null) {
+            others[number].add(more);
+        } else {
+            COUNT.setOpaque(mine, number, mine[number] + more);
+        }
     }
 
     long sum(int number) {
         long sum = others[number].sum();
         for (int i = 0; i < THREADS; i++) {
-            Own one = own.get(i);
+            Own one = (Own) OWN.getAcquire(own, i);
             sum += one == null ? 0 : (long) COUNT.getOpaque(one.counts, number);
         }
         return sum;

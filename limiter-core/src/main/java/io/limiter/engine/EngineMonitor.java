@@ -155,7 +155,7 @@ final class EngineMonitor extends LimiterMonitor {
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
                 if (beside == null || !isOf(beside, charge.policy())) {
-                    counts(charge.policy().name(), executor).count(decision, 0);
+                    counts(charge.policy().name(), executor).count(decision);
                 }
             }
             return;
@@ -165,7 +165,7 @@ final class EngineMonitor extends LimiterMonitor {
             // The outcomes of one charge are adjacent, so a charge that two limits deny counts once.
             if (!outcome.allowed() && !outcome.charge().equals(last)) {
                 last = outcome.charge();
-                counts(last.policy().name(), executor).count(decision, 0);
+                counts(last.policy().name(), executor).count(decision);
             }
             if (outcome.blocked()) {
                 counts(outcome.policy().name(), executor).increment(CallCounts.BLOCKED);

@@ -182,7 +182,7 @@ record HoldTokens(KeyHash hash, String here, Duration keep, Function<String, @Nu
         Limit limit = find(policy, limit(part));
         return limit == null || limit.permits() == 0
                 ? null
-                : new LimitOutcome(
+                : LimitOutcome.of(
                         new Charge(policy, PartitionKey.parse(part.get(1)), permits), limit, true, 0, 0, 0, 0, end);
     }
 

@@ -270,7 +270,7 @@ final class Reservations {
         Limit limit = HoldTokens.find(now, then.limit());
         return limit == null || limit.permits() == 0
                 ? then
-                : new LimitOutcome(
+                : LimitOutcome.of(
                         FailureAnswers.under(now, then.charge()), limit, true, 0, 0, 0, 0, then.stampMicros());
     }
 

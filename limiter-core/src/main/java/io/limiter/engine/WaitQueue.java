@@ -206,7 +206,7 @@ final class WaitQueue {
     Decision denial(Waiter waiter, long retryAtMicros, long nowMicros) {
         long waitMicros = Math.max(1, retryAtMicros - nowMicros);
         boolean isKnown = !isInFlight();
-        LimitOutcome outcome = new LimitOutcome(
+        LimitOutcome outcome = LimitOutcome.of(
                 charge(waiter),
                 last.limit(),
                 false,

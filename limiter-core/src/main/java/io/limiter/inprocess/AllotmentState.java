@@ -139,7 +139,7 @@ final class AllotmentState extends State {
                 ? 0
                 : waits ? AllotmentTerms.of(limit.spec()).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
         long remaining = Math.max(0, limit.permits() - soldThen);
-        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, allowed ? stamp : reason);
+        return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, allowed ? stamp : reason);
     }
 
     private static boolean isHeld(Limit limit) {

@@ -79,7 +79,7 @@ final class BlockState extends State {
         long window = counts > 0 ? Math.max(0, until - now) : 0;
         long remaining = left > 0 ? 0 : Math.max(0, limit.permits() - (window > 0 ? counts : 0));
         long reset = Math.max(window, forgotten - now);
-        return new LimitOutcome(charge, limit, allowed, remaining, left, left > 0 ? left : window, reset, 0);
+        return LimitOutcome.of(charge, limit, allowed, remaining, left, left > 0 ? left : window, reset, 0);
     }
 
     /** An allowed call has counted nothing. */

@@ -29,7 +29,7 @@ final class ConcurrentState extends State implements LimitOutcome.Holder {
         }
         long retryAfter = permits > limit.permits() ? LimitOutcome.NEVER : LimitOutcome.UNKNOWN;
         LimitOutcome outcome =
-                new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - used), retryAfter, 0, 0, 0);
+                LimitOutcome.of(charge, limit, allowed, Math.max(0, limit.permits() - used), retryAfter, 0, 0, 0);
         return granted && take ? outcome.heldBy(Access.LIBRARY, this) : outcome;
     }
 

@@ -87,7 +87,7 @@ final class DistinctState extends State {
         long wait = counted > 0 ? until - now : 0;
         long retryAfter = allowed ? 0 : wait > 0 ? wait : limit.spec().periodMicros();
         long remaining = Math.max(0, limit.permits() - counted);
-        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, wait, wait, stamp);
+        return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, wait, wait, stamp);
     }
 
     @Override

@@ -81,7 +81,7 @@ final class FixedWindowState extends State {
         long wait = counted > 0 ? until - now : 0;
         long retryAfter = allowed ? 0 : permits > spec.permits() ? LimitOutcome.NEVER : wait;
         long remaining = Math.max(0, spec.permits() - counted);
-        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, wait, wait, until);
+        return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, wait, wait, until);
     }
 
     @Override

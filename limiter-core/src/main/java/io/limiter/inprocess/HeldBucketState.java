@@ -96,7 +96,7 @@ final class HeldBucketState extends HeldState<TokenBucketState> {
         long held = held(spec, now);
         long whole = Math.floorDiv(bucket.level(spec, now), bucket.partsOf(spec));
         long remaining = Math.max(0, whole - held);
-        return new LimitOutcome(
+        return LimitOutcome.of(
                 charge,
                 limit,
                 allowed,
@@ -126,7 +126,7 @@ final class HeldBucketState extends HeldState<TokenBucketState> {
     @Override
     LimitOutcome force(Charge charge, Limit limit, long now, boolean isHold) {
         state.spend(limit.spec(), isHold ? 0 : charge.permits() * state.partsOf(limit.spec()), now);
-        return new LimitOutcome(charge, limit, true, 0, 0, 0, 0, now);
+        return LimitOutcome.of(charge, limit, true, 0, 0, 0, 0, now);
     }
 
     /** As if the cost had been taken at the beginning: what would have refilled since is not taken. */

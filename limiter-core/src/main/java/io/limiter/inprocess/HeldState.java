@@ -122,7 +122,7 @@ abstract class HeldState<S extends State> extends State {
         stamps.change(STAMPS_A_HOLD);
         // Answers again: the hold counts now.
         LimitOutcome rest = answer(of(charge, 0), limit, 0, now, true, true, false);
-        return new LimitOutcome(charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);
+        return LimitOutcome.of(charge, limit, true, rest.remaining(), 0, rest.nextMicros(), rest.resetMicros(), end);
     }
 
     /**
@@ -139,7 +139,7 @@ abstract class HeldState<S extends State> extends State {
         }
         long longer = Math.max(rest.retryAfterMicros(), wait == LimitOutcome.NEVER ? PAUSE_MICROS : wait);
         long reason = allowed ? LimitOutcome.HOLDS_FULL : 0;
-        return new LimitOutcome(
+        return LimitOutcome.of(
                 charge, limit, false, rest.remaining(), longer, rest.nextMicros(), rest.resetMicros(), reason);
     }
 

@@ -73,16 +73,15 @@ final class PolicyStates implements Backend.Decider {
     public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
         boolean take = mode == Backend.Mode.TAKE;
         // Before the states are searched: after it, the reading would wait for the memory.
-        long read = single == null ? time.nowMicros() : 0;
+        long read = time.nowMicros();
         LimitStates known = first;
         if (known != null) {
             int ofKey = LimitStates.hash(hash, key);
             State state = Partition.find(slots, known, key, ofKey);
-            // A separate charge for each path, so that escape analysis can remove those that are not kept.
             Decision decision = state == null
                     ? null
                     : single != null
-                            ? state.decide(new Charge(policy, key, permits), single, time, take)
+                            ? state.decide(policy, key, permits, single, read, time, take)
                             : decideAll(key, permits, state, ofKey, read, mode);
             if (decision != null) {
                 return decision;

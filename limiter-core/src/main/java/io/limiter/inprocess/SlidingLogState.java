@@ -85,7 +85,7 @@ final class SlidingLogState extends State {
         long reset = live == 0 ? 0 : leaving(expired + live - 1, latest) + period - now;
         long retryAfter = allowed ? 0 : retryAfter(limit, expired, live + permits, permits, latest, now);
         long remaining = Math.max(0, limit.permits() - live);
-        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, stamp);
+        return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, stamp);
     }
 
     /** @param wanted permits of the charge, and those that count now */

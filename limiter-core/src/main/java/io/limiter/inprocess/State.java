@@ -5,6 +5,7 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -188,13 +189,19 @@ abstract class State {
         }
     }
 
-    /** One decision by this state alone; null if it was dropped or has too little memory. */
-    final @Nullable Decision decide(Charge charge, Limit limit, TimeSource time, boolean take) {
-        long permits = charge.permits();
-        long now = time.nowMicros();
+    /**
+     * One decision by this state alone; null if it was dropped or has too little memory.
+     *
+     * @param read the time, read before
+     */
+    final @Nullable Decision decide(
+            Policy policy, PartitionKey key, long permits, Limit limit, long read, TimeSource time, boolean take) {
+        // Made here, where its uses are compiled into one method: then it is never an object.
+        Charge charge = new Charge(policy, key, permits);
         int last = lock();
+        long now = read;
         try {
-            now = timeOfHolder(now, last, time);
+            now = timeOfHolder(read, last, time);
             Verdict verdict = isDropped() ? null : check(charge, limit, permits, now, take);
             if (verdict == null || verdict == Verdict.LACKS_MEMORY) {
                 return null;

@@ -67,7 +67,7 @@ final class TokenBucketState extends State {
         if (changes && take) {
             keep(spec, level, start, reset > 0 ? now + reset : 0);
         }
-        return new LimitOutcome(charge, asked, allowed, remaining, retryAfter, next, reset, start);
+        return LimitOutcome.of(charge, asked, allowed, remaining, retryAfter, next, reset, start);
     }
 
     private long retryAfter(

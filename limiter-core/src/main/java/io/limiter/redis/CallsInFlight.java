@@ -107,7 +107,7 @@ final class CallsInFlight {
                 return Decision.of(
                         Decision.Source.CACHED_DENIAL,
                         charges,
-                        List.of(new LimitOutcome(charge, limit, false, 0, LimitOutcome.UNKNOWN, 0, 0, 0)));
+                        List.of(LimitOutcome.of(charge, limit, false, 0, LimitOutcome.UNKNOWN, 0, 0, 0)));
             }
         }
         return null;

@@ -118,6 +118,6 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
         // After that time there is more quota, but it is unknown how much: enough for the call at the end of its wait.
         long next = elapsed < then.nextMicros() ? then.nextMicros() - elapsed : Math.max(0, retryAfter);
         long reset = Math.max(0, then.resetMicros() - elapsed);
-        return new LimitOutcome(again, limit, false, then.remaining(), retryAfter, next, reset, 0);
+        return LimitOutcome.of(again, limit, false, then.remaining(), retryAfter, next, reset, 0);
     }
 }

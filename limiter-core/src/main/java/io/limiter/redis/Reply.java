@@ -24,7 +24,7 @@ final class Reply {
             // Of calls in flight the last numbers are what this instance holds, and what is left may be below 0.
             boolean hasTimes = !part.limit().spec().algorithm().isInFlight();
             FlightEntry flight = part.flight();
-            LimitOutcome outcome = new LimitOutcome(
+            LimitOutcome outcome = LimitOutcome.of(
                     part.charge(),
                     part.limit(),
                     number(numbers, at) == 1,

@@ -117,7 +117,7 @@ record SlotsDecision(
 
     /** It allowed the charge; that the refund may have found nothing to give back changes nothing about that. */
     private static LimitOutcome allowed(LimitOutcome outcome, long stampMicros) {
-        LimitOutcome allowed = new LimitOutcome(
+        LimitOutcome allowed = LimitOutcome.of(
                 outcome.charge(),
                 outcome.limit(),
                 true,

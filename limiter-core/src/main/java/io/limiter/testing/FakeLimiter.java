@@ -89,7 +89,7 @@ public final class FakeLimiter {
                 for (Limit limit : charge.policy().limits()) {
                     // A denial by the limits is no block.
                     boolean passes = allowed || limit instanceof Penalty;
-                    outcomes.add(new LimitOutcome(charge, limit, passes, 0, micros, micros, micros, 1));
+                    outcomes.add(LimitOutcome.of(charge, limit, passes, 0, micros, micros, micros, 1));
                 }
             }
             return Decision.of(Decision.Source.IN_PROCESS, charges, outcomes);

@@ -159,7 +159,7 @@ class HeldAttackTest {
 
     private static Decision forged(Charge charge, long end) {
         Limit limit = charge.policy().limits().get(0);
-        return Decision.of(Decision.Source.REDIS, new LimitOutcome(charge, limit, true, 0, 0, 0, 0, end));
+        return Decision.of(Decision.Source.REDIS, LimitOutcome.of(charge, limit, true, 0, 0, 0, 0, end));
     }
 
     private static Settlement settle(Backend backend, Decision decision, HoldTerms terms) {

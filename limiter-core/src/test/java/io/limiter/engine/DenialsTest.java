@@ -64,7 +64,7 @@ class DenialsTest {
         Charge charge = new Charge(policy, key, 1);
         return Decision.of(
                 Decision.Source.REDIS,
-                new LimitOutcome(charge, policy.limits().get(0), false, 0, 9_500_000, 9_500_000, 9_500_000, 0));
+                LimitOutcome.of(charge, policy.limits().get(0), false, 0, 9_500_000, 9_500_000, 9_500_000, 0));
     }
 
     private void deny(String key) {

@@ -74,7 +74,7 @@ final class Faulty implements Backend {
     }
 
     private static Decision admission(Charge charge) {
-        LimitOutcome outcome = new LimitOutcome(charge, charge.policy().limits().get(0), true, 0, 0, 0, 0, 1);
+        LimitOutcome outcome = LimitOutcome.of(charge, charge.policy().limits().get(0), true, 0, 0, 0, 0, 1);
         return Decision.of(Decision.Source.REDIS, outcome);
     }
 

@@ -61,7 +61,7 @@ final class FaultyFlights implements Backend {
     /** The same permits, as if they were others. */
     private static Decision again(Decision decision) {
         List<LimitOutcome> same = decision.outcomes().stream()
-                .map(one -> new LimitOutcome(one.charge(), one.limit(), true, 0, 0, 0, 0, 0))
+                .map(one -> LimitOutcome.of(one.charge(), one.limit(), true, 0, 0, 0, 0, 0))
                 .toList();
         return Decision.of(decision.source(), decision.charges(), same);
     }

@@ -70,16 +70,16 @@ class OverflowTest {
         State denying = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW, DECIDED - 1);
         long second = 1_000_000;
         assertEquals(
-                new LimitOutcome(other, hourly, false, 0, second, second, second, NOW + second),
-                outcome(denying.decide(other, hourly, () -> NOW, true)));
-        LimitOutcome late = outcome(denying.decide(other, hourly, () -> NOW + 2 * MINUTE, true));
+                LimitOutcome.of(other, hourly, false, 0, second, second, second, NOW + second),
+                outcome(decide(denying, other, hourly, NOW)));
+        LimitOutcome late = outcome(decide(denying, other, hourly, NOW + 2 * MINUTE));
         assertFalse(late.allowed(), "it is kept nowhere, so what it granted would not count");
         assertEquals(1, late.retryAfterMicros());
         small.sweep(NOW + MINUTE);
         State served = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW + MINUTE, DECIDED);
         assertEquals(
-                new LimitOutcome(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
-                outcome(served.decide(other, hourly, () -> NOW + MINUTE, true)));
+                LimitOutcome.of(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
+                outcome(decide(served, other, hourly, NOW + MINUTE)));
     }
 
     @Test
@@ -102,7 +102,11 @@ class OverflowTest {
     }
 
     private void take(State state) {
-        assertTrue(outcome(state.decide(charge, limit, () -> NOW, true)).allowed());
+        assertTrue(outcome(decide(state, charge, limit, NOW)).allowed());
+    }
+
+    private static @Nullable Decision decide(State state, Charge charge, Limit limit, long now) {
+        return state.decide(charge.policy(), charge.key(), charge.permits(), limit, now, () -> now, true);
     }
 
     private static LimitOutcome outcome(@Nullable Decision decision) {

@@ -125,7 +125,7 @@ class StateLockTest {
         int hash = state.limit.hash(charge.key());
         Partition partition = new Partition(slots, Partition.of(hash));
         partition.add(state);
-        assertNotNull(state.decide(charge, limit, () -> 5, true));
+        assertNotNull(state.decide(policy, charge.key(), 1, limit, 5, () -> 5, true));
         assertSame(state, Partition.find(slots, state.limit, charge.key(), hash));
         List<State> dropped = new ArrayList<>();
         partition.drop(1_000_004, 8, dropped::add);
@@ -133,7 +133,9 @@ class StateLockTest {
         partition.drop(1_000_005, 8, dropped::add);
         assertEquals(List.of(state), dropped);
         assertNull(Partition.find(slots, state.limit, charge.key(), hash));
-        assertNull(state.decide(charge, limit, () -> 1_000_005, true), "a caller that had found it before");
+        assertNull(
+                state.decide(policy, charge.key(), 1, limit, 1_000_005, () -> 1_000_005, true),
+                "a caller that had found it before");
         assertFalse(state.end(charge, limit, 1_000_005, () -> 1_000_005, false));
     }
 

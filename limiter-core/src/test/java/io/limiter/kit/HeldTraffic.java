@@ -163,7 +163,7 @@ final class HeldTraffic {
                 .orElseThrow();
         Limit limit = now.limits().get(then.policy().limits().indexOf(then.limit()));
         Charge charge = new Charge(now, then.charge().key(), then.charge().permits());
-        return limit.permits() == 0 ? then : new LimitOutcome(charge, limit, true, 0, 0, 0, 0, then.stampMicros());
+        return limit.permits() == 0 ? then : LimitOutcome.of(charge, limit, true, 0, 0, 0, 0, then.stampMicros());
     }
 
     private long actual() {

@@ -25,7 +25,7 @@ final class NaiveBlock {
         long next = blocked ? blockEnd - now : open ? windowEnd - now : 0;
         long remaining = blocked ? 0 : Math.max(0, limit.permits() - (open ? denials : 0));
         long reset = Math.max(remembered ? forget - now : 0, open ? windowEnd - now : 0);
-        return new LimitOutcome(charge, limit, allowed, remaining, blocked ? next : 0, next, reset, 0);
+        return LimitOutcome.of(charge, limit, allowed, remaining, blocked ? next : 0, next, reset, 0);
     }
 
     /** Nothing lasts longer from now on than the present terms allow. */

@@ -35,7 +35,7 @@ final class NaiveBucket {
         boolean allowed = n == 0 || n + held <= limit.spec().burst() && free.compareTo(permits(limit, n)) >= 0;
         long remaining = free.signum() < 0 ? 0 : free.divide(permit).longValueExact();
         long burst = limit.spec().burst();
-        return new LimitOutcome(
+        return LimitOutcome.of(
                 charge,
                 limit,
                 allowed,

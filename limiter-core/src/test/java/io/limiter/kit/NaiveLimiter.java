@@ -79,7 +79,7 @@ public final class NaiveLimiter {
         if (mode == Mode.LOOK) {
             states.put(name(charge, limit), copy);
         }
-        return new LimitOutcome(
+        return LimitOutcome.of(
                 charge,
                 limit,
                 true,
@@ -185,7 +185,7 @@ public final class NaiveLimiter {
     LimitOutcome look(Charge charge, Limit limit, long now) {
         long n = charge.permits();
         if (limit.permits() == 0) {
-            return new LimitOutcome(charge, limit, n == 0, 0, n == 0 ? 0 : -1, 0, 0, now);
+            return LimitOutcome.of(charge, limit, n == 0, 0, n == 0 ? 0 : -1, 0, 0, now);
         }
         Kept kept = kept(charge, limit);
         if (!kept.holds.runOut(now).isEmpty()) {
@@ -204,7 +204,7 @@ public final class NaiveLimiter {
                 boolean allowed = n == 0 || count + n <= limit.permits();
                 long left = count > 0 ? end - now : 0;
                 long retry = allowed ? 0 : n > limit.permits() ? -1 : left;
-                yield new LimitOutcome(
+                yield LimitOutcome.of(
                         charge, limit, allowed, Math.max(0, limit.permits() - count), retry, left, left, end);
             }
             case SLIDING_LIST, SLIDING_ZSET -> NaiveLog.look(charge, limit, now, kept.log);
@@ -213,14 +213,14 @@ public final class NaiveLimiter {
                 boolean known = isKnown(kept, charge, now);
                 boolean allowed = n == 0 || (known ? limit.spec().terms() == null : count < limit.permits());
                 long left = count > 0 ? kept.end - now : 0;
-                yield new LimitOutcome(
+                yield LimitOutcome.of(
                         charge, limit, allowed, Math.max(0, limit.permits() - count), left, left, left, 0);
             }
             case TOKEN_BUCKET ->
                 kept.bucket.look(charge, limit, kept.holds.held(limit, now), kept.holds.lastEnd(now), now);
             case BLOCK -> kept.block.look(charge, limit, now);
             case CONCURRENT ->
-                new LimitOutcome(
+                LimitOutcome.of(
                         charge,
                         limit,
                         n == 0 || kept.count + n <= limit.permits(),

@@ -35,7 +35,7 @@ final class NaiveLog {
                 allowed ? 0 : n > limit.permits() ? -1 : live.get((int) (len + n - limit.permits() - 1)) + period - now;
         long next = len == 0 ? 0 : live.get((int) Math.max(0, len - limit.permits())) + period - now;
         long reset = len == 0 ? 0 : live.get(len - 1) + period - now;
-        return new LimitOutcome(charge, limit, allowed, Math.max(0, limit.permits() - len), retry, next, reset, stamp);
+        return LimitOutcome.of(charge, limit, allowed, Math.max(0, limit.permits() - len), retry, next, reset, stamp);
     }
 
     /** The entries that count, none later than now. */

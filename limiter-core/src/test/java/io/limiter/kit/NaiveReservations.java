@@ -91,7 +91,7 @@ public final class NaiveReservations {
         long wait = waitForRoom(rest.charge(), rest.limit(), now);
         return wait == 0 || !rest.allowed() && rest.retryAfterMicros() < 0
                 ? rest
-                : new LimitOutcome(
+                : LimitOutcome.of(
                         rest.charge(),
                         rest.limit(),
                         false,
@@ -114,8 +114,7 @@ public final class NaiveReservations {
         boolean isWindow = limit.spec().algorithm() == Algorithm.FIXED_WINDOW;
         kept.holds.add(new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, kept.holds.idle(now)));
         LimitOutcome after = limiter.look(new Charge(charge.policy(), charge.key(), 0), limit, now);
-        return new LimitOutcome(
-                charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), end);
+        return LimitOutcome.of(charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), end);
     }
 
     /** Settles one outcome of a reservation. */

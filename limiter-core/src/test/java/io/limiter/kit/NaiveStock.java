@@ -123,7 +123,7 @@ final class NaiveStock {
             reset -= now;
         }
         long retry = reason == 0 ? 0 : reason == 3 ? terms.opensMicros() - now : -1;
-        return new LimitOutcome(
+        return LimitOutcome.of(
                 charge, limit, reason == 0, Math.max(0, limit.permits() - sold), retry, next, reset, stamp);
     }
 

@@ -164,7 +164,7 @@ public final class TrafficRun {
     private static List<LimitOutcome> comparable(List<LimitOutcome> outcomes) {
         return outcomes.stream()
                 .map(one -> one.limit().spec().algorithm().isInFlight() && one.allowed()
-                        ? new LimitOutcome(one.charge(), one.limit(), true, one.remaining(), 0, 0, 0, 0)
+                        ? LimitOutcome.of(one.charge(), one.limit(), true, one.remaining(), 0, 0, 0, 0)
                         : one)
                 .toList();
     }

@@ -44,7 +44,7 @@ class DenialCacheTest {
 
     private static Decision denial(Charge charge, long retryAfter) {
         Limit limit = charge.policy().limits().get(0);
-        LimitOutcome outcome = new LimitOutcome(charge, limit, false, 1, retryAfter, retryAfter / 2, 9 * SECOND, 0);
+        LimitOutcome outcome = LimitOutcome.of(charge, limit, false, 1, retryAfter, retryAfter / 2, 9 * SECOND, 0);
         return Decision.of(Decision.Source.REDIS, List.of(charge), List.of(outcome));
     }
 
@@ -222,7 +222,7 @@ class DenialCacheTest {
         assertNull(find(few, KEY, 1), "the other may have cut the window");
         known(find(many, KEY, 1));
         Charge charge = new Charge(few, KEY, 1);
-        LimitOutcome granted = new LimitOutcome(charge, few.limits().get(0), true, 1, 0, 1, 1, 1);
+        LimitOutcome granted = LimitOutcome.of(charge, few.limits().get(0), true, 1, 0, 1, 1, 1);
         Decision admission = Decision.of(Decision.Source.REDIS, List.of(charge), List.of(granted));
         cache.decided(cache.asking(List.of(charge), Mode.TAKE), admission);
         assertNull(find(many, KEY, 1), "its numbers are true no more");
@@ -271,7 +271,7 @@ class DenialCacheTest {
         Policy policy = policy("p", 5);
         Charge tooMuch = new Charge(policy, KEY, 9);
         Limit limit = policy.limits().get(0);
-        LimitOutcome never = new LimitOutcome(tooMuch, limit, false, 2, LimitOutcome.NEVER, 300_000, 700_000, 0);
+        LimitOutcome never = LimitOutcome.of(tooMuch, limit, false, 2, LimitOutcome.NEVER, 300_000, 700_000, 0);
         cache.decided(
                 cache.asking(List.of(tooMuch), Mode.TAKE),
                 Decision.of(Decision.Source.REDIS, List.of(tooMuch), List.of(never)));
@@ -306,8 +306,8 @@ class DenialCacheTest {
                 Decision.Source.REDIS,
                 List.of(charge),
                 List.of(
-                        new LimitOutcome(charge, policy.limits().get(0), false, 0, 100_000, 100_000, SECOND, 0),
-                        new LimitOutcome(charge, policy.limits().get(1), false, 0, 600_000, 600_000, SECOND, 0)));
+                        LimitOutcome.of(charge, policy.limits().get(0), false, 0, 100_000, 100_000, SECOND, 0),
+                        LimitOutcome.of(charge, policy.limits().get(1), false, 0, 600_000, 600_000, SECOND, 0)));
         cache.decided(cache.asking(List.of(charge), Mode.TAKE), denial);
         assertEquals(2, known(find(policy, KEY, 1)).outcomes().size());
         time.advance(Duration.ofMillis(100));

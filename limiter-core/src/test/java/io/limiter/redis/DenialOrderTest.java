@@ -40,7 +40,7 @@ class DenialOrderTest {
         List<LimitOutcome> outcomes = new ArrayList<>();
         for (int i = 0; i < policy.limits().size(); i++) {
             long retryAfter = i < retryAfterMicros.length ? retryAfterMicros[i] : 0;
-            outcomes.add(new LimitOutcome(
+            outcomes.add(LimitOutcome.of(
                     charge, policy.limits().get(i), retryAfter == 0, 0, retryAfter, retryAfter, retryAfter, 0));
         }
         return Decision.of(Decision.Source.REDIS, List.of(charge), outcomes);

@@ -25,7 +25,7 @@ class RememberedDenialTest {
 
     private static LimitOutcome denied(Charge charge, int limit, long remaining, long seconds) {
         long micros = seconds * 1_000_000;
-        return new LimitOutcome(
+        return LimitOutcome.of(
                 charge, charge.policy().limits().get(limit), false, remaining, micros, micros, micros, 0);
     }
 

@@ -134,10 +134,11 @@ final class Admission implements HeldRequests.Waiting {
         if (admission != null && !admission.isAdmitted()) {
             return;
         }
-        boolean hasEnd = admission != null && admission.ledger != null && admission.ledger.hasEnd();
-        if (hasEnd || rules.http.hasEnd()) {
-            ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter())
-                    .run(chain, request, response);
+        ServletLedger known = admission == null ? null : admission.ledger;
+        if (rules.http.hasEnd() || (known != null && known.hasEnd())) {
+            ServletLedger ledger =
+                    known != null ? known : ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter());
+            ledger.run(chain, request, response);
         } else {
             chain.doFilter(request, response);
         }

@@ -320,7 +320,7 @@ class FuzzTest {
             last = charges.get(0);
             List<LimitOutcome> outcomes = charges.stream()
                     .map(charge ->
-                            new LimitOutcome(charge, charge.policy().limits().get(0), false, 0, 1, 1, 1, 0))
+                            LimitOutcome.of(charge, charge.policy().limits().get(0), false, 0, 1, 1, 1, 0))
                     .toList();
             return CompletableFuture.completedFuture(Decision.of(Decision.Source.IN_PROCESS, charges, outcomes));
         }

@@ -274,7 +274,7 @@ class QuotaFieldsTest {
             Decision decision = Decision.of(
                     source,
                     List.of(charge),
-                    List.of(new LimitOutcome(
+                    List.of(LimitOutcome.of(
                             charge, policy.limits().get(0), allowed, 0, allowed ? 0 : 7_000_000, 7_000_000, 9, 0)));
             FakeExchange answer = HeaderVectorsTest.answered(config, decision, Clock.systemUTC());
             for (String name : ALL) {

@@ -7,6 +7,7 @@ import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
 import io.limiter.http.internal.answer.Refusals;
 import java.time.Clock;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -103,6 +104,21 @@ final class WebRejections {
     }
 
     private static QuotaFields.ResponseFields fields(HttpHeaders headers) {
-        return new QuotaFields.ResponseFields(headers::set, headers::add, name -> WebRequest.lines(headers, name));
+        return new QuotaFields.ResponseFields() {
+            @Override
+            public void set(String field, String line) {
+                headers.set(field, line);
+            }
+
+            @Override
+            public void add(String field, String line) {
+                headers.add(field, line);
+            }
+
+            @Override
+            public Collection<String> lines(String field) {
+                return WebRequest.lines(headers, field);
+            }
+        };
     }
 }

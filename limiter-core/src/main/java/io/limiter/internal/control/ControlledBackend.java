@@ -241,7 +241,7 @@ public final class ControlledBackend extends ForwardingBackend {
                 .filter(limit -> limit.spec().algorithm() == then.limit().spec().algorithm()
                         && limit.spec().identity().equals(then.limit().spec().identity()))
                 .findFirst()
-                .map(limit -> new LimitOutcome(now, limit, true, 0, 0, 0, 0, then.stampMicros()))
+                .map(limit -> LimitOutcome.of(now, limit, true, 0, 0, 0, 0, then.stampMicros()))
                 .orElse(then);
     }
 

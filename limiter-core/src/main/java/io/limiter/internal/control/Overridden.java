@@ -103,7 +103,7 @@ final class Overridden {
             Limit limit = by.kind() == Directive.Kind.BLOCKED
                     ? BLOCKED
                     : charge.policy().limits().get(0);
-            outcomes.add(new LimitOutcome(charge, limit, false, 0, left, left, left, 0));
+            outcomes.add(LimitOutcome.of(charge, limit, false, 0, left, left, left, 0));
         }
         return Decision.of(Decision.Source.OVERRIDDEN, charges, outcomes);
     }

@@ -41,12 +41,17 @@ public final class DispatchCharges {
 
     /** Adds that of one more rule. Only for those that began without rules. */
     void add(RuleCharge rule) {
-        if (met.isEmpty()) {
-            met = List.of(rule);
-            return;
+        met = with(rule, met);
+    }
+
+    /** One more; the list may be the same one. Nearly always it is the only one. */
+    static List<RuleCharge> with(RuleCharge rule, List<RuleCharge> before) {
+        if (before.isEmpty()) {
+            return List.of(rule);
         }
-        met = met.size() > 1 ? met : new ArrayList<>(met);
-        met.add(rule);
+        List<RuleCharge> all = before.size() > 1 ? before : new ArrayList<>(before);
+        all.add(rule);
+        return all;
     }
 
     /** Whether no rule counts the dispatch. */
@@ -56,12 +61,13 @@ public final class DispatchCharges {
 
     /** Records the rules whose charges are known, if they are new to the request. */
     public void record(RequestLedger ledger) {
-        for (RuleCharge one : met) {
+        // No iterator: called for each request.
+        for (int i = 0; i < met.size(); i++) {
+            RuleCharge one = met.get(i);
             if (one.pending() == null) {
                 record(one, ledger);
             } else if (!ledger.hasMet(one.rule().identity())) {
-                pending = pending.isEmpty() ? new ArrayList<>(2) : pending;
-                pending.add(one);
+                pending = with(one, pending);
             }
         }
     }
@@ -96,8 +102,7 @@ public final class DispatchCharges {
         } else if (ledger.add(rule, hasEnd)) {
             enforced = with(charge, enforced);
             if (mayWait || hasEnd) {
-                recorded = recorded.isEmpty() ? new ArrayList<>(2) : recorded;
-                recorded.add(rule);
+                recorded = with(rule, recorded);
             }
         }
     }

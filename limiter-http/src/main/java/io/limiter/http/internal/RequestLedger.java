@@ -142,8 +142,7 @@ public class RequestLedger {
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
         if (isNew && (hasEnd || awaitsEnd)) {
             awaitsEnd = true;
-            terms = terms.isEmpty() ? new ArrayList<>(2) : terms;
-            terms.add(rule);
+            terms = DispatchCharges.with(rule, terms);
         }
         return isNew;
     }
@@ -221,11 +220,11 @@ public class RequestLedger {
     }
 
     private synchronized void note(Decision decision, @Nullable Hold hold) {
-        if (decision.allowed() && taken.stream().noneMatch(one -> one.decision == decision)) {
-            Taken one = new Taken(decision, hold, false);
-            taken = taken.isEmpty()
-                    ? List.of(one)
-                    : Stream.concat(taken.stream(), Stream.of(one)).toList();
+        List<Taken> one = decision.allowed() ? List.of(new Taken(decision, hold, false)) : List.of();
+        if (taken.isEmpty()) {
+            taken = one;
+        } else if (taken.stream().noneMatch(other -> other.decision == decision)) {
+            taken = Stream.concat(taken.stream(), one.stream()).toList();
         }
     }
 
@@ -302,15 +301,18 @@ public class RequestLedger {
         List<Charge> settled = new ArrayList<>(0);
         for (Taken one : ended) {
             for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
-                List<RuleCharge> asked =
-                        terms.stream().filter(rule -> rule.isToSame(charge)).toList();
-                boolean isBack = !asked.isEmpty()
-                        && asked.stream()
-                                .noneMatch(rule -> rule.rule().outcomes().keeps(status, headers, attributes));
-                asked.forEach(rule -> rule.rule().outcomes().note(!isBack));
+                List<RuleCharge> asked = RuleCharge.toSame(terms, charge);
+                boolean isBack = !asked.isEmpty();
+                for (RuleCharge rule : asked) {
+                    isBack = isBack && !rule.rule().outcomes().keeps(status, headers, attributes);
+                }
+                for (RuleCharge rule : asked) {
+                    rule.rule().outcomes().note(!isBack);
+                }
                 if (isBack) {
                     // A later dispatch, from a filter before this one, is charged again.
                     asked.forEach(rule -> forget(rule.rule().identity(), charge));
+                    terms = new ArrayList<>(terms);
                     terms.removeAll(asked);
                     back.add(charge);
                 }

@@ -63,14 +63,20 @@ record RuleCharge(
         return some.stream().anyMatch(charge::isToSame);
     }
 
+    /** Those of the rules that charge it; nearly always there is one, and it does. */
+    static List<RuleCharge> toSame(List<RuleCharge> rules, Charge charge) {
+        return rules.size() == 1 && rules.get(0).isToSame(charge)
+                ? rules
+                : rules.stream().filter(one -> one.isToSame(charge)).toList();
+    }
+
     /** The most that one of the rules says; -1 if one can't tell. */
     static long actual(
             Charge charge,
             List<RuleCharge> rules,
             Function<String, Collection<String>> headers,
             Function<String, @Nullable Object> attributes) {
-        return rules.stream()
-                .filter(one -> one.isToSame(charge))
+        return toSame(rules, charge).stream()
                 .mapToLong(one -> one.rule.actual() == null
                         ? Objects.requireNonNull(one.charge).permits()
                         : one.rule.actual().of(headers, attributes))

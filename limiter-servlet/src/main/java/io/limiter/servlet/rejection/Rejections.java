@@ -12,6 +12,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -162,6 +163,22 @@ public final class Rejections {
     }
 
     private static QuotaFields.ResponseFields fields(HttpServletResponse response) {
-        return new QuotaFields.ResponseFields(response::setHeader, response::addHeader, response::getHeaders);
+        // One object, not one for each method: made for each request.
+        return new QuotaFields.ResponseFields() {
+            @Override
+            public void set(String field, String line) {
+                response.setHeader(field, line);
+            }
+
+            @Override
+            public void add(String field, String line) {
+                response.addHeader(field, line);
+            }
+
+            @Override
+            public Collection<String> lines(String field) {
+                return response.getHeaders(field);
+            }
+        };
     }
 }

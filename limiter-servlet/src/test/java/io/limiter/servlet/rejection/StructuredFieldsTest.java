@@ -256,7 +256,7 @@ class StructuredFieldsTest {
         long next = random.nextInt(5) == 0 ? 0 : upTo(limit.spec().periodMicros());
         long reset = next + upTo(limit.spec().periodMicros());
         long retryAfter = allowed ? 0 : random.nextInt(10) == 0 ? LimitOutcome.NEVER : Math.max(1, next) + upTo(reset);
-        return new LimitOutcome(charge, limit, allowed, remaining, retryAfter, next, reset, 0);
+        return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, 0);
     }
 
     private Limit limit(String name) {

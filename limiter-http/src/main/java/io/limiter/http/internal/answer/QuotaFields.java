@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.BiConsumer;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -88,21 +87,21 @@ public final class QuotaFields {
         }
     }
 
-    /**
-     * The fields of a response that is not committed.
-     *
-     * @param set replaces all lines of a field by one
-     * @param add adds a line to a field
-     * @param lines returns the lines of a field
-     */
-    public record ResponseFields(
-            BiConsumer<String, String> set,
-            BiConsumer<String, String> add,
-            Function<String, Collection<String>> lines) {
+    /** The fields of a response that is not committed. */
+    public interface ResponseFields {
+        /** Replaces all lines of a field by one. */
+        void set(String field, String line);
+
+        /** Adds a line to a field. */
+        void add(String field, String line);
+
+        /** The lines of a field. */
+        Collection<String> lines(String field);
+
         /** Replaces all lines of a field by one or more. */
-        public void setAll(String field, List<String> all) {
-            set.accept(field, all.get(0));
-            all.stream().skip(1).forEach(line -> add.accept(field, line));
+        default void setAll(String field, List<String> all) {
+            set(field, all.get(0));
+            all.stream().skip(1).forEach(line -> add(field, line));
         }
     }
 
@@ -112,22 +111,21 @@ public final class QuotaFields {
             if (isList(field)) {
                 replaceLine(field, answer.replaceLine(field, line), line, response);
             } else {
-                response.set().accept(field, line);
+                response.set(field, line);
             }
         });
         if (!exposed.isEmpty() && answer.replaceLine(EXPOSE, exposed) == null) {
-            response.add().accept(EXPOSE, exposed);
+            response.add(EXPOSE, exposed);
         }
     }
 
     /** Replaces our own earlier line. Lines of other code stay. */
     private static void replaceLine(String field, @Nullable String former, String line, ResponseFields response) {
-        List<String> all =
-                former == null ? List.of() : new ArrayList<>(response.lines().apply(field));
+        List<String> all = former == null ? List.of() : new ArrayList<>(response.lines(field));
         int at = former == null ? -1 : all.indexOf(former);
         if (at < 0) {
             // The first one, or the response was reset.
-            response.add().accept(field, line);
+            response.add(field, line);
         } else {
             all.set(at, line);
             response.setAll(field, all);
