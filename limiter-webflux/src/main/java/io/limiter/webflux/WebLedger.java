@@ -34,14 +34,6 @@ final class WebLedger extends RequestLedger {
         return of(request, owner, WebLedger.class, WebLedger::new);
     }
 
-    void begin() {
-        forgetOpen();
-    }
-
-    void allow() {
-        keepOpen();
-    }
-
     /** Runs the rest of the chain. Only the end of the outermost filter is that of the application. */
     Mono<Void> run(WebFilterChain chain, ServerWebExchange exchange) {
         synchronized (this) {
