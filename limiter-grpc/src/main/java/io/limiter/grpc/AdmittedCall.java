@@ -30,7 +30,9 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     @Override
     public void sendHeaders(Metadata headers) {
         synchronized (ledger) {
-            sent.merge(headers);
+            if (ledger.hasEnd()) {
+                sent.merge(headers);
+            }
         }
         if (!isCut) {
             super.sendHeaders(headers);

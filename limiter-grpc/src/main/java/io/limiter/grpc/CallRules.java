@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rules of an interceptor under one configuration: those that count calls, and those that count the messages of clients.
  *
- * @param findings about rules that do not limit calls
+ * @param notLimiting findings about what does not limit calls
  */
 record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users users, List<String> notLimiting) {
     private static final String BY_MESSAGE = "ext:" + GrpcRequest.MESSAGE;
@@ -63,12 +63,17 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
             String lack = choice.has(rule) ? lack(rule, users.find != null) : null;
             if (lack != null) {
                 left.add(rule.name());
-                unfit.add("RL-188 rule '" + rule.name() + "' limits no calls of gRPC: " + lack
+                unfit.add("RL-194 rule '" + rule.name() + "' limits no calls of gRPC: " + lack
                         + "; change it, or leave it to another door with configuredRules(...)");
             }
         }
         if (!unfit.isEmpty() && !isBeside) {
             throw new IllegalArgumentException(String.join("\n", unfit));
+        }
+        String handler = config.settings().http().rejectionHandler();
+        if (handler != null && !isBeside) {
+            unfit.add("RL-144 limiter.http.rejection-handler = " + handler + " answers no calls of gRPC; give a"
+                    + " GrpcRejectionHandler to the interceptor, or define it as a bean");
         }
         if (choice.which() == null
                 && choice.rules().isEmpty()
@@ -102,7 +107,10 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
 
     /** What is questionable, as sentences for the log. */
     List<String> findings() {
-        return Stream.of(notLimiting, calls.findings()).flatMap(List::stream).toList();
+        return Stream.of(notLimiting, calls.findings(), messages.findings())
+                .flatMap(List::stream)
+                .distinct()
+                .toList();
     }
 
     /** What calls do not have that the rule needs; null if it needs nothing else. */

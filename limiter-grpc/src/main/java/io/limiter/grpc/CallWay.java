@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -132,7 +133,13 @@ final class CallWay<Q, A> extends Listener<Q> {
                 throw failed;
             }
         }));
-        begun.thenRun(() -> terms.executor.execute(rest));
+        begun.thenRun(() -> {
+            try {
+                terms.executor.execute(rest);
+            } catch (RejectedExecutionException stopped) {
+                rest.run();
+            }
+        });
         return false;
     }
 

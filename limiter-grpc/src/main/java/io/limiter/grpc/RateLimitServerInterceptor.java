@@ -150,7 +150,7 @@ public final class RateLimitServerInterceptor implements ServerInterceptor, Auto
          * The interceptor.
          *
          * @throws IllegalArgumentException if it would have no rule and uses all that are configured, a rule needs what calls
-         *     do not have (RL-188), or a class can't be made
+         *     do not have (RL-194), or a class can't be made
          */
         public RateLimitServerInterceptor build() {
             return new RateLimitServerInterceptor(this);

@@ -297,13 +297,13 @@ class CallRulesTest {
                         IllegalArgumentException.class,
                         () -> RateLimitServerInterceptor.builder(limiter).build())
                 .getMessage();
-        Facts.told(message, "RL-188", "'r'", "gRPC");
+        Facts.told(message, "RL-194", "'r'", "gRPC");
         try (LogLines log = new LogLines()) {
             RateLimitServerInterceptor.builder(limiter)
                     .besideOtherDoors()
                     .build()
                     .close();
-            assertEquals(1, log.of(Level.WARN, "RL-188").size(), log.toString());
+            assertEquals(1, log.of(Level.WARN, "RL-194").size(), log.toString());
         }
         RateLimitServerInterceptor.builder(limiter)
                 .configuredRules(name -> false)
@@ -323,7 +323,20 @@ class CallRulesTest {
                             IllegalArgumentException.class,
                             () -> RateLimitServerInterceptor.builder(limiter).build())
                     .getMessage();
-            Facts.told(message, "RL-188", "'r'", "ext:MESSAGE");
+            Facts.told(message, "RL-194", "'r'", "ext:MESSAGE");
+        }
+    }
+
+    @Test
+    void aHandlerOfHttpIsReported() {
+        Limiter limiter = Limiter.of(CallSite.config("""
+                        limiter.rules.r.path = /*
+                        limiter.rules.r.limits = 1/1h
+                        limiter.http.rejection-handler = com.example.Answers
+                        """), decides);
+        try (LogLines log = new LogLines()) {
+            RateLimitServerInterceptor.builder(limiter).build().close();
+            Facts.told(log.of(Level.WARN, "RL-144").get(0), "RL-144", "com.example.Answers", "GrpcRejectionHandler");
         }
     }
 

@@ -214,7 +214,7 @@ class SpringGrpcTest {
         while (failed.getCause() != null) {
             failed = failed.getCause();
         }
-        Facts.told(String.valueOf(failed.getMessage()), "RL-188", "'all'", "user");
+        Facts.told(String.valueOf(failed.getMessage()), "RL-194", "'all'", "user");
     }
 
     @Test
