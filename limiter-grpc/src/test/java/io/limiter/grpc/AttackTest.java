@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
+import io.grpc.ClientCall;
 import io.grpc.Grpc;
 import io.grpc.HandlerRegistry;
 import io.grpc.InsecureChannelCredentials;
@@ -210,18 +211,65 @@ class AttackTest {
             int before = served.get();
             assertNotEquals(Code.OK, site.code("X-Large: " + "x".repeat(60_000)));
             assertEquals(before, served.get());
-            Await.until(
-                    LONG,
-                    "nothing is in flight",
-                    () -> site.limiter
-                                    .rateLimiter()
-                                    .tryAcquire(
-                                            PermitRequest.of(site.limiter.policy("flight"), PartitionKey.global(), 1)
-                                                    .withLook())
-                                    .outcomes()
-                                    .get(0)
-                                    .remaining()
-                            == 4);
+            Await.until(LONG, "nothing is in flight", () -> left(site, "flight") == 5);
+        }
+    }
+
+    private static final String IN_FLIGHT = """
+            limiter.rules.flight.path = /*
+            limiter.rules.flight.key = global
+            limiter.rules.flight.limits = 900 concurrent
+            limiter.rules.kept.path = /*
+            limiter.rules.kept.key = global
+            limiter.rules.kept.limits = 100000/1h fixed
+            limiter.rules.kept.refund-on = 200
+            """;
+
+    private static long left(CallSite site, String policy) {
+        return site.limiter
+                        .rateLimiter()
+                        .tryAcquire(PermitRequest.of(site.limiter.policy(policy), PartitionKey.global(), 1)
+                                .withLook())
+                        .outcomes()
+                        .get(0)
+                        .remaining()
+                + 1;
+    }
+
+    /** A flood of streams that are reset at once (CVE-2023-44487): each one that reaches the service is counted, and holds nothing. */
+    @Test
+    void streamsThatAreResetAreCountedAndHoldNothing() throws Exception {
+        AtomicInteger served = new AtomicInteger();
+        try (decides;
+                CallSite site = CallSite.start(decides, IN_FLIGHT, (message, to) -> {
+                    served.incrementAndGet();
+                    return null;
+                })) {
+            int calls = Repeats.of(500, 50_000);
+            for (int i = 0; i < calls; i++) {
+                site.vote("v").cancel();
+            }
+            Await.until(LONG, "nothing is in flight", () -> left(site, "flight") == 900);
+            long counted = 100_000 - left(site, "kept");
+            assertTrue(counted >= served.get() && counted <= calls, counted + " counted, " + served + " served");
+        }
+    }
+
+    /** A client that reads nothing: its permit is free when the service has closed the call. */
+    @Test
+    void slowReadersHoldNoPermits() throws Exception {
+        AtomicInteger served = new AtomicInteger();
+        try (decides;
+                CallSite site = serving(IN_FLIGHT, served)) {
+            for (int i = 0; i < 20; i++) {
+                ClientCall<String, String> call = site.channel()
+                        .newCall(CallSite.method("t.Votes/Watch", MethodType.SERVER_STREAMING), CallOptions.DEFAULT);
+                call.start(new ClientCall.Listener<>() {}, new Metadata());
+                call.sendMessage("v".repeat(100_000));
+                call.halfClose();
+            }
+            Await.until(LONG, "all are served", () -> served.get() == 20);
+            Await.until(LONG, "nothing is in flight", () -> left(site, "flight") == 900);
         }
     }
 
