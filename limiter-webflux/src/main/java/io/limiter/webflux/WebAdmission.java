@@ -39,11 +39,13 @@ final class WebAdmission {
         if (begun.getNow(null) == Admission.UNCOUNTED) {
             return run();
         }
-        Mono<Answer> answer = Mono.fromFuture(begun, true);
-        if (!begun.isDone()) {
-            answer = answer.publishOn(Schedulers.parallel());
-        }
-        return answer.flatMap(this::answered).doOnCancel(admission::giveUp);
+        return onReactor(begun).flatMap(this::answered).doOnCancel(admission::giveUp);
+    }
+
+    /** What completes it never runs what follows. */
+    static <T> Mono<T> onReactor(CompletableFuture<T> known) {
+        Mono<T> answer = Mono.fromFuture(known, true);
+        return known.isDone() ? answer : answer.publishOn(Schedulers.parallel());
     }
 
     private Mono<Void> answered(Answer answer) {
