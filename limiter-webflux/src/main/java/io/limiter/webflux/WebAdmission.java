@@ -8,6 +8,7 @@ import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.LaterDecision;
 import io.limiter.http.internal.RuleRequest;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
@@ -91,11 +92,15 @@ final class WebAdmission implements HeldPlaces.Refusable {
                 places.hold(this);
             }
         }
-        Mono<Answer> answer = Mono.fromFuture(later.answer().handle(Answer::new), true);
-        if (!later.answer().isDone()) {
-            answer = answer.publishOn(Schedulers.parallel());
-        }
-        return answer.flatMap(this::answered).doOnCancel(this::giveUp);
+        return onReactor(later.answer().handle(Answer::new))
+                .flatMap(this::answered)
+                .doOnCancel(this::giveUp);
+    }
+
+    /** What completes it never runs what follows. */
+    static <T> Mono<T> onReactor(CompletableFuture<T> known) {
+        Mono<T> answer = Mono.fromFuture(known, true);
+        return known.isDone() ? answer : answer.publishOn(Schedulers.parallel());
     }
 
     private Mono<Void> answered(Answer answer) {

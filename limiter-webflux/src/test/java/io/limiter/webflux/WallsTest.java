@@ -20,6 +20,9 @@ class WallsTest {
             RateLimitWebFilter.class,
             WebRejection.class,
             WebRejectionHandler.class,
+            LimiterGatewayFilterFactory.class,
+            GatewayRateLimiter.class,
+            LimiterGatewayAutoConfiguration.class,
             LimiterWebFluxAutoConfiguration.class);
 
     @ArchTest
@@ -36,6 +39,8 @@ class WallsTest {
     static final ArchRule BOOT_IS_OUTERMOST = noClasses()
             .that()
             .haveSimpleNameNotStartingWith("LimiterWebFluxAutoConfiguration")
+            .and()
+            .haveSimpleNameNotStartingWith("LimiterGatewayAutoConfiguration")
             .and()
             .haveSimpleNameNotStartingWith("Filters")
             .should()
