@@ -60,8 +60,10 @@ final class Site implements AutoCloseable {
         this.service = service;
         List<String> all =
                 new ArrayList<>(List.of("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off"));
+        // Gateway's own limiter, unless it is asked for.
+        all.add(PREFIX + "redis.enabled=false");
         for (String property : properties) {
-            all.add(property.replaceFirst("^(routes|default-filters)", PREFIX + "$1")
+            all.add(property.replaceFirst("^(routes|default-filters|redis.enabled)", PREFIX + "$1")
                     .replace("SERVICE", "http://127.0.0.1:" + service.port()));
         }
         SpringApplication gateway = new SpringApplicationBuilder(application)
