@@ -69,7 +69,8 @@ final class WebLedger extends RequestLedger {
                     AnnotatedElementUtils.findMergedAnnotation(failure.getClass(), ResponseStatus.class);
             status = answer == null ? null : answer.code();
         }
-        if (isCancelled || (failure != null && status == null)) {
+        // A client may leave when it has read the response, before this has ended: the status that was sent is known.
+        if (isCancelled ? !exchange.getResponse().isCommitted() : failure != null && status == null) {
             keep();
         }
         settle(status == null ? 200 : status.value(), headers, exchange::getAttribute);

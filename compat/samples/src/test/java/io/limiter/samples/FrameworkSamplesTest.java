@@ -3,7 +3,6 @@ package io.limiter.samples;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.example.ApiKeyGatewayFilter;
 import com.example.LimitingRequestFilter;
 import com.example.WebFluxVotes;
 import io.limiter.application.Limiter;
@@ -11,7 +10,6 @@ import io.limiter.spring.RateLimitExceededException;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,9 +20,6 @@ import org.glassfish.jersey.server.ContainerResponse;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
-import org.springframework.mock.web.server.MockServerWebExchange;
-import reactor.core.publisher.Mono;
 
 /** The samples for other frameworks do what their pages say, with the configurations of the pages. */
 class FrameworkSamplesTest {
@@ -41,35 +36,6 @@ class FrameworkSamplesTest {
                     RateLimitExceededException.class, () -> votes.vote("k1").block());
             assertEquals("thank you", votes.vote("k2").block());
         }
-    }
-
-    @Test
-    void gateway() throws IOException {
-        try (Limiter limiter = pages.limiter(PageLimiters.properties("use-other-frameworks", ".api."))) {
-            ApiKeyGatewayFilter filter = new ApiKeyGatewayFilter(limiter);
-            List<Integer> statuses = new ArrayList<>();
-            for (String apiKey : List.of("k1", "k1", "k1", "k1", "k2")) {
-                MockServerWebExchange exchange = exchange("192.0.2.1", apiKey);
-                filter.filter(exchange, routed -> Mono.empty()).block();
-                statuses.add(status(exchange));
-            }
-            assertEquals(List.of(200, 200, 200, 429, 200), statuses);
-        }
-    }
-
-    private static MockServerWebExchange exchange(String address, String apiKey) {
-        MockServerHttpRequest.BaseBuilder<?> request =
-                MockServerHttpRequest.get("/").remoteAddress(new InetSocketAddress(address, 1));
-        if (apiKey != null) {
-            request.header("X-Api-Key", apiKey);
-        }
-        return MockServerWebExchange.from(request);
-    }
-
-    private static int status(MockServerWebExchange exchange) {
-        return exchange.getResponse().getStatusCode() == null
-                ? 200
-                : exchange.getResponse().getStatusCode().value();
     }
 
     /** A resource for the filter to protect. */
