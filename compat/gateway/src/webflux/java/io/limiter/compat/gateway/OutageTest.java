@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ class OutageTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final int CONNECTIONS = 16;
 
-    /** By way and failure mode. Those of {@code local} have a limit of 50, all others of very many. */
+    /** By way and failure mode. Those of {@code local} have a limit of 10, all others of very many. */
     private static final List<String> ROUTES =
             List.of("filter-allow", "filter-deny", "filter-local", "bean-allow", "bean-deny", "bean-local");
 
@@ -36,9 +37,10 @@ class OutageTest {
     private final List<Long> micros = new ArrayList<>();
     private final StringBuilder report = new StringBuilder();
 
-    private static String[] properties(int sentinel) {
+    private static String[] properties(int sentinel, String deadline) {
         List<String> all = new ArrayList<>(List.of(
                 "limiter.redis.address=redis://127.0.0.1:" + sentinel,
+                "limiter.redis.deadline=" + deadline,
                 "limiter.redis.mode=sentinel",
                 "limiter.redis.master=" + RedisServers.MASTER));
         for (int i = 0; i < ROUTES.size(); i++) {
@@ -47,7 +49,7 @@ class OutageTest {
             all.addAll(List.of(route + "id=" + id, route + "uri=SERVICE", route + "predicates[0]=Path=/" + id + "/**"));
             String mode = id.split("-")[1];
             all.addAll(List.of(
-                    "limiter.policies." + id + ".limits=" + (mode.equals("local") ? 50 : 1_000_000) + "/1h fixed",
+                    "limiter.policies." + id + ".limits=" + (mode.equals("local") ? 10 : 1_000_000) + "/1h fixed",
                     "limiter.policies." + id + ".on-failure=" + mode));
             all.addAll(
                     id.startsWith("filter")
@@ -61,18 +63,19 @@ class OutageTest {
 
     @Test
     void noRequestGetsAnErrorAndTheFailureModesAnswer() throws Exception {
-        run(100);
+        // On a busy machine a healthy Redis may take longer than the default.
+        run(100, "1s", "200", "429");
     }
 
     @Test
     @Tag("long")
     void noneOfFiftyThousand() throws Exception {
-        run(8_500);
+        run(8_500, "50ms", "200 503", "200 429");
         System.out.println(report);
     }
 
     /** About six times that many requests. */
-    private void run(int each) throws Exception {
+    private void run(int each, String deadline, String deny, String local) throws Exception {
         int masterPort = RedisServers.freePort();
         RedisServer master = RedisServers.start(masterPort);
         int replicaPort = RedisServers.freePort();
@@ -85,9 +88,9 @@ class OutageTest {
                     LONG,
                     "the sentinel knows the replica",
                     () -> sentinel.info("sentinel").contains("slaves=1"));
-            try (Site site = Site.of(properties(sentinelPort))) {
+            try (Site site = Site.of(properties(sentinelPort, deadline))) {
                 awaitCounted(site);
-                phase(site, "healthy", each, "200", "200", "200 429");
+                phase(site, "healthy", each, "200", deny, "200 429");
 
                 RedisServers.signal("STOP", pid);
                 // Until the breaker opens a request waits for the deadline.
@@ -95,13 +98,13 @@ class OutageTest {
                 phase(site, "stalled", 2 * each, "200", "503", "200 429");
                 RedisServers.signal("CONT", pid);
                 awaitCounted(site);
-                phase(site, "back", each / 2, "200", "200", "429");
+                phase(site, "back", each / 2, "200", deny, local);
 
                 setDownAfter(sentinel, 500);
                 RedisServers.signal("KILL", pid);
                 phase(site, "killed, and failed over", 2 * each, "200", "200 503", "200 429");
                 awaitCounted(site);
-                phase(site, "on the replica", each / 2, "200", "200", "429");
+                phase(site, "on the replica", each / 2, "200", deny, local);
             }
         } finally {
             master.stop();
@@ -150,7 +153,7 @@ class OutageTest {
                 free.release();
             });
         }
-        assertTrue(free.tryAcquire(CONNECTIONS, LONG.toSeconds(), java.util.concurrent.TimeUnit.SECONDS), name);
+        assertTrue(free.tryAcquire(CONNECTIONS, LONG.toSeconds(), TimeUnit.SECONDS), name);
         seen.values().removeIf(count -> count.get() == 0);
         micros.sort(null);
         report.append(name + ": " + requests + " requests, " + failures + " errors, " + seen
@@ -163,11 +166,11 @@ class OutageTest {
             String right = parts[1].equals("allow") ? allow : parts[1].equals("deny") ? deny : local;
             assertTrue(Arrays.asList(right.split(" ")).contains(parts[2]), () -> one + "\n" + report);
         });
-        // 50 of Redis, and 50 of this JVM while it can't answer.
+        // 10 of Redis, and 10 of this JVM while it can't answer.
         assertTrue(
                 seen.entrySet().stream()
                         .filter(one -> one.getKey().endsWith("local 200"))
-                        .allMatch(one -> one.getValue().get() <= 50),
+                        .allMatch(one -> one.getValue().get() <= 10),
                 report::toString);
     }
 

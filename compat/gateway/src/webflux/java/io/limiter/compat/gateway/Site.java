@@ -61,7 +61,9 @@ final class Site implements AutoCloseable {
         List<String> all =
                 new ArrayList<>(List.of("server.port=0", "server.address=127.0.0.1", "spring.main.banner-mode=off"));
         // Gateway's own limiter, unless it is asked for.
-        all.add(PREFIX + "redis.enabled=false");
+        if (!List.of(properties).contains("redis.enabled=true")) {
+            all.add(PREFIX + "redis.enabled=false");
+        }
         for (String property : properties) {
             all.add(property.replaceFirst("^(routes|default-filters|redis.enabled)", PREFIX + "$1")
                     .replace("SERVICE", "http://127.0.0.1:" + service.port()));
@@ -76,12 +78,22 @@ final class Site implements AutoCloseable {
         return new Site(Gateway.class, service(Mono.empty()), properties);
     }
 
-    /** The properties of a route with all paths below its name. */
-    static String[] route(String id, String... more) {
-        List<String> all = new ArrayList<>(
-                List.of("routes[0].id=" + id, "routes[0].uri=SERVICE", "routes[0].predicates[0]=Path=/" + id + "/**"));
-        all.addAll(List.of(more));
-        return all.toArray(String[]::new);
+    /** Properties of routes with all paths below their ids, and others. */
+    @SafeVarargs
+    static String[] routes(List<String>... all) {
+        List<String> properties = new ArrayList<>();
+        for (int i = 0; i < all.length; i++) {
+            String first = all[i].get(0);
+            if (first.startsWith("id=")) {
+                String route = "routes[" + i + "].";
+                properties.add(route + "uri=SERVICE");
+                properties.add(route + "predicates[0]=Path=/" + first.substring("id=".length()) + "/**");
+                all[i].forEach(one -> properties.add(route + one));
+            } else {
+                properties.addAll(all[i]);
+            }
+        }
+        return properties.toArray(String[]::new);
     }
 
     int port() {
