@@ -28,6 +28,7 @@ public final class Check {
     private static final Map<String, List<String>> MODULES = new TreeMap<>(Map.of(
             "limiter-bom", List.of("-cyclonedx.json"),
             "limiter-core", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
+            "limiter-grpc", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-http", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-servlet", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-spring", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),

@@ -3,6 +3,7 @@ open module app {
     requires io.limiter.core;
     requires io.limiter.servlet;
     requires io.limiter.spring;
+    requires io.limiter.grpc;
     requires io.limiter.webflux;
     requires org.apache.tomcat.embed.core;
     requires spring.beans;

@@ -77,7 +77,21 @@ public final class LimiterConfig {
 
     /** A builder with the text and the policies of this configuration, which what is added overrides; environment variables override both. */
     public Builder toBuilder() {
-        return new Builder(text);
+        Builder own = new Builder(text);
+        own.over.clear();
+        return own;
+    }
+
+    /**
+     * This with more properties over all of it, for the library's own packages.
+     *
+     * @param source the name of their place in messages
+     * @throws ConfigException if they have mistakes
+     */
+    public LimiterConfig with(String source, Map<String, String> properties) {
+        Builder more = new Builder(text);
+        properties.forEach((key, value) -> more.over.add(new ConfigEntry(source, 0, key, value.strip())));
+        return more.build();
     }
 
     /** All policies by name, also those of the rules, in the order of the text. */
@@ -141,7 +155,7 @@ public final class LimiterConfig {
     /** Collects text, then makes a configuration. A later source overrides an earlier one. Not thread-safe. */
     public static final class Builder {
         private final List<ConfigEntry> entries = new ArrayList<>();
-        /** These override the environment too, and are no part of another builder. */
+        /** These override the environment too; {@link LimiterConfig#toBuilder} leaves them out. */
         private final List<ConfigEntry> over = new ArrayList<>();
 
         private final Problems problems = new Problems();
@@ -157,6 +171,7 @@ public final class LimiterConfig {
 
         private Builder(Builder other) {
             entries.addAll(other.entries);
+            over.addAll(other.over);
             foreignKeys.addAll(other.foreignKeys);
             policies.addAll(other.policies);
             environment = other.environment;

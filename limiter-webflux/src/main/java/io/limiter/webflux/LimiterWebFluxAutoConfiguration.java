@@ -125,13 +125,18 @@ public class LimiterWebFluxAutoConfiguration {
                 ConfigurableEnvironment environment,
                 int order,
                 UnaryOperator<RateLimitWebFilter.Builder> which) {
-            return which.apply(RateLimitWebFilter.builder(limiter))
+            return which.apply(builder(limiter, beans))
                     .order(order)
                     .basePath(environment.getProperty("spring.webflux.base-path", ""))
-                    .rejectionHandler(
-                            beans.getBeanProvider(WebRejectionHandler.class).getIfAvailable())
-                    .instances(type -> beans.getBeanProvider(type).getIfAvailable())
                     .build();
         }
+    }
+
+    /** A filter with the beans of the application. */
+    static RateLimitWebFilter.Builder builder(Limiter limiter, ListableBeanFactory beans) {
+        return RateLimitWebFilter.builder(limiter)
+                .rejectionHandler(
+                        beans.getBeanProvider(WebRejectionHandler.class).getIfAvailable())
+                .instances(type -> beans.getBeanProvider(type).getIfAvailable());
     }
 }

@@ -1,5 +1,6 @@
 package io.limiter.webflux;
 
+import io.limiter.Policy;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
@@ -13,6 +14,8 @@ import io.limiter.http.internal.NamedClasses;
 import io.limiter.http.internal.SampleRequest;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -52,18 +55,22 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
     private final DoorBuilder.Choice<ServerWebExchange, WebRejectionHandler> choice;
     private final int order;
     private final String basePath;
+    private final Map<String, String> rule;
     private final HeldPlaces held;
     private final Derived<InForce> inForce;
 
-    private record InForce(WebAdmission.Rules rules, boolean needsUser, boolean needsSession) {}
+    /** What it has under one configuration. */
+    private record InForce(
+            WebAdmission.Rules rules, boolean needsUser, boolean needsSession, Collection<Policy> policies) {}
 
     private RateLimitWebFilter(Builder builder) {
         this.limiter = builder.limiter;
         this.choice = builder.chosen();
         this.order = builder.order;
         this.basePath = builder.basePath;
+        this.rule = Map.copyOf(builder.rule);
         this.held = new HeldPlaces(limiter.config().settings().storage().maxWaiting());
-        this.inForce = limiter.<InForce>derive(this::make)
+        this.inForce = limiter.<InForce>derive(this::make, InForce::policies)
                 .reporting(HttpRules::log, now -> now.rules.http().findings());
     }
 
@@ -77,6 +84,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
         private final Limiter limiter;
         private int order = Ordered.HIGHEST_PRECEDENCE;
         private String basePath = "";
+        private final Map<String, String> rule = new HashMap<>();
 
         private Builder(Limiter limiter) {
             this.limiter = limiter;
@@ -98,6 +106,14 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
             return this;
         }
 
+        /** Has this rule, for all requests that reach it, besides those of the configuration, and none of them. */
+        Builder rule(String name, Map<String, String> properties) {
+            String start = "limiter.rules." + name + ".";
+            rule.put(start + "path", "/*");
+            properties.forEach((key, value) -> rule.put(start + key, value));
+            return configuredRules(name::equals);
+        }
+
         /**
          * The filter.
          *
@@ -108,7 +124,8 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
         }
     }
 
-    private InForce make(LimiterConfig config) {
+    private InForce make(LimiterConfig all) {
+        LimiterConfig config = rule.isEmpty() ? all : all.with("a filter of a route", rule);
         ClassLoader loader = Objects.requireNonNullElseGet(
                 ClassUtils.getDefaultClassLoader(), RateLimitWebFilter.class::getClassLoader);
         NamedClasses classes = choice.classes(loader, ServerWebExchange.class);
@@ -128,7 +145,12 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
         return new InForce(
                 new WebAdmission.Rules(http, WebRejections.of(config, choice.handler(), classes)),
                 needsUser,
-                has(configured, KeyPart.Kind.SESSION));
+                has(configured, KeyPart.Kind.SESSION),
+                rule.isEmpty()
+                        ? List.of()
+                        : configured.stream()
+                                .flatMap(one -> one.policies().stream())
+                                .toList());
     }
 
     private static boolean has(List<RuleDefinition> rules, KeyPart.Kind kind) {

@@ -34,14 +34,6 @@ final class WebLedger extends RequestLedger {
         return of(request, owner, WebLedger.class, WebLedger::new);
     }
 
-    void begin() {
-        forgetOpen();
-    }
-
-    void allow() {
-        keepOpen();
-    }
-
     /** Runs the rest of the chain. Only the end of the outermost filter is that of the application. */
     Mono<Void> run(WebFilterChain chain, ServerWebExchange exchange) {
         synchronized (this) {
@@ -77,7 +69,8 @@ final class WebLedger extends RequestLedger {
                     AnnotatedElementUtils.findMergedAnnotation(failure.getClass(), ResponseStatus.class);
             status = answer == null ? null : answer.code();
         }
-        if (isCancelled || (failure != null && status == null)) {
+        // A client may leave when it has read the response, before this has ended: the status that was sent is known.
+        if (isCancelled ? !exchange.getResponse().isCommitted() : failure != null && status == null) {
             keep();
         }
         settle(status == null ? 200 : status.value(), headers, exchange::getAttribute);

@@ -3,31 +3,14 @@ package io.limiter.samples;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import com.example.ApiKeyGatewayFilter;
-import com.example.LimitingInterceptor;
 import com.example.LimitingRequestFilter;
 import com.example.WebFluxVotes;
-import io.grpc.CallOptions;
-import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
-import io.grpc.Server;
-import io.grpc.ServerServiceDefinition;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
-import io.grpc.inprocess.InProcessChannelBuilder;
-import io.grpc.inprocess.InProcessServerBuilder;
-import io.grpc.stub.ClientCalls;
-import io.grpc.stub.ServerCalls;
 import io.limiter.application.Limiter;
-import io.limiter.kit.Await;
 import io.limiter.spring.RateLimitExceededException;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.glassfish.jersey.internal.MapPropertiesDelegate;
@@ -37,9 +20,6 @@ import org.glassfish.jersey.server.ContainerResponse;
 import org.glassfish.jersey.server.ResourceConfig;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
-import org.springframework.mock.web.server.MockServerWebExchange;
-import reactor.core.publisher.Mono;
 
 /** The samples for other frameworks do what their pages say, with the configurations of the pages. */
 class FrameworkSamplesTest {
@@ -55,72 +35,6 @@ class FrameworkSamplesTest {
             assertThrows(
                     RateLimitExceededException.class, () -> votes.vote("k1").block());
             assertEquals("thank you", votes.vote("k2").block());
-        }
-    }
-
-    @Test
-    void gateway() throws IOException {
-        try (Limiter limiter = pages.limiter(PageLimiters.properties("use-other-frameworks", ".api."))) {
-            ApiKeyGatewayFilter filter = new ApiKeyGatewayFilter(limiter);
-            List<Integer> statuses = new ArrayList<>();
-            for (String apiKey : List.of("k1", "k1", "k1", "k1", "k2")) {
-                MockServerWebExchange exchange = exchange("192.0.2.1", apiKey);
-                filter.filter(exchange, routed -> Mono.empty()).block();
-                statuses.add(status(exchange));
-            }
-            assertEquals(List.of(200, 200, 200, 429, 200), statuses);
-        }
-    }
-
-    private static MockServerWebExchange exchange(String address, String apiKey) {
-        MockServerHttpRequest.BaseBuilder<?> request =
-                MockServerHttpRequest.get("/").remoteAddress(new InetSocketAddress(address, 1));
-        if (apiKey != null) {
-            request.header("X-Api-Key", apiKey);
-        }
-        return MockServerWebExchange.from(request);
-    }
-
-    private static int status(MockServerWebExchange exchange) {
-        return exchange.getResponse().getStatusCode() == null
-                ? 200
-                : exchange.getResponse().getStatusCode().value();
-    }
-
-    @Test
-    void grpc() throws IOException {
-        MethodDescriptor<String, String> vote = MethodDescriptor.newBuilder(new TextMarshaller(), new TextMarshaller())
-                .setType(MethodDescriptor.MethodType.UNARY)
-                .setFullMethodName("Votes/vote")
-                .build();
-        try (Limiter limiter = pages.limiter(PageLimiters.properties("use-other-frameworks", ".rpc."))) {
-            Server server = InProcessServerBuilder.forName("votes")
-                    .addService(ServerServiceDefinition.builder("Votes")
-                            .addMethod(vote, ServerCalls.asyncUnaryCall((choice, answer) -> {
-                                answer.onNext("thank you");
-                                answer.onCompleted();
-                            }))
-                            .build())
-                    .intercept(new LimitingInterceptor(limiter))
-                    .build()
-                    .start();
-            ManagedChannel channel = InProcessChannelBuilder.forName("votes").build();
-            try {
-                for (int i = 0; i < 3; i++) {
-                    assertEquals("thank you", ClientCalls.blockingUnaryCall(channel, vote, CallOptions.DEFAULT, "tea"));
-                }
-                StatusRuntimeException denied = assertThrows(
-                        StatusRuntimeException.class,
-                        () -> ClientCalls.blockingUnaryCall(channel, vote, CallOptions.DEFAULT, "tea"));
-                assertEquals(Status.Code.RESOURCE_EXHAUSTED, denied.getStatus().getCode());
-                String pushback = denied.getTrailers()
-                        .get(Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER));
-                assertEquals("10001", pushback);
-            } finally {
-                channel.shutdownNow();
-                server.shutdownNow();
-                Await.until(Duration.ofSeconds(20), "the server has ended", server::isTerminated);
-            }
         }
     }
 

@@ -177,6 +177,8 @@ class JavaSamplesTest {
         properties.put("tomcat-embed-core", property(pom, "tomcat11.version"));
         properties.put("aspectjrt", property(pom, "aspectj.version"));
         properties.put("aspectjtools", property(pom, "aspectj.version"));
+        properties.put("grpc-netty-shaded", property(pom, "grpc.version"));
+        properties.put("grpc-services", property(pom, "grpc.version"));
         for (String plugin : List.of("aspectj-maven-plugin", "maven-war-plugin", "maven-compiler-plugin")) {
             properties.put(plugin, property(pom, plugin + ".version"));
         }

@@ -102,9 +102,8 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
                 NamedClasses classes,
                 Class<S> type,
                 @Nullable HttpRules before) {
-            List<RuleDefinition> configured = config.settings().rules().stream()
-                    .filter(rule -> which == null || which.test(rule))
-                    .toList();
+            List<RuleDefinition> configured =
+                    config.settings().rules().stream().filter(this::has).toList();
             if (configured.isEmpty() && rules.isEmpty() && which == null) {
                 throw new IllegalArgumentException(HttpRules.NO_RULES);
             }
@@ -113,6 +112,16 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
                 made.continueFrom(before);
             }
             return made;
+        }
+
+        /** Whether a configured rule was chosen. */
+        public boolean has(RuleDefinition rule) {
+            return which == null || which.test(rule);
+        }
+
+        /** The same with fewer rules. */
+        public Choice<S, H> only(Predicate<? super RuleDefinition> some, List<Rule<? super S>> inCode) {
+            return new Choice<>(inCode, some, handler, instances);
         }
 
         /** The classes that a configuration names, found by a loader. */

@@ -1,0 +1,164 @@
+package io.limiter.compat.gateway;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.application.Limiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.door.Client;
+import io.limiter.kit.door.Client.Response;
+import io.limiter.webflux.LimiterGatewayFilterFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
+import org.springframework.cloud.gateway.route.RouteLocator;
+import org.springframework.cloud.gateway.route.builder.RouteLocatorBuilder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Sinks;
+
+/** The filters before the routes, and the filter {@code Limiter} of a route. */
+class RouteFilterTest {
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Sinks.Empty<Void> SLOW = Sinks.empty();
+    private static Site site;
+
+    /** With a route in code. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Gateway extends Site.Gateway {
+        @Bean
+        RouteLocator routes(RouteLocatorBuilder routes, LimiterGatewayFilterFactory limited) {
+            return routes.routes()
+                    .route(
+                            "code",
+                            route -> route.path("/code/**")
+                                    .filters(filters ->
+                                            filters.filter(limited.apply(rule -> rule.put("policy", "once"))))
+                                    .uri("http://127.0.0.1:1"))
+                    .build();
+        }
+    }
+
+    @BeforeAll
+    static void start() {
+        site = new Site(
+                Gateway.class,
+                Site.service(SLOW.asMono()),
+                Site.routes(
+                        List.of(
+                                "id=a",
+                                "filters[0]=StripPrefix=1",
+                                "filters[1]=Limiter=api",
+                                "filters[2]=Limiter=user, header:X-Key"),
+                        List.of("id=b"),
+                        List.of("id=twice", "filters[0]=Limiter=twice", "filters[1]=Limiter=twice, ip"),
+                        List.of(
+                                "id=outcomes",
+                                "filters[0].name=Limiter",
+                                "filters[0].args.policy=outcomes",
+                                "filters[0].args.cost=2",
+                                "filters[0].args.refund-on=404",
+                                "filters[0].args.exempt.addresses=192.0.2.0/24"),
+                        List.of("id=open", "filters[0]=Limiter=open"),
+                        List.of(
+                                "limiter.policies.api.limits=4/1h fixed",
+                                "limiter.policies.user.limits=2/1h fixed",
+                                "limiter.policies.once.limits=1/1h fixed",
+                                "limiter.policies.twice.limits=2/1h fixed",
+                                "limiter.policies.outcomes.limits=4/1h fixed",
+                                "limiter.policies.open.limits=1 concurrent",
+                                "limiter.rules.twice.path=/twice/*",
+                                "limiter.rules.twice.policy=twice",
+                                "limiter.rules.all.path=/a/*, /b/*",
+                                "limiter.rules.all.limits=7/1h fixed")));
+    }
+
+    @AfterAll
+    static void stop() {
+        site.close();
+    }
+
+    @Test
+    void rulesAndRoutesLimitTogether() {
+        Response first = site.get("/a/1", "X-Key: one");
+        assertEquals(200, first.status());
+        assertTrue(first.body().contains("/1"), first::toString);
+        String fields = first.fields().get("ratelimit");
+        for (String one : List.of("\"all\";r=6", "\"api\";r=3", "\"user\";r=1")) {
+            assertTrue(fields.contains(one), "one field: " + first);
+        }
+        assertEquals(200, site.status("/a/1", "X-Key: one"));
+        Response denied = site.get("/a/1", "X-Key: one");
+        assertEquals(429, denied.status());
+        assertEquals("application/problem+json", denied.fields().get("content-type"));
+        assertTrue(denied.body().contains("\"violated-policies\":[\"user\"]"), denied::toString);
+        site.context.publishEvent(new RefreshRoutesEvent(this));
+        assertEquals(200, site.status("/a/1", "X-Key: two"));
+        assertEquals(429, site.status("/a/1", "X-Key: one"), "refreshed routes keep what they counted");
+        assertEquals(200, site.status("/b/1"));
+        assertEquals(200, site.status("/b/1"));
+        assertEquals(429, site.status("/b/1"), "by the rule");
+    }
+
+    @Test
+    void oneRequestIsChargedOnceForOnePolicyAndKey() {
+        assertEquals(200, site.status("/twice/1"));
+        assertEquals(200, site.status("/twice/1"));
+        assertEquals(429, site.status("/twice/1"));
+    }
+
+    @Test
+    void outcomesAndAllPropertiesOfARule() {
+        for (int i = 0; i < 5; i++) {
+            assertEquals(404, site.status("/outcomes/missing"));
+        }
+        assertEquals(200, site.status("/outcomes/1"));
+        assertEquals(200, site.status("/outcomes/1"));
+        assertEquals(429, site.status("/outcomes/1"));
+    }
+
+    @Test
+    void permitsInFlightEndWithTheBody() {
+        Client streaming = Client.send(site.port(), "GET", "/open/slow");
+        Limiter limiter = site.context.getBean(Limiter.class);
+        PermitRequest look = PermitRequest.of(limiter.policy("open"), PartitionKey.of("127.0.0.1"), 1)
+                .withLook();
+        Await.until(
+                LONG,
+                "the stream is open",
+                () -> !limiter.rateLimiter().tryAcquire(look).allowed());
+        assertEquals(429, site.status("/open/1"));
+        SLOW.tryEmitEmpty();
+        assertTrue(streaming.response().body().contains("end"));
+        Await.until(
+                LONG,
+                "the stream has ended",
+                () -> limiter.rateLimiter().tryAcquire(look).allowed());
+        assertEquals(200, site.status("/open/1"));
+    }
+
+    @Test
+    void aRouteInCode() {
+        assertEquals(500, site.status("/code/1"), "there is no service");
+        assertEquals(429, site.status("/code/1"), "an error of the service stays charged");
+    }
+
+    @Test
+    void mistakesHaveTheMessagesOfRules() {
+        LimiterGatewayFilterFactory factory = site.context.getBean(LimiterGatewayFilterFactory.class);
+        Map.of("RL-101", "polcy", "RL-105", "key", "RL-107", "policy").forEach((code, property) -> {
+            RuntimeException wrong =
+                    assertThrows(RuntimeException.class, () -> factory.apply(rule -> rule.put(property, "ip")));
+            assertTrue(String.valueOf(wrong.getMessage()).contains(code), wrong::toString);
+        });
+    }
+}

@@ -1,0 +1,157 @@
+package io.limiter.grpc;
+
+import io.limiter.Policy;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.DoorBuilder.Choice;
+import io.limiter.http.internal.HttpRules;
+import io.limiter.http.internal.NamedClasses;
+import io.limiter.internal.config.ChargeOptions;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.RequestCondition;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RulePlans;
+import io.limiter.internal.config.RuleScope;
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules of an interceptor under one configuration: those that count calls, and those that count the messages of clients.
+ *
+ * @param notLimiting findings about what does not limit calls
+ */
+record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users users, List<String> notLimiting) {
+    private static final String BY_MESSAGE = "ext:" + GrpcRequest.MESSAGE;
+    private static final Set<KeyPart.Kind> MISSING =
+            Set.of(KeyPart.Kind.SESSION, KeyPart.Kind.COOKIE, KeyPart.Kind.QUERY);
+
+    /**
+     * Who calls.
+     *
+     * @param find the user of a call; null if there are no users
+     */
+    record Users(@Nullable Function<GrpcCall, @Nullable Principal> find, BiPredicate<Principal, String> roles) {
+        GrpcRequest request(GrpcCall call) {
+            return new GrpcRequest(call, GrpcRequest.POST, find == null ? null : find.apply(call), roles);
+        }
+    }
+
+    /**
+     * The rules under a configuration.
+     *
+     * @param isBeside whether the application has another door, whose rules need not fit here
+     * @param before those that they replace; null if there are none
+     * @throws IllegalArgumentException if there is no rule, one does not fit, or a class can't be made
+     */
+    static CallRules of(
+            Limiter limiter,
+            LimiterConfig config,
+            Choice<GrpcCall, GrpcRejectionHandler> choice,
+            Users users,
+            boolean isBeside,
+            @Nullable CallRules before) {
+        List<String> unfit = new ArrayList<>();
+        List<String> left = new ArrayList<>();
+        for (RuleDefinition rule : config.settings().rules()) {
+            String lack = choice.has(rule) ? lack(rule, users.find != null) : null;
+            if (lack != null) {
+                left.add(rule.name());
+                unfit.add("RL-194 rule '" + rule.name() + "' limits no calls of gRPC: " + lack
+                        + "; change it, or leave it to another door with configuredRules(...)");
+            }
+        }
+        if (!unfit.isEmpty() && !isBeside) {
+            throw new IllegalArgumentException(String.join("\n", unfit));
+        }
+        String handler = config.settings().http().rejectionHandler();
+        if (handler != null && !isBeside) {
+            unfit.add("RL-144 limiter.http.rejection-handler = " + handler + " answers no calls of gRPC; give a"
+                    + " GrpcRejectionHandler to the interceptor, or define it as a bean");
+        }
+        if (choice.which() == null
+                && choice.rules().isEmpty()
+                && config.settings().rules().isEmpty()) {
+            throw new IllegalArgumentException(HttpRules.NO_RULES);
+        }
+        Predicate<RuleDefinition> fits = rule -> choice.has(rule) && !left.contains(rule.name());
+        Predicate<RuleDefinition> ofMessages = rule -> rule.scope().methods().contains(BY_MESSAGE);
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        NamedClasses classes =
+                choice.classes(loader == null ? CallRules.class.getClassLoader() : loader, GrpcCall.class);
+        return new CallRules(
+                choice.only(fits.and(ofMessages.negate()), choice.rules())
+                        .rules(limiter, config, classes, GrpcCall.class, before == null ? null : before.calls),
+                choice.only(fits.and(ofMessages), List.of())
+                        .rules(limiter, config, classes, GrpcCall.class, before == null ? null : before.messages),
+                new GrpcAnswers(config, choice.handler()),
+                users,
+                unfit);
+    }
+
+    /** Whether no call is limited or denied. */
+    boolean isIdle() {
+        return calls.isIdle() && messages.isIdle();
+    }
+
+    /** Whether a rule counts messages. */
+    boolean countMessages() {
+        return !messages.isIdle() && !messages.configured().isEmpty();
+    }
+
+    /** What is questionable, as sentences for the log. */
+    List<String> findings() {
+        return Stream.of(notLimiting, calls.findings(), messages.findings())
+                .flatMap(List::stream)
+                .distinct()
+                .toList();
+    }
+
+    /** What calls do not have that the rule needs; null if it needs nothing else. */
+    private static @Nullable String lack(RuleDefinition rule, boolean haveUsers) {
+        RuleScope scope = rule.scope();
+        ChargeOptions charging = rule.charging();
+        List<KeyPart> parts =
+                Stream.of(rule.key(), charging.member()).flatMap(List::stream).toList();
+        for (KeyPart part : parts) {
+            if (MISSING.contains(part.kind())) {
+                return "they have no " + part.kind().text();
+            }
+        }
+        if (!haveUsers && !rule.isBeforeAuthentication()) {
+            return "they have no user, unless the interceptor is told who calls (Builder.user), or Spring Security is there";
+        }
+        if (!scope.query().isEmpty()) {
+            return "they have no query";
+        }
+        boolean isByMessage = scope.methods().contains(BY_MESSAGE);
+        if (!scope.methods().isEmpty() && !scope.methods().contains(GrpcRequest.POST) && !isByMessage) {
+            return "they are POST requests; leave methods out, or write " + BY_MESSAGE + " to count each message";
+        }
+        if (isByMessage
+                && (charging.outcomes() != null
+                        || charging.actual() != null
+                        || scope.methods().size() > 1
+                        || rule.policies().stream().anyMatch(Policy::isInFlight))) {
+            return "with " + BY_MESSAGE + " it has no other method, no outcome, no settlement and nothing in flight";
+        }
+        RulePlans plans = charging.plans();
+        return Stream.of(
+                                parts.stream()
+                                        .filter(part -> part.kind() == KeyPart.Kind.HEADER)
+                                        .map(KeyPart::name),
+                                scope.headers().stream().map(RequestCondition::name),
+                                Stream.ofNullable(charging.cost().header()),
+                                Stream.ofNullable(plans == null ? null : plans.name()))
+                        .flatMap(names -> names)
+                        .anyMatch(GrpcRequest::isBinary)
+                ? "their metadata with a name that ends with -bin are no text"
+                : null;
+    }
+}

@@ -1,0 +1,377 @@
+package io.limiter.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status;
+import io.grpc.Status.Code;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Facts;
+import io.limiter.kit.LogLines;
+import io.limiter.rule.PlanResolver;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The rules of the configuration, over a real server: what the contract of the other doors has, in terms of calls. */
+class CallRulesTest {
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    private final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+    private @Nullable CallSite site;
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        if (site != null) {
+            site.close();
+        }
+        decides.close();
+    }
+
+    /** Answers with the status that the message names; a message tells tokens too: NOT_FOUND 30. */
+    private CallSite start(String rules) throws Exception {
+        site = CallSite.start(
+                decides,
+                rules,
+                (message, to) -> {
+                    String[] words = message.split(" ");
+                    if (words.length > 1) {
+                        GrpcCall.current().set("tokens", words[1]);
+                    }
+                    if (words[0].equals("FAIL")) {
+                        throw new IllegalStateException("meant");
+                    } else if (words[0].equals("THROW")) {
+                        throw Status.NOT_FOUND.asRuntimeException();
+                    } else if (words[0].equals("OK")) {
+                        return message;
+                    }
+                    io.grpc.Metadata trailers = new io.grpc.Metadata();
+                    trailers.put(GrpcRequest.key("x-outcome"), words[0]);
+                    to.onError(Status.fromCode(Code.valueOf(words[0])).asRuntimeException(trailers));
+                    return null;
+                },
+                CallSite::withUsers);
+        return site;
+    }
+
+    private long left(String policy) {
+        Decision looked = decides.tryAcquire(PermitRequest.of(site.limiter.policy(policy), PartitionKey.global(), 1)
+                .withLook());
+        return looked.outcomes().get(0).remaining() + (looked.allowed() ? 1 : 0);
+    }
+
+    private void assertLeft(long left, String policy, String after) {
+        Await.until(LONG, left + " left after " + after, () -> left(policy) == left);
+    }
+
+    private void assertOneEach(String... headers) {
+        for (String one : headers) {
+            String[] all = one.isEmpty() ? new String[0] : one.split("\\|");
+            assertEquals(Code.OK, site.vote("OK", all).end().code(), one);
+            assertEquals(Code.RESOURCE_EXHAUSTED, site.vote("OK", all).end().code(), one);
+        }
+    }
+
+    @Test
+    void pathsAreMethodsAndHeadersAreMetadata() throws Exception {
+        start("""
+                limiter.rules.vote.path = /t.Votes/Vote
+                limiter.rules.vote.methods = POST
+                limiter.rules.vote.headers = X-Kind=batch
+                limiter.rules.vote.key = ip + header:X-Api-Key
+                limiter.rules.vote.limits = 1/1h fixed
+                limiter.rules.by-name.path = /{service}/Watch
+                limiter.rules.by-name.key = path:service + bearer
+                limiter.rules.by-name.limits = 1/1h fixed
+                """);
+        assertOneEach("X-Kind: batch", "x-kind: batch|x-api-key: a", "X-Kind: batch|X-Api-Key: b");
+        Explanation why = site.interceptor.explain(
+                RequestSample.of("POST", "/t.Votes/Vote", "127.0.0.1").withHeaders("X-Kind: batch"));
+        assertEquals(429, why.status(), why.toString());
+        assertEquals(java.util.Set.of("by-name"), site.interceptor.unusedRules().keySet());
+        IntStream.range(0, 3)
+                .forEach(i -> assertEquals(Code.OK, site.vote("OK").end().code(), "without the header"));
+        assertEquals(
+                Code.OK,
+                site.talk("Watch", MethodType.SERVER_STREAMING, "Authorization: Bearer t1")
+                        .say("OK")
+                        .over()
+                        .end()
+                        .code());
+        assertEquals(
+                Code.RESOURCE_EXHAUSTED,
+                site.talk("Watch", MethodType.SERVER_STREAMING, "authorization: bearer t1")
+                        .say("OK")
+                        .over()
+                        .end()
+                        .code());
+    }
+
+    @Test
+    void usersRolesAndAddressesAreThoseOfTheCaller() throws Exception {
+        start("""
+                limiter.client-ip.trusted-proxies = 10.0.0.0/8
+                limiter.deny.addresses = 203.0.113.0/24
+                limiter.exempt.addresses = 198.51.100.1
+                limiter.rules.api.path = /*
+                limiter.rules.api.key = ip + user
+                limiter.rules.api.limits = 1/1h fixed
+                limiter.rules.api.exempt.roles = ADMIN
+                """);
+        assertOneEach(
+                "Test-Address: 192.0.2.1",
+                "Test-Address: 192.0.2.2",
+                "Test-Address: 2001:db8::1",
+                "Test-Address: 10.0.0.1|X-Forwarded-For: 192.0.2.3",
+                "Test-Address: 10.0.0.1|X-Forwarded-For: 192.0.2.9|X-Forwarded-For: 192.0.2.4, 10.0.0.2",
+                "Test-Address: 192.0.2.1|Test-User: ann",
+                "Test-Address: 192.0.2.1|Test-User: bob");
+        assertEquals(
+                Code.RESOURCE_EXHAUSTED, code("Test-Address: 192.0.2.1", "X-Forwarded-For: 192.0.2.77"), "not trusted");
+        assertEquals(Code.RESOURCE_EXHAUSTED, code("Test-Address: 2001:db8::2"), "the same network");
+        for (int i = 0; i < 3; i++) {
+            assertEquals(Code.PERMISSION_DENIED, code("Test-Address: 203.0.113.7"));
+            assertEquals(Code.OK, code("Test-Address: 198.51.100.1"));
+            assertEquals(Code.OK, code("Test-Address: 192.0.2.1", "Test-User: eve"));
+        }
+    }
+
+    private Code code(String... headers) {
+        return site.vote("OK", headers).end().code();
+    }
+
+    /** Plans, from metadata and from a class, and costs. */
+    @Test
+    void plansAndCosts() throws Exception {
+        start("""
+                limiter.plans.gold.limits = 4/1h fixed
+                limiter.plans.free.limits = 2/1h fixed
+                limiter.plan-lookup.wait = 10s
+                limiter.rules.header.path = /t.Votes/Vote
+                limiter.rules.header.key = header:K
+                limiter.rules.header.plan = header:X-Plan
+                limiter.rules.header.default-plan = free
+                limiter.rules.header.cost = header:X-Size
+                limiter.rules.header.max-cost = 3
+                limiter.rules.resolver.path = /t.Votes/Watch
+                limiter.rules.resolver.key = header:K
+                limiter.rules.resolver.plan = %s
+                limiter.rules.resolver.default-plan = free
+                """.formatted(GoldPlans.class.getName()));
+        assertEquals(List.of(Code.OK, Code.OK, Code.RESOURCE_EXHAUSTED), codes(3, "K: a"));
+        assertEquals(List.of(Code.OK, Code.RESOURCE_EXHAUSTED), codes(2, "K: b", "X-Plan: gold", "X-Size: 3"));
+        for (int i = 0; i < 5; i++) {
+            assertEquals(
+                    i < 4 ? Code.OK : Code.RESOURCE_EXHAUSTED,
+                    site.talk("Watch", MethodType.SERVER_STREAMING, "K: c")
+                            .say("OK")
+                            .over()
+                            .end()
+                            .code());
+        }
+    }
+
+    private List<Code> codes(int calls, String... headers) {
+        return IntStream.range(0, calls).mapToObj(i -> code(headers)).toList();
+    }
+
+    /** A database. */
+    public static final class GoldPlans implements PlanResolver {
+        @Override
+        public Object plan(String caller) throws Exception {
+            Thread.sleep(20);
+            return "gold";
+        }
+    }
+
+    @Test
+    void outcomesDecideWhatIsKept() throws Exception {
+        start("""
+                limiter.rules.login.path = /*
+                limiter.rules.login.key = global
+                limiter.rules.login.limits = 20/1h fixed
+                limiter.rules.login.count-on = 401, 5xx, header:grpc-status=7, header:X-Outcome=NOT*, attribute:tokens=9
+                """);
+        String[][] sent = {
+            {"0", "OK"},
+            {"1", "UNAUTHENTICATED"},
+            {"1", "ALREADY_EXISTS"},
+            {"2", "UNAVAILABLE"},
+            {"3", "PERMISSION_DENIED"},
+            {"4", "NOT_FOUND"},
+            {"4", "OK 8"},
+            {"5", "OK 9"},
+            {"6", "FAIL"},
+            {"6", "THROW"}
+        };
+        for (String[] one : sent) {
+            site.vote(one[1]).end();
+            assertLeft(20 - Long.parseLong(one[0]), "login", one[1]);
+        }
+    }
+
+    @Test
+    void costsAreSettledByTheAnswer() throws Exception {
+        start("""
+                limiter.policies.tokens.limits = 100/1h
+                limiter.policies.tokens.holds = 1000
+                limiter.rules.by-attribute.path = /*
+                limiter.rules.by-attribute.key = global
+                limiter.rules.by-attribute.policy = tokens
+                limiter.rules.by-attribute.cost = 10
+                limiter.rules.by-attribute.settle = attribute:tokens
+                """);
+        long left = 100;
+        for (String message : List.of("OK 30", "OK 3", "FAIL", "OK", "NOT_FOUND 0", "OK 0")) {
+            left -= message.contains(" ") ? Long.parseLong(message.split(" ")[1]) : 10;
+            site.vote(message).end();
+            assertLeft(left, "tokens", message);
+        }
+    }
+
+    @Test
+    void shadowsDefaultsExemptPathsAndRulesInCode() throws Exception {
+        site = CallSite.start(
+                decides,
+                """
+                limiter.policies.code.limits = 1/1h fixed
+                limiter.rules.shadow.path = /*
+                limiter.rules.shadow.shadow = true
+                limiter.rules.shadow.limits = 0/1h
+                limiter.rules.rest.default = true
+                limiter.rules.rest.limits = 1/1h fixed
+                limiter.rules.rest.except = /t.Votes/Vote
+                """,
+                (message, to) -> message,
+                builder -> builder.rule(call -> call.headers().get(GrpcRequest.key("X-Code")) == null
+                        ? null
+                        : new Charge(site.limiter.policy("code"), PartitionKey.global(), 1)));
+        assertEquals(List.of(Code.OK, Code.OK), codes(2));
+        assertEquals(List.of(Code.OK, Code.RESOURCE_EXHAUSTED), codes(2, "X-Code: yes"));
+        for (Code expected : List.of(Code.OK, Code.RESOURCE_EXHAUSTED)) {
+            assertEquals(
+                    expected,
+                    site.talk("Sum", MethodType.CLIENT_STREAMING).over().end().code());
+        }
+        Explanation why = site.interceptor.explain(RequestSample.of("POST", "/t.Votes/Sum", "127.0.0.1"));
+        assertTrue(why.reason().contains("GrpcCall"), "the rule in code needs a call: " + why);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "key = session",
+                "key = ip + cookie:c",
+                "key = query:q",
+                "query = kind",
+                "methods = GET",
+                "key = user",
+                "exempt.roles = ADMIN",
+                "key = header:trace-bin",
+                "headers = trace-bin=x",
+                "cost = header:cost-bin min 1 max 9 default 1",
+                "methods = POST, ext:MESSAGE"
+            })
+    void whatACallDoesNotHaveFailsTheStart(String line) {
+        String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r." + line + "\n";
+        Limiter limiter = Limiter.of(CallSite.config(rules), decides);
+        String message = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> RateLimitServerInterceptor.builder(limiter).build())
+                .getMessage();
+        Facts.told(message, "RL-194", "'r'", "gRPC");
+        try (LogLines log = new LogLines()) {
+            RateLimitServerInterceptor.builder(limiter)
+                    .besideOtherDoors()
+                    .build()
+                    .close();
+            assertEquals(1, log.of(Level.WARN, "RL-194").size(), log.toString());
+        }
+        RateLimitServerInterceptor.builder(limiter)
+                .configuredRules(name -> false)
+                .build()
+                .close();
+    }
+
+    @Test
+    void messagesHaveNoEnd() {
+        for (String line : List.of(
+                "refund-on = 404", "holds = 9\nlimiter.rules.r.settle = attribute:a", "limits = 3 concurrent")) {
+            String rules =
+                    "limiter.rules.r.path = /*\n" + (line.startsWith("limits") ? "" : "limiter.rules.r.limits = 1/1h\n")
+                            + "limiter.rules.r.methods = ext:MESSAGE\nlimiter.rules.r." + line + "\n";
+            Limiter limiter = Limiter.of(CallSite.config(rules), decides);
+            String message = assertThrows(
+                            IllegalArgumentException.class,
+                            () -> RateLimitServerInterceptor.builder(limiter).build())
+                    .getMessage();
+            Facts.told(message, "RL-194", "'r'", "ext:MESSAGE");
+        }
+    }
+
+    @Test
+    void aHandlerOfHttpIsReported() {
+        Limiter limiter = Limiter.of(CallSite.config("""
+                        limiter.rules.r.path = /*
+                        limiter.rules.r.limits = 1/1h
+                        limiter.http.rejection-handler = com.example.Answers
+                        """), decides);
+        try (LogLines log = new LogLines()) {
+            RateLimitServerInterceptor.builder(limiter).build().close();
+            Facts.told(log.of(Level.WARN, "RL-144").get(0), "RL-144", "com.example.Answers", "GrpcRejectionHandler");
+        }
+    }
+
+    @Test
+    void noRulesFailTheStart() {
+        Limiter limiter = Limiter.of(CallSite.config("limiter.policies.p.limits = 1/1h\n"), decides);
+        assertTrue(assertThrows(
+                        IllegalArgumentException.class,
+                        () -> RateLimitServerInterceptor.builder(limiter).build())
+                .getMessage()
+                .startsWith("RL-109 "));
+    }
+
+    @Test
+    void twoInterceptorsChargeACallOnce() throws Exception {
+        String rules = """
+                limiter.rules.one.path = /*
+                limiter.rules.one.key = global
+                limiter.rules.one.limits = 9/1h fixed
+                limiter.rules.two.path = /*
+                limiter.rules.two.key = global
+                limiter.rules.two.limits = 3 concurrent
+                """;
+        Limiter limiter = Limiter.of(CallSite.config(rules), decides);
+        try (RateLimitServerInterceptor second =
+                RateLimitServerInterceptor.builder(limiter).build()) {
+            site = CallSite.start(limiter, (message, to) -> message, builder -> builder, second);
+            for (int i = 1; i <= 9; i++) {
+                CallSite.Ended ended = site.vote("OK").end();
+                assertEquals(Code.OK, ended.code());
+                assertEquals("\"one\";r=" + (9 - i) + ";t=3600, \"two\";r=2", ended.trailer("RateLimit"));
+                assertEquals(3, left("two"));
+            }
+            assertEquals(Code.RESOURCE_EXHAUSTED, code());
+            assertEquals(3, left("two"));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package io.limiter.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import com.google.rpc.RetryInfo;
+import io.grpc.CallOptions;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status.Code;
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.grpc.CallSite.Ended;
+import io.limiter.grpc.CallSite.Talk;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.LogLines;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a client gets: status, trailers, and details that the classes of Google read. */
+class DeniedCallTest {
+    private static final Metadata.Key<byte[]> DETAILS =
+            Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
+    private final ManualTime time = new ManualTime();
+    private final RateLimiter decides =
+            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    private @Nullable CallSite site;
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        if (site != null) {
+            site.close();
+        }
+        decides.close();
+    }
+
+    private CallSite start(String rules) throws Exception {
+        site = CallSite.start(decides, rules, (message, to) -> message);
+        return site;
+    }
+
+    @Test
+    void theAnswerHasTheQuotaAndWhenToTryAgain() throws Exception {
+        CallSite site =
+                start("limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 2/10s fixed, 9/1h fixed\n");
+        time.advance(Duration.ofMillis(700));
+        Ended first = site.vote("a").end();
+        assertEquals(List.of("a"), first.messages());
+        assertEquals("\"vote-10s\";r=1;t=10, \"vote-1h\";r=8;t=3600", first.trailer("RateLimit"));
+        assertEquals("\"vote-10s\";q=2;w=10, \"vote-1h\";q=9;w=3600", first.trailer("RateLimit-Policy"));
+        assertNull(first.trailer("grpc-retry-pushback-ms"));
+        site.vote("b").end();
+        time.advance(Duration.ofNanos(1_234_567_000));
+        Ended denied = site.vote("c").end();
+        assertEquals(Code.RESOURCE_EXHAUSTED, denied.code());
+        assertEquals(
+                "Too many requests. Try again in 9 seconds.", denied.status().getDescription());
+        assertEquals("\"vote-10s\";r=0;t=9, \"vote-1h\";r=7", denied.trailer("RateLimit"));
+        assertEquals("9", denied.trailer("Retry-After"));
+        com.google.rpc.Status status =
+                com.google.rpc.Status.parseFrom(denied.trailers().get(DETAILS));
+        assertEquals(Code.RESOURCE_EXHAUSTED.value(), status.getCode());
+        assertEquals(denied.status().getDescription(), status.getMessage());
+        RetryInfo info = status.getDetails(0).unpack(RetryInfo.class);
+        long micros = info.getRetryDelay().getSeconds() * 1_000_000
+                + info.getRetryDelay().getNanos() / 1_000;
+        assertTrue(micros > 7_000_000 && micros <= 9_000_000, "the exact time: " + micros);
+        assertEquals(Long.toString((micros + 999) / 1_000), denied.trailer("grpc-retry-pushback-ms"));
+        time.advance(Duration.ofNanos(micros * 1_000));
+        assertEquals(Code.OK, site.code());
+    }
+
+    @Test
+    void aClientThatCantWaitSoLongIsNotToldToTryAgain() throws Exception {
+        CallSite site = start("limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 1/1h fixed\n");
+        site.vote("a").end();
+        Talk inTime = new Talk(
+                site.channel(),
+                CallSite.method("t.Votes/Vote", MethodType.UNARY),
+                CallOptions.DEFAULT.withDeadlineAfter(5, TimeUnit.SECONDS));
+        Ended denied = inTime.say("b").over().end();
+        assertEquals(Code.RESOURCE_EXHAUSTED, denied.code());
+        assertEquals("-1", denied.trailer("grpc-retry-pushback-ms"));
+        assertEquals("3600", denied.trailer("Retry-After"));
+    }
+
+    @Test
+    void aCallThatIsNeverAllowedHasNoTimeToTryAgain() throws Exception {
+        Ended denied = start("limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 0/1h fixed\n")
+                .vote("a")
+                .end();
+        assertEquals(Code.RESOURCE_EXHAUSTED, denied.code());
+        assertEquals("-1", denied.trailer("grpc-retry-pushback-ms"));
+        assertNull(denied.trailer("Retry-After"));
+        assertNull(denied.trailers().get(DETAILS));
+    }
+
+    @Test
+    void olderFieldsAndNone() throws Exception {
+        String rule = "limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 1/10s fixed\n";
+        Ended old = start(
+                        rule + "limiter.http.headers = draft-6, x-ratelimit\nlimiter.http.x-ratelimit-reset = delta\n")
+                .vote("a")
+                .end();
+        assertEquals("0", old.trailer("RateLimit-Remaining"));
+        assertEquals("10", old.trailer("X-RateLimit-Reset"));
+        stopSite();
+        Ended none = start("limiter.http.headers = none\n" + rule)
+                .vote("a", "Test-Address: 192.0.2.1")
+                .end();
+        assertNull(none.trailer("RateLimit"));
+    }
+
+    private void stopSite() throws InterruptedException {
+        site.close();
+        site = null;
+    }
+
+    @Test
+    void aHandlerAnswersAndOneThatFailsDoesNotAdmit() throws Exception {
+        String rule = "limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 0/1h fixed\n";
+        GrpcRejectionHandler handler = (denial, standard, trailers) -> {
+            trailers.put(GrpcRequest.key("limits"), String.join(",", denial.violatedPolicies()));
+            return standard.withDescription("slower");
+        };
+        site = CallSite.start(decides, rule, (message, to) -> message, builder -> builder.rejectionHandler(handler));
+        Ended denied = site.vote("a").end();
+        assertEquals("slower", denied.status().getDescription());
+        assertEquals("vote", denied.trailer("limits"));
+        stopSite();
+        site = CallSite.start(
+                decides,
+                rule,
+                (message, to) -> message,
+                builder -> builder.rejectionHandler((d, s, t) -> {
+                    throw new IllegalStateException("meant");
+                }));
+        try (LogLines log = new LogLines()) {
+            assertEquals(Code.RESOURCE_EXHAUSTED, site.code());
+            assertEquals(1, log.of(Level.WARN, "RL-322").size());
+        }
+    }
+}

@@ -1,0 +1,240 @@
+package io.limiter.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status.Code;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.grpc.CallSite.Ended;
+import io.limiter.grpc.CallSite.Talk;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** 64 callers with deadlines, who cancel, and cut their connections: what a call takes ends once, and what reaches the service was counted once. */
+class ManyCallsTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final int CALLERS = 64;
+    private static final int IN_FLIGHT = 48;
+    private static final String RULES = """
+            limiter.rules.flight.path = /*
+            limiter.rules.flight.key = global
+            limiter.rules.flight.limits = 48 concurrent
+            limiter.rules.kept.path = /*
+            limiter.rules.kept.key = global
+            limiter.rules.kept.limits = 10000000/1h fixed
+            limiter.rules.refunded.path = /*
+            limiter.rules.refunded.key = global
+            limiter.rules.refunded.limits = 10000000/1h fixed
+            limiter.rules.refunded.refund-on = 200
+            """;
+    private static final String WAITING = RULES + """
+            limiter.rules.wait.path = /*
+            limiter.rules.wait.key = global
+            limiter.rules.wait.limits = 4000/1s token-bucket burst 1
+            limiter.rules.wait.wait = 10s
+            """;
+    private static final String BY_MESSAGE = WAITING + """
+            limiter.rules.messages.path = /*
+            limiter.rules.messages.methods = ext:MESSAGE
+            limiter.rules.messages.key = global
+            limiter.rules.messages.limits = 10000000/1h fixed
+            """;
+
+    private static long taken(CallSite site, String policy, long most) {
+        return most
+                - site.limiter
+                        .rateLimiter()
+                        .tryAcquire(PermitRequest.of(site.limiter.policy(policy), PartitionKey.global(), 1)
+                                .withLook())
+                        .outcomes()
+                        .get(0)
+                        .remaining()
+                - 1;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {RULES, BY_MESSAGE})
+    void inThisJvm(String rules) throws Exception {
+        run(RateLimiters.on(InProcessBackend.create()), rules);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {RULES, BY_MESSAGE})
+    void inRedis(String rules) throws Exception {
+        run(RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single()))), rules);
+    }
+
+    private static void run(RateLimiter decides, String rules) throws Exception {
+        int each = Repeats.of(8, 400);
+        LongAdder served = new LongAdder();
+        LongAdder messages = new LongAdder();
+        ScheduledExecutorService later = Executors.newScheduledThreadPool(2);
+        ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
+        try (decides;
+                CallSite site = CallSite.start(decides, rules, (message, to) -> {
+                    messages.increment();
+                    if (!message.equals("more")) {
+                        served.increment();
+                    }
+                    if (message.equals("slow")) {
+                        later.schedule(
+                                () -> {
+                                    try {
+                                        to.onNext("late");
+                                        to.onCompleted();
+                                    } catch (RuntimeException gone) {
+                                        // The client has cancelled.
+                                    }
+                                },
+                                2,
+                                TimeUnit.MILLISECONDS);
+                        return null;
+                    }
+                    if (message.equals("fails")) {
+                        throw new IllegalStateException("meant");
+                    }
+                    return message;
+                })) {
+            LongAdder ok = new LongAdder();
+            List<Future<?>> all = new ArrayList<>();
+            for (int caller = 0; caller < CALLERS; caller++) {
+                SplittableRandom random = new SplittableRandom(20_261_126 + caller);
+                all.add(callers.submit(() -> {
+                    for (int i = 0; i < each; i++) {
+                        if (call(site, random) == Code.OK) {
+                            ok.increment();
+                        }
+                    }
+                }));
+            }
+            for (Future<?> one : all) {
+                one.get(200, TimeUnit.SECONDS);
+            }
+            Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
+            Await.until(
+                    LONG,
+                    "nothing is in flight: " + taken(site, "flight", IN_FLIGHT),
+                    () -> taken(site, "flight", IN_FLIGHT) == 0);
+            assertTrue(ok.sum() > 0, "some calls are answered");
+            long kept = taken(site, "kept", 10_000_000);
+            assertTrue(kept >= served.sum(), "served uncounted: " + served + " of " + kept);
+            assertTrue(kept <= (long) CALLERS * each, "counted twice: " + kept);
+            long refunded = taken(site, "refunded", 10_000_000);
+            assertTrue(
+                    refunded <= kept - ok.sum(),
+                    "an answered call is refunded once: " + refunded + ", " + kept + ", " + ok);
+            if (rules.equals(BY_MESSAGE)) {
+                assertTrue(taken(site, "messages", 10_000_000) >= messages.sum(), "a message uncounted");
+            }
+            // All places are there again: exactly so many calls at once, and no more.
+            List<Talk> open = new ArrayList<>();
+            for (int i = 0; i < IN_FLIGHT; i++) {
+                open.add(site.talk("Chat", MethodType.BIDI_STREAMING));
+            }
+            Await.until(LONG, "all are in flight", () -> taken(site, "flight", IN_FLIGHT) >= IN_FLIGHT - 1);
+            open.forEach(Talk::cancel);
+            Await.until(LONG, "nothing is in flight", () -> taken(site, "flight", IN_FLIGHT) == 0);
+        } finally {
+            callers.shutdownNow();
+            later.shutdownNow();
+        }
+    }
+
+    private static Code call(CallSite site, SplittableRandom random) {
+        boolean isStream = random.nextInt(3) == 0;
+        String message = List.of("at once", "slow", "slow", "fails").get(random.nextInt(4));
+        CallOptions options = random.nextInt(3) == 0
+                ? CallOptions.DEFAULT.withDeadlineAfter(random.nextInt(4_000) + 200, TimeUnit.MICROSECONDS)
+                : CallOptions.DEFAULT;
+        Talk talk = new Talk(
+                site.channel(),
+                CallSite.method(
+                        isStream ? "t.Votes/Chat" : "t.Votes/Vote",
+                        isStream ? MethodType.BIDI_STREAMING : MethodType.UNARY),
+                options);
+        talk.say(message);
+        if (isStream) {
+            talk.say("more");
+        }
+        if (!isStream || random.nextBoolean()) {
+            talk.over();
+        }
+        if (isStream || random.nextInt(3) == 0) {
+            LockSupport.parkNanos(random.nextInt(3_000_000));
+            talk.cancel();
+        }
+        Ended ended = talk.end();
+        return ended.code();
+    }
+
+    /** A connection that is cut takes its calls with it. */
+    @Test
+    void aCutConnectionEndsItsCalls() throws Exception {
+        try (RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+                CallSite site = CallSite.start(decides, RULES, (message, to) -> null)) {
+            for (int i = 0; i < 10; i++) {
+                site.vote("waits");
+            }
+            Await.until(LONG, "ten are in flight", () -> taken(site, "flight", IN_FLIGHT) == 10);
+            site.channel().shutdownNow();
+            Await.until(LONG, "none is in flight", () -> taken(site, "flight", IN_FLIGHT) == 0);
+            assertEquals(10, taken(site, "refunded", 10_000_000), "who leaves early is counted");
+        }
+    }
+
+    /** No thread is needed while calls wait. */
+    @Test
+    void aCallWaitsForItsPermitUnlessItsClientLeaves() throws Exception {
+        String rules = """
+                limiter.rules.search.path = /*
+                limiter.rules.search.key = header:K
+                limiter.rules.search.limits = 2/1s token-bucket burst 1
+                limiter.rules.search.wait = 60s
+                """;
+        try (RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+                CallSite site = CallSite.start(decides, rules, (message, to) -> message)) {
+            assertEquals(Code.OK, site.code("K: a"));
+            Talk leaves = site.vote("v", "K: a");
+            Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1);
+            Talk stays = site.vote("v", "K: a");
+            leaves.cancel();
+            assertEquals(Code.OK, stays.end().code());
+            Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
+            Talk late = new Talk(
+                    site.channel(),
+                    CallSite.method("t.Votes/Vote", MethodType.UNARY),
+                    CallOptions.DEFAULT.withDeadlineAfter(50, TimeUnit.MILLISECONDS),
+                    "K: a");
+            assertEquals(Code.DEADLINE_EXCEEDED, late.say("v").over().end().code());
+            Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
+            Talk held = site.vote("v", "K: b");
+            assertEquals(Code.OK, held.end().code());
+            Talk second = site.vote("v", "K: b");
+            Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1 || second.isOver());
+            site.interceptor.stopHolding();
+            assertTrue(List.of(Code.OK, Code.UNAVAILABLE).contains(second.end().code()));
+        }
+    }
+}

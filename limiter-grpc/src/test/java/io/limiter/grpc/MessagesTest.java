@@ -1,0 +1,158 @@
+package io.limiter.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status.Code;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.grpc.CallSite.Ended;
+import io.limiter.grpc.CallSite.Talk;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Streams that are counted by message, beside those that are counted by call. */
+class MessagesTest {
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final String RULES = """
+            limiter.rules.calls.path = /t.Votes/*
+            limiter.rules.calls.key = header:K
+            limiter.rules.calls.limits = 3/1h fixed
+            limiter.rules.calls-in-flight.path = /t.Votes/*
+            limiter.rules.calls-in-flight.key = global
+            limiter.rules.calls-in-flight.limits = 5 concurrent
+            limiter.rules.messages.path = /t.Votes/Chat
+            limiter.rules.messages.methods = ext:MESSAGE
+            limiter.rules.messages.key = header:K
+            limiter.rules.messages.limits = 4/1h fixed
+            """;
+
+    private static Stream<RateLimiter> backends(boolean redis) {
+        return redis
+                ? Stream.of(RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single()))))
+                : Stream.of(RateLimiters.on(InProcessBackend.create()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void eachMessageIsChargedAndTheFirstDeniedEndsTheStream(boolean redis) throws Exception {
+        RateLimiter decides = backends(redis).findFirst().orElseThrow();
+        try (decides;
+                CallSite site = CallSite.start(decides, RULES, (message, to) -> "re " + message)) {
+            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING, "K: a").say("1", "2", "3");
+            for (String each : List.of("re 1", "re 2", "re 3")) {
+                assertEquals(each, talk.messages.poll(20, java.util.concurrent.TimeUnit.SECONDS));
+            }
+            talk.say("4", "5", "6").over();
+            Ended ended = talk.end();
+            assertEquals(Code.RESOURCE_EXHAUSTED, ended.code());
+            assertEquals(List.of("re 4"), ended.messages());
+            assertTrue(ended.trailer("RateLimit").contains("\"messages\";r=0;t=3600"), ended.trailer("RateLimit"));
+            assertEquals("3600", ended.trailer("Retry-After"));
+            Await.until(LONG, "nothing is in flight", () -> inFlight(site) == 0);
+            // The quota of calls is another one, and other streams are not counted by message.
+            assertEquals(
+                    Code.OK,
+                    site.talk("Sum", MethodType.CLIENT_STREAMING, "K: a")
+                            .say("1", "2", "3", "4", "5", "6")
+                            .over()
+                            .end()
+                            .code());
+            assertEquals(
+                    Code.RESOURCE_EXHAUSTED,
+                    site.talk("Chat", MethodType.BIDI_STREAMING, "K: a")
+                            .say("7")
+                            .over()
+                            .end()
+                            .code());
+            assertEquals(
+                    Code.RESOURCE_EXHAUSTED,
+                    site.talk("Chat", MethodType.BIDI_STREAMING, "K: a")
+                            .over()
+                            .end()
+                            .code());
+            assertEquals(
+                    List.of("re 1", "re 2", "re 3", "re 4"),
+                    site.talk("Chat", MethodType.BIDI_STREAMING, "K: b")
+                            .say("1", "2", "3", "4")
+                            .over()
+                            .end()
+                            .messages());
+        }
+    }
+
+    private static long inFlight(CallSite site) {
+        return 5
+                - site.limiter
+                        .rateLimiter()
+                        .tryAcquire(PermitRequest.of(site.limiter.policy("calls-in-flight"), PartitionKey.global(), 1)
+                                .withLook())
+                        .outcomes()
+                        .get(0)
+                        .remaining()
+                - 1;
+    }
+
+    /** A stream is slowed down: each message waits for its permit, in its order, and none is lost. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void messagesWaitInTheirOrder(boolean redis) throws Exception {
+        RateLimiter decides = backends(redis).findFirst().orElseThrow();
+        try (decides;
+                CallSite site = CallSite.start(decides, """
+                        limiter.rules.messages.path = /t.Votes/Sum, /t.Votes/Chat
+                        limiter.rules.messages.methods = ext:MESSAGE
+                        limiter.rules.messages.limits = 200/1s token-bucket burst 1
+                        limiter.rules.messages.wait = 20s
+                        """, (message, to) -> message)) {
+            List<String> sent =
+                    IntStream.range(0, 60).mapToObj(Integer::toString).toList();
+            Ended ended = site.talk("Chat", MethodType.BIDI_STREAMING)
+                    .say(sent.toArray(String[]::new))
+                    .over()
+                    .end();
+            assertEquals(Code.OK, ended.code());
+            assertEquals(sent, ended.messages());
+            assertEquals(
+                    List.of("60"),
+                    site.talk("Sum", MethodType.CLIENT_STREAMING)
+                            .say(sent.toArray(String[]::new))
+                            .over()
+                            .end()
+                            .messages());
+        }
+    }
+
+    @Test
+    void aMessageThatWaitsLeavesTheQueueWithItsClient() throws Exception {
+        RateLimiter decides = backends(false).findFirst().orElseThrow();
+        try (decides;
+                CallSite site = CallSite.start(decides, """
+                        limiter.rules.messages.path = /t.Votes/Chat
+                        limiter.rules.messages.methods = ext:MESSAGE
+                        limiter.rules.messages.limits = 1/1m token-bucket burst 1
+                        limiter.rules.messages.wait = 1m
+                        """, (message, to) -> message)) {
+            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
+            Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
+            talk.cancel();
+            Await.until(LONG, "none waits", () -> decides.monitor().waiting() == 0);
+            Talk other = site.talk("Chat", MethodType.BIDI_STREAMING).say("4");
+            Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
+            site.interceptor.stopHolding();
+            assertEquals(Code.UNAVAILABLE, other.end().code());
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package io.limiter.webflux;
+
+import io.limiter.Decision;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.application.Derived;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.http.DenialAnswer;
+import io.limiter.http.internal.answer.LimitsInAnswer;
+import io.limiter.http.internal.answer.QuotaFields;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.event.FilterArgsEvent;
+import org.springframework.cloud.gateway.filter.ratelimit.RateLimiter;
+import org.springframework.cloud.gateway.support.AbstractStatefulConfigurable;
+import org.springframework.cloud.gateway.support.ConfigurationService;
+import org.springframework.context.ApplicationListener;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.web.server.ResponseStatusException;
+import reactor.core.publisher.Mono;
+
+/**
+ * For routes of Spring Cloud Gateway with the filter {@code RequestRateLimiter}: the bean {@code limiterRateLimiter}. Thread-safe.
+ *
+ * <p>A route is limited by the policy that {@code limiter.policy} names; without it by a token bucket of its own with the
+ * arguments of Gateway's limiter, {@code redis-rate-limiter.replenishRate} and {@code burstCapacity}; without these by the policy
+ * that is named like the route.
+ */
+public final class GatewayRateLimiter extends AbstractStatefulConfigurable<GatewayRateLimiter.Config>
+        implements RateLimiter<GatewayRateLimiter.Config>, ApplicationListener<FilterArgsEvent> {
+    private static final String OWN = "limiter";
+    private static final String OF_GATEWAY = "redis-rate-limiter";
+    private static final Config NONE = new Config();
+
+    private final Limiter limiter;
+    private final ConfigurationService arguments;
+    private final Derived<QuotaFields> fields;
+    /** By route; unlike Gateway's own map it may grow while it is read. */
+    private final Map<String, Config> configs = new ConcurrentHashMap<>();
+
+    private final Map<String, Route> routes = new ConcurrentHashMap<>();
+
+    private record Route(Config config, Derived<Policy> policy) {}
+
+    /** What a route has of its own. Not thread-safe. */
+    public static final class Config {
+        private @Nullable String policy;
+        private int replenishRate;
+        private int burstCapacity = 1;
+        private int requestedTokens = 1;
+        private boolean mayBeOfAnother;
+
+        /** The defaults. */
+        public Config() {}
+
+        /** The policy of the configuration. */
+        public Config setPolicy(String name) {
+            policy = name;
+            return this;
+        }
+
+        /** How many permits a bucket gets in a second. */
+        public Config setReplenishRate(int permits) {
+            replenishRate = permits;
+            return this;
+        }
+
+        /** How many permits a bucket holds. */
+        public Config setBurstCapacity(int permits) {
+            burstCapacity = permits;
+            return this;
+        }
+
+        /** What a request costs. */
+        public Config setRequestedTokens(int permits) {
+            requestedTokens = permits;
+            return this;
+        }
+
+        private Policy policy(String route, LimiterConfig config) {
+            if (policy == null && replenishRate > 0) {
+                return Policy.of(route, Limit.tokenBucket(replenishRate, Duration.ofSeconds(1), burstCapacity));
+            }
+            String name = policy == null ? route : policy;
+            Policy found = config.policies().get(name);
+            if (found == null) {
+                throw new IllegalArgumentException("RL-107 route '" + route + "': there is no policy '" + name
+                        + "' for its RequestRateLimiter; there are "
+                        + config.policies().keySet() + "; add limiter.policies." + name
+                        + ".limits, or the argument limiter.policy");
+            }
+            if (found.isInFlight() || found.takesMembers()) {
+                throw new IllegalArgumentException("RL-196 route '" + route + "': policy '" + name
+                        + "' has a limit that "
+                        + (found.isInFlight() ? "needs the end of requests" : "counts members")
+                        + ", which RequestRateLimiter does not have; write the filter Limiter=" + name + " instead");
+            }
+            return found;
+        }
+
+        private boolean isSame(Config other) {
+            return Objects.equals(policy, other.policy)
+                    && replenishRate == other.replenishRate
+                    && burstCapacity == other.burstCapacity;
+        }
+    }
+
+    GatewayRateLimiter(Limiter limiter, ConfigurationService arguments) {
+        super(Config.class);
+        this.limiter = limiter;
+        this.arguments = arguments;
+        this.fields = limiter.derive(config -> new QuotaFields(config.settings().http(), Clock.systemUTC()));
+    }
+
+    @Override
+    public Map<String, Config> getConfig() {
+        return configs;
+    }
+
+    /** The arguments of a filter, which need not be one that has this limiter. */
+    @Override
+    public void onApplicationEvent(FilterArgsEvent event) {
+        Map<String, Object> all = event.getArgs();
+        boolean isOwn = all.containsValue(this) || has(all, OWN);
+        if (isOwn || has(all, OF_GATEWAY)) {
+            Config config = new Config();
+            Stream.of(OF_GATEWAY, OWN)
+                    .filter(name -> has(all, name))
+                    .forEach(name -> arguments
+                            .with(config)
+                            .name(name)
+                            .normalizedProperties(all)
+                            .bind());
+            config.mayBeOfAnother = !isOwn;
+            configs.put(event.getRouteId(), config);
+            check(event.getRouteId(), config);
+        }
+    }
+
+    private static boolean has(Map<String, Object> arguments, String name) {
+        return arguments.keySet().stream().anyMatch(key -> key.startsWith(name + "."));
+    }
+
+    /** Throws a mistake in a route: Gateway only logs it, and goes on without routes. */
+    void check() {
+        configs.forEach(this::check);
+    }
+
+    private void check(String route, Config config) {
+        if (!config.mayBeOfAnother) {
+            policy(route);
+        }
+    }
+
+    /** The current policy of a route. */
+    private Policy policy(String route) {
+        Config config = configs.getOrDefault(route, NONE);
+        Route known = routes.get(route);
+        if (known == null || known.config != config) {
+            known = Objects.requireNonNull(routes.compute(route, (id, before) -> of(id, config, before)));
+        }
+        return known.policy.get();
+    }
+
+    private Route of(String id, Config config, @Nullable Route before) {
+        if (before != null) {
+            if (before.config.isSame(config)) {
+                return new Route(config, before.policy);
+            }
+            before.policy.close();
+        }
+        return new Route(config, limiter.derive(all -> config.policy(id, all), List::of));
+    }
+
+    /**
+     * Decides about a request of a route. What the status of a denial is, the route says; but it is 503 if Redis can't answer and
+     * the failure mode denies.
+     *
+     * @param id from the route's KeyResolver; hashed, because it may be a secret
+     */
+    @Override
+    public Mono<Response> isAllowed(String routeId, String id) {
+        return Mono.defer(() -> {
+                    PartitionKey key = PartitionKey.builder()
+                            .addSecret("gateway", id, limiter.keyHash())
+                            .build();
+                    int permits = configs.getOrDefault(routeId, NONE).requestedTokens;
+                    return WebAdmission.onReactor(
+                            limiter.rateLimiter().acquireAsync(PermitRequest.of(policy(routeId), key, permits)));
+                })
+                .map(this::response);
+    }
+
+    private Response response(Decision decision) {
+        if (decision.allowed()) {
+            Map<String, String> quota = new LinkedHashMap<>();
+            fields.get().add(decision, new LimitsInAnswer(), quota::put);
+            return new Response(true, quota);
+        }
+        DenialAnswer answer = DenialAnswer.of(limiter.config(), decision);
+        if (answer.status() != 429) {
+            throw new ResponseStatusException(HttpStatusCode.valueOf(answer.status()));
+        }
+        return new Response(false, answer.fields());
+    }
+}
