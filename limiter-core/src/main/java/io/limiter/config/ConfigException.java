@@ -1,5 +1,6 @@
 package io.limiter.config;
 
+import io.limiter.internal.config.Problems;
 import java.util.List;
 
 /**
@@ -11,9 +12,17 @@ public final class ConfigException extends IllegalArgumentException {
 
     private final transient List<String> problems;
 
-    ConfigException(String message, List<String> problems) {
+    private ConfigException(String message, List<String> problems) {
         super(message);
         this.problems = problems;
+    }
+
+    /** Throws the problems, if there are any. */
+    static void throwAll(Problems problems) {
+        List<String> all = problems.lines();
+        if (!all.isEmpty()) {
+            throw new ConfigException(problems.report(), all);
+        }
     }
 
     /** The mistakes one by one, in the order of the text. */

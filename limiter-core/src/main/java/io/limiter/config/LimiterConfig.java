@@ -77,9 +77,7 @@ public final class LimiterConfig {
 
     /** A builder with the text and the policies of this configuration, which what is added overrides; environment variables override both. */
     public Builder toBuilder() {
-        Builder own = new Builder(text);
-        own.over.clear();
-        return own;
+        return new Builder(text, List.of());
     }
 
     /**
@@ -89,7 +87,7 @@ public final class LimiterConfig {
      * @throws ConfigException if they have mistakes
      */
     public LimiterConfig with(String source, Map<String, String> properties) {
-        Builder more = new Builder(text);
+        Builder more = new Builder(text, text.over);
         properties.forEach((key, value) -> more.over.add(new ConfigEntry(source, 0, key, value.strip())));
         return more.build();
     }
@@ -169,9 +167,9 @@ public final class LimiterConfig {
 
         private Builder() {}
 
-        private Builder(Builder other) {
+        private Builder(Builder other, List<ConfigEntry> over) {
             entries.addAll(other.entries);
-            over.addAll(other.over);
+            this.over.addAll(over);
             foreignKeys.addAll(other.foreignKeys);
             policies.addAll(other.policies);
             environment = other.environment;
@@ -225,17 +223,14 @@ public final class LimiterConfig {
         }
 
         /**
-         * Lays properties text over all of this, environment variables too, key by key.
-         *
-         * @param source its name in messages
-         * @return the keys and values, in their order
+         * Lays properties text over all of this, environment variables too, key by key; returns what it has, in order.
          */
         public Map<String, String> over(String source, Reader text) throws IOException {
             List<ConfigEntry> read = PropertiesText.read(source, text, problems);
             over.addAll(read);
-            Map<String, String> values = new LinkedHashMap<>();
-            read.forEach(entry -> values.put(entry.key(), entry.value()));
-            return values;
+            return read.stream()
+                    .collect(Collectors.toMap(
+                            ConfigEntry::key, ConfigEntry::value, (one, later) -> later, LinkedHashMap::new));
         }
 
         /**
@@ -245,14 +240,7 @@ public final class LimiterConfig {
          */
         public void checkOver() {
             new SettingsParser(over, problems, foreignKeys).checkGrammar();
-            throwMistakes();
-        }
-
-        private void throwMistakes() {
-            List<String> mistakes = problems.lines();
-            if (!mistakes.isEmpty()) {
-                throw new ConfigException(problems.report(), mistakes);
-            }
+            ConfigException.throwAll(problems);
         }
 
         /** Adds one property. */
@@ -355,8 +343,8 @@ public final class LimiterConfig {
             }
             SettingsParser parser = new SettingsParser(all, problems, foreignKeys);
             Settings settings = parser.parse(policies, hasClient, source);
-            throwMistakes();
-            return new LimiterConfig(settings, new Builder(this));
+            ConfigException.throwAll(problems);
+            return new LimiterConfig(settings, new Builder(this, over));
         }
     }
 }

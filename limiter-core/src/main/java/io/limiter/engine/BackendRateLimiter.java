@@ -35,12 +35,8 @@ final class BackendRateLimiter extends RateLimiter {
     private final Backend backend;
     private final List<Backend> both;
     private final Executor executor;
-    private final DenialRecord denials = new DenialRecord(TimeSource.system());
     private final EngineMonitor monitor;
-    /**
-     * The policies that were used last, found by identity, without the hash of a name. Read without synchronization: a
-     * thread that sees an old entry, or none, makes its own.
-     */
+    /** Found by identity. Read without synchronization: a thread that sees an old entry, or none, makes its own. */
     private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
 
     private final FailureAnswers failures;
@@ -69,7 +65,8 @@ final class BackendRateLimiter extends RateLimiter {
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
         HoldCounts counts = new HoldCounts(timer::nowMicros);
-        this.monitor = new EngineMonitor(denials, backend::health, waiting::waiting, counts);
+        this.monitor =
+                new EngineMonitor(new DenialRecord(TimeSource.system()), backend::health, waiting::waiting, counts);
         this.flights = new Flights(backend, waiting, this::countsOf);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting, flights);
@@ -124,16 +121,9 @@ final class BackendRateLimiter extends RateLimiter {
             flights.begin(decision);
         }
         if (!decision.allowed()) {
-            denied(decision, asked.counts);
+            monitor.denied(decision, asked.counts);
         }
         return decision;
-    }
-
-    private void denied(Decision decision, CallCounts counts) {
-        if (decision.blocked()) {
-            counts.increment(CallCounts.BLOCKED);
-        }
-        denials.add(decision, false, Runnable::run);
     }
 
     private Asked asked(Policy policy) {

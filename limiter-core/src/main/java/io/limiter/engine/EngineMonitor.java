@@ -173,6 +173,14 @@ final class EngineMonitor extends LimiterMonitor {
         }
     }
 
+    /** Records a denial by one policy, which has these counts and has counted it. */
+    void denied(Decision decision, CallCounts counts) {
+        if (decision.blocked()) {
+            counts.increment(CallCounts.BLOCKED);
+        }
+        denials.add(decision, false, Runnable::run);
+    }
+
     private static boolean isOf(Decision decision, Policy policy) {
         return decision.charges().stream().anyMatch(one -> one.policy().name().equals(policy.name()));
     }

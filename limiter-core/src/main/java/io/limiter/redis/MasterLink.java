@@ -97,9 +97,7 @@ final class MasterLink {
                 accepted.add(call);
             }
         }
-        // While a thread sends from the queue, a call of this thread may have left it and not be sent: none overtakes
-        // it. In this order,
-        // because a call leaves after looks has risen.
+        // None overtakes a call that has left the queue and is not sent yet: it leaves after looks has risen.
         boolean isAlone = accepted.size() == 1 && !window.hasWaiting() && looks.get() == 0;
         Flight alone = isAlone ? window.tryLoadAlone(accepted.get(0), time.nowMicros()) : null;
         if (alone == null) {
@@ -309,10 +307,7 @@ final class MasterLink {
         return new Answered(call, answer, inTime);
     }
 
-    /**
-     * Ends a call after its deadline. If it was sent, it may still run; if not, it never does. Returns false if it has
-     * ended already.
-     */
+    /** Ends a call after its deadline: one that was sent may still run. Returns false if it has ended already. */
     private boolean expire(Call call) {
         boolean unsent = call.tryEnd(Call.State.WAITING);
         if (unsent) {

@@ -14,6 +14,7 @@ import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
 import io.limiter.http.internal.answer.Refusals;
 import java.time.Clock;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +37,7 @@ final class GrpcAnswers {
     }
 
     /** The quota in the answer to one call; shared by all interceptors. Locked by itself. */
-    static final class Fields {
+    static final class Fields implements QuotaFields.ResponseFields {
         private static final String ATTRIBUTE = Fields.class.getName();
 
         private final LimitsInAnswer limits = new LimitsInAnswer();
@@ -58,9 +59,20 @@ final class GrpcAnswers {
             }
         }
 
-        private void set(String name, String line) {
-            trailers.discardAll(GrpcRequest.key(name));
-            trailers.put(GrpcRequest.key(name), line);
+        @Override
+        public void set(String field, String line) {
+            trailers.discardAll(GrpcRequest.key(field));
+            add(field, line);
+        }
+
+        @Override
+        public void add(String field, String line) {
+            trailers.put(GrpcRequest.key(field), line);
+        }
+
+        @Override
+        public Collection<String> lines(String field) {
+            return GrpcRequest.lines(trailers, field);
         }
     }
 
@@ -75,13 +87,7 @@ final class GrpcAnswers {
     void note(Decision decision, GrpcCall call) {
         Fields fields = Fields.of(call);
         synchronized (fields) {
-            quota.write(
-                    decision,
-                    fields.limits,
-                    new QuotaFields.ResponseFields(
-                            fields::set,
-                            (name, line) -> fields.trailers.put(GrpcRequest.key(name), line),
-                            name -> GrpcRequest.lines(fields.trailers, name)));
+            quota.write(decision, fields.limits, fields);
         }
     }
 
