@@ -20,6 +20,7 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     private final Metadata sent = new Metadata();
 
     private volatile boolean isCut;
+    private volatile boolean isClosed;
 
     AdmittedCall(ServerCall<Q, A> delegate, GrpcCall call, RequestLedger ledger) {
         super(delegate);
@@ -54,15 +55,19 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     @Override
     public void close(Status status, Metadata trailers) {
         if (!isCut) {
+            isClosed = true;
             end(status, trailers);
-            GrpcAnswers.Fields.of(call).writeTo(trailers);
-            super.close(status, trailers);
+            // Those of the service may be a constant, for many calls.
+            Metadata own = new Metadata();
+            own.merge(trailers);
+            GrpcAnswers.Fields.of(call).writeTo(own);
+            super.close(status, own);
         }
     }
 
-    /** Whether the limiter has closed it, while the service runs. */
-    boolean isCut() {
-        return isCut;
+    /** Whether the service, or the limiter while the service runs, has closed it. */
+    boolean isOver() {
+        return isCut || isClosed;
     }
 
     /** Lets nothing of the service through any more; returns the call that is closed instead of this one. */

@@ -46,7 +46,8 @@ final class CallWay<Q, A> extends Listener<Q> {
 
     private Listener<Q> service = new Listener<>() {};
     private volatile @Nullable Admission awaited;
-    private volatile boolean isCancelled;
+    /** Whether the transport has reported the end of the call. */
+    private volatile boolean isEnded;
 
     /**
      * What all calls of an interceptor have in common.
@@ -119,7 +120,7 @@ final class CallWay<Q, A> extends Listener<Q> {
             isBusy = true;
         }
         awaited = admission;
-        if (isCancelled) {
+        if (isEnded) {
             admission.giveUp();
         }
         Runnable rest = Context.current().wrap(terms.wrapper.apply(() -> {
@@ -202,20 +203,23 @@ final class CallWay<Q, A> extends Listener<Q> {
         }
         now.messages().noteRequest();
         add(() -> {
-            if (isCancelled || admitted.isCut()) {
+            if (isEnded || admitted.isOver()) {
                 return true;
             }
             // Each message is charged for itself, so it has a ledger of its own, which nothing ends.
             RequestLedger own = new RequestLedger(now.messages().limiter(), null);
             Admission admission = new Admission(now.messages(), terms.places, request.ofMessage(), own);
             return decide(admission, answer -> {
-                Answer used = admission.use(answer);
-                if (used != null && used.isAdmitted()) {
-                    service.onMessage(message);
-                } else if (used != null) {
-                    deny(used);
+                try {
+                    Answer used = admission.use(answer);
+                    if (used != null && used.isAdmitted()) {
+                        service.onMessage(message);
+                    } else if (used != null && !admitted.isOver()) {
+                        deny(used);
+                    }
+                } finally {
+                    admission.release();
                 }
-                admission.release();
             });
         });
     }
@@ -246,15 +250,16 @@ final class CallWay<Q, A> extends Listener<Q> {
 
     @Override
     public void onCancel() {
-        isCancelled = true;
-        Admission pending = awaited;
-        if (pending != null) {
-            pending.giveUp();
-        }
         end(Listener::onCancel);
     }
 
     private void end(Consumer<Listener<Q>> event) {
+        isEnded = true;
+        // The service may have closed the call while a message waits.
+        Admission pending = awaited;
+        if (pending != null) {
+            pending.giveUp();
+        }
         add(to -> {
             try {
                 event.accept(to);

@@ -9,7 +9,9 @@ import com.google.rpc.RetryInfo;
 import io.grpc.CallOptions;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status;
 import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
@@ -19,6 +21,7 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -147,5 +150,22 @@ class DeniedCallTest {
             assertEquals(Code.RESOURCE_EXHAUSTED, site.code());
             assertEquals(1, log.of(Level.WARN, "RL-322").size());
         }
+    }
+
+    @Test
+    void trailersThatCallsShareStayAsTheyAre() throws Exception {
+        Metadata shared = new Metadata();
+        shared.put(GrpcRequest.key("reason"), "meant");
+        StatusRuntimeException answer = Status.NOT_FOUND.asRuntimeException(shared);
+        String rule = "limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 9/1h fixed\n";
+        site = CallSite.start(decides, rule, (message, to) -> {
+            to.onError(answer);
+            return null;
+        });
+        Ended ended = site.vote("a").end();
+        assertEquals(Code.NOT_FOUND, ended.code());
+        assertEquals("meant", ended.trailer("reason"));
+        assertEquals("\"vote\";r=8;t=3600", ended.trailer("RateLimit"));
+        assertEquals(Set.of("reason"), shared.keys());
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status.Code;
+import io.grpc.stub.StreamObserver;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
@@ -17,6 +18,7 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -153,6 +155,28 @@ class MessagesTest {
             Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
             site.interceptor.stopHolding();
             assertEquals(Code.UNAVAILABLE, other.end().code());
+        }
+    }
+
+    @Test
+    void aMessageThatWaitsLeavesTheQueueWhenTheServiceClosesTheCall() throws Exception {
+        RateLimiter decides = backends(false).findFirst().orElseThrow();
+        CompletableFuture<StreamObserver<String>> answers = new CompletableFuture<>();
+        try (decides;
+                CallSite site =
+                        CallSite.start(decides, """
+                        limiter.rules.messages.path = /t.Votes/Chat
+                        limiter.rules.messages.methods = ext:MESSAGE
+                        limiter.rules.messages.limits = 1/1m token-bucket burst 1
+                        limiter.rules.messages.wait = 1m
+                        """, (message, to) -> answers.complete(to) ? message : "late")) {
+            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
+            Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
+            answers.join().onCompleted();
+            Ended ended = talk.end();
+            assertEquals(Code.OK, ended.code());
+            assertEquals(List.of("1"), ended.messages());
+            Await.until(LONG, "none waits", () -> decides.monitor().waiting() == 0);
         }
     }
 }
