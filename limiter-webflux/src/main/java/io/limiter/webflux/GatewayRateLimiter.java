@@ -165,6 +165,11 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
     /** The current policy of a route. */
     private Policy policy(String route) {
         Config config = configs.getOrDefault(route, NONE);
+        if (config.requestedTokens < 1) {
+            throw new IllegalArgumentException(
+                    "RL-196 route '" + route + "': requestedTokens is " + config.requestedTokens
+                            + ", so its RequestRateLimiter would limit nothing; write 1 or more, or leave it out");
+        }
         Route known = routes.get(route);
         if (known == null || known.config != config) {
             known = Objects.requireNonNull(routes.compute(route, (id, before) -> of(id, config, before)));
@@ -177,6 +182,8 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
             if (before.config.isSame(config)) {
                 return new Route(config, before.policy);
             }
+            // Fails if the route has a mistake, and what was before it stays.
+            config.policy(id, limiter.config());
             before.policy.close();
         }
         return new Route(config, limiter.derive(all -> config.policy(id, all), List::of));

@@ -29,6 +29,10 @@ class GatewayStartTest {
                         "spring.cloud.gateway.server.webflux.fail-on-route-definition-error=false",
                         "default-filters[0]=Limiter=apo"));
         fails("RL-196", List.of("id=a", NAME, OURS), List.of("limiter.policies.a.limits=1 concurrent"));
+        fails(
+                "RL-196",
+                List.of("id=a", NAME, OURS, "filters[0].args.limiter.requested-tokens=0"),
+                List.of("limiter.policies.a.limits=1/1h"));
     }
 
     @SafeVarargs
