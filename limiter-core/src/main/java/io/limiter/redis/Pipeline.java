@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -120,15 +121,24 @@ final class Pipeline {
             }
             receiver.accept(reply, failure);
         });
-        try {
-            to.send(new CommandData<>(answer, StringCodec.INSTANCE, name, words))
-                    .addListener(written -> {
-                        if (!written.isSuccess()) {
-                            answer.completeExceptionally(written.cause());
-                        }
-                    });
-        } catch (Throwable notSent) {
-            answer.completeExceptionally(notSent);
+        Runnable send = () -> {
+            try {
+                to.send(new CommandData<>(answer, StringCodec.INSTANCE, name, words))
+                        .addListener(written -> {
+                            if (!written.isSuccess()) {
+                                answer.completeExceptionally(written.cause());
+                            }
+                        });
+            } catch (Throwable notSent) {
+                answer.completeExceptionally(notSent);
+            }
+        };
+        EventLoop loop = to.getChannel().eventLoop();
+        if (loop.inEventLoop()) {
+            // In its turn: what other threads have sent waits for the end of what the loop does now.
+            loop.execute(send);
+        } else {
+            send.run();
         }
     }
 
