@@ -208,7 +208,7 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     if is_log then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base) end
     is_put = changed or not is_log
     if ends then
-      if count >= most then
+      if count >= most or h and count % 32 == 0 then
         h.purge()
         count = h.count
       end
