@@ -183,6 +183,7 @@ local function hold_records(h, look, back, answer)
     h.changed, h.first = true, 0
     local node = turn_to(ends)
     local i = WIDTH * place(node, WIDTH, ends) + 1
+    while i < #node and string.byte(node, i + 8) == 1 do i = i + WIDTH end
     if i < #node then
       h.first = double(node, i)
     elseif h.dir and ENTRY * h.turned < #h.dir then

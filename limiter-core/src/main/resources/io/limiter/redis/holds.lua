@@ -35,9 +35,11 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   if type(raw) == 'table' then raw = call('HGET', hash, '') end
   local has, page, time, has_stepped, h = false, '', now, false, nil
   local mark, count, resets, first, last, expires, at, ahead, x, idle, pace = 2, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
-  if raw and #raw > size then
+  -- Any other is not ours: look says so.
+  local form, own = raw and #raw > size and string.byte(raw), is_fixed and 6 or is_bucket and 7 or 8
+  if form == own or form and (is_log and form < 5 or form == own - 5) then
     local whole, i, step, a, b, c, d, e, _ = raw, 9, 51, nil, nil, nil, nil, nil, nil
-    if string.byte(raw) > 5 then
+    if form == own then
       local stop = #raw - (is_fixed and 55 or is_bucket and 95 or 47)
       _, resets, ahead, x = read('<BHdd', raw)
       if is_fixed then
@@ -206,7 +208,7 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
     if is_log then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base) end
     is_put = changed or not is_log
     if ends then
-      if count >= most then
+      if count >= most or h and count % 32 == 0 then
         h.purge()
         count = h.count
       end
