@@ -41,17 +41,7 @@ public final class DispatchCharges {
 
     /** Adds that of one more rule. Only for those that began without rules. */
     void add(RuleCharge rule) {
-        met = with(rule, met);
-    }
-
-    /** One more; the list may be the same one. Nearly always it is the only one. */
-    static List<RuleCharge> with(RuleCharge rule, List<RuleCharge> before) {
-        if (before.isEmpty()) {
-            return List.of(rule);
-        }
-        List<RuleCharge> all = before.size() > 1 ? before : new ArrayList<>(before);
-        all.add(rule);
-        return all;
+        met = RuleCharge.with(rule, met);
     }
 
     /** Whether no rule counts the dispatch. */
@@ -67,7 +57,7 @@ public final class DispatchCharges {
             if (one.pending() == null) {
                 record(one, ledger);
             } else if (!ledger.hasMet(one.rule().identity())) {
-                pending = with(one, pending);
+                pending = RuleCharge.with(one, pending);
             }
         }
     }
@@ -102,7 +92,7 @@ public final class DispatchCharges {
         } else if (ledger.add(rule, hasEnd)) {
             enforced = with(charge, enforced);
             if (mayWait || hasEnd) {
-                recorded = with(rule, recorded);
+                recorded = RuleCharge.with(rule, recorded);
             }
         }
     }

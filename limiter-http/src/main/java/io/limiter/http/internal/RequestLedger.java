@@ -142,7 +142,7 @@ public class RequestLedger {
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
         if (isNew && (hasEnd || awaitsEnd)) {
             awaitsEnd = true;
-            terms = DispatchCharges.with(rule, terms);
+            terms = RuleCharge.with(rule, terms);
         }
         return isNew;
     }

@@ -3,6 +3,7 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.internal.config.ActualCost;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -61,6 +62,16 @@ record RuleCharge(
     /** Whether one of them is to the same policy, key and member. */
     static boolean isIn(List<Charge> some, Charge charge) {
         return some.stream().anyMatch(charge::isToSame);
+    }
+
+    /** One more; the list may be the same one. Nearly always it is the only one. */
+    static List<RuleCharge> with(RuleCharge rule, List<RuleCharge> before) {
+        if (before.isEmpty()) {
+            return List.of(rule);
+        }
+        List<RuleCharge> all = before.size() > 1 ? before : new ArrayList<>(before);
+        all.add(rule);
+        return all;
     }
 
     /** Those of the rules that charge it; nearly always there is one, and it does. */
