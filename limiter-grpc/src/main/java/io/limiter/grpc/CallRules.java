@@ -125,7 +125,7 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
             }
         }
         if (!haveUsers && !rule.isBeforeAuthentication()) {
-            return "they have no user, unless the interceptor is told who calls (Builder.user), or Spring Security is there";
+            return "they have a user only with Builder.user of the interceptor, or with Spring Security";
         }
         if (!scope.query().isEmpty()) {
             return "they have no query";

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** 64 callers with deadlines, who cancel, and cut their connections: what a call takes ends once, and what reaches the service was counted once. */
+/** 64 callers. Calls reach their deadline, are cancelled, or lose their connection. Each call is counted once, and its permits are freed once. */
 class ManyCallsTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final int CALLERS = 64;

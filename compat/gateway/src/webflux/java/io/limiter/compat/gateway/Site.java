@@ -40,7 +40,7 @@ final class Site implements AutoCloseable {
         }
     }
 
-    /** A service that answers with its path; {@code /slow} when it is told to. */
+    /** A service. It answers with the path of the request; to {@code /slow} only after the test has released it. */
     static DisposableServer service(Mono<Void> slow) {
         return HttpServer.create()
                 .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
