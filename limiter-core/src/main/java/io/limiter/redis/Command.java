@@ -14,11 +14,19 @@ import org.jspecify.annotations.Nullable;
  * equal calls on one key, with no other on it in between, are one request with a count. A single limit uses the script
  * of its algorithm; both return the same six numbers for a limit.
  *
+ * <p>Loops instead of streams: this is most of what a JVM has to compile before it is fast.
+ *
  * @param longestMicros the longest wait of its callers
- * @param requests the calls of each request; none if it has no calls and is wanted in any case
+ * @param calls in the order of their requests; none if it has no calls and is wanted in any case
+ * @param requests the calls of each request
  */
 record Command(
-        Script script, List<Object> keys, List<Object> arguments, long longestMicros, List<List<Call>> requests) {
+        Script script,
+        List<Object> keys,
+        List<Object> arguments,
+        long longestMicros,
+        List<Call> calls,
+        List<List<Call>> requests) {
     /** What follows the key of a state in that of the hash of its records. */
     private static final String HASH = ":holds1";
 
@@ -60,7 +68,8 @@ record Command(
         Script script = script(calls);
         if (script == Script.BATCH) {
             arguments.add(now);
-            addRequests(arguments, requests, spread ? keys : List.of(), inCluster, time);
+            addRequests(
+                    arguments, requests, requests.size() < calls.size(), spread ? keys : List.of(), inCluster, time);
         } else {
             Call.Part part = calls.get(0).parts.get(0);
             PartArguments.addNumbers(arguments, part, time);
@@ -77,7 +86,12 @@ record Command(
             longestMicros = Math.max(longestMicros, call.longestMicros);
         }
         int declared = !spread ? keys.size() : Held.hasHash(calls.get(0).parts.get(0)) ? 2 : 1;
-        return new Command(script, keys.subList(0, declared), arguments, longestMicros, requests);
+        List<Call> inOrder = calls;
+        if (requests.size() < calls.size()) {
+            inOrder = new ArrayList<>(calls.size());
+            requests.forEach(inOrder::addAll);
+        }
+        return new Command(script, keys.subList(0, declared), arguments, longestMicros, inOrder, requests);
     }
 
     /**
@@ -122,19 +136,22 @@ record Command(
 
     /** Whether it has one call, or none of a caller. */
     boolean isAlone() {
-        return requests.size() <= 1 && calls().size() <= 1;
+        return calls.size() <= 1;
     }
 
     /** Whether a caller still waits. */
     boolean isWanted() {
-        return requests.isEmpty() || calls().stream().anyMatch(call -> !call.isDone());
+        for (Call call : calls) {
+            if (!call.isDone()) {
+                return true;
+            }
+        }
+        return calls.isEmpty();
     }
 
-    /** Its calls, in the order of their requests. */
-    List<Call> calls() {
-        return requests.size() == 1
-                ? requests.get(0)
-                : requests.stream().flatMap(List::stream).toList();
+    /** What each of its calls gets: its part of the reply, or the failure. */
+    List<Object> replies(@Nullable List<Object> reply, @Nullable Throwable failure) {
+        return failure == null ? replies(reply) : Collections.nCopies(calls.size(), failure);
     }
 
     /** The parts of the reply, in the order of the calls: the numbers of each, or the error that prevented its decision. */
@@ -164,10 +181,9 @@ record Command(
             }
             at = end;
         }
-        int expected = calls().size();
-        return reply != null && at == reply.size() && replies.size() == expected
+        return reply != null && at == reply.size() && replies.size() == calls.size()
                 ? replies
-                : Collections.nCopies(expected, RedisFailure.misread("a script did not reply to each request"));
+                : Collections.nCopies(calls.size(), RedisFailure.misread("a script did not reply to each request"));
     }
 
     /** Calls become one request if they have the same form and key, with no other call on that key in between. */
@@ -229,6 +245,7 @@ record Command(
     private static void addRequests(
             List<Object> arguments,
             List<List<Call>> requests,
+            boolean isCounted,
             List<Object> names,
             boolean inCluster,
             @Nullable TimeSource time) {
@@ -252,22 +269,31 @@ record Command(
             formOf.add(form + 1);
         }
         arguments.add(count, Integer.toString(names.isEmpty() ? forms.size() : -forms.size()));
-        boolean isListed = forms.size() > 1 || requests.stream().anyMatch(request -> request.size() > 1);
+        boolean isListed = forms.size() > 1 || isCounted;
         for (int i = 0; i < requests.size(); i++) {
             Call call = requests.get(i).get(0);
             if (isListed) {
                 arguments.add(Integer.toString(formOf.get(i)));
-                if (call.parts.stream().noneMatch(Held::isNamed)) {
+                boolean isNamed = false;
+                for (Call.Part part : call.parts) {
+                    isNamed |= Held.isNamed(part);
+                }
+                if (!isNamed) {
                     arguments.add(Integer.toString(requests.get(i).size()));
                 }
             }
-            call.parts.forEach(part -> PartArguments.addOwn(arguments, part));
+            for (Call.Part part : call.parts) {
+                PartArguments.addOwn(arguments, part);
+            }
         }
     }
 
     /** A number of limits below 0 means that each also has ids, a mode and options. */
     private static void addForm(List<Object> arguments, Call call, boolean inCluster, @Nullable TimeSource time) {
-        boolean plain = call.parts.stream().allMatch(PartArguments::isPlain);
+        boolean plain = true;
+        for (Call.Part part : call.parts) {
+            plain &= PartArguments.isPlain(part);
+        }
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
             String holds = !part.isHeld() ? "" : inCluster && Held.hasHash(part) ? "+holds1" : "+holds";

@@ -1,5 +1,7 @@
 package io.limiter.redis;
 
+import static java.util.stream.Collectors.groupingBy;
+
 import io.limiter.BackendException;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
@@ -18,7 +20,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -115,7 +116,6 @@ final class MasterLink {
             }
         }
         if (closed) {
-            // The queue and the deadlines are not checked any more.
             accepted.forEach(MasterLink::failClosed);
         }
     }
@@ -178,8 +178,8 @@ final class MasterLink {
     }
 
     /**
-     * The one place where calls leave the queue and become commands. One thread at a time, so that calls which fail while they
-     * are being sent do not send one another.
+     * The one place where calls leave the queue. One thread at a time, so that calls which fail while they
+     * are being sent do not send one another; after an Error the next call sends what still waits.
      */
     private void sendWaiting() {
         if (!window.hasWaiting() || looks.getAndIncrement() != 0) {
@@ -187,14 +187,20 @@ final class MasterLink {
         }
         List<Call> expired = new ArrayList<>(0);
         int looked = 1;
-        do {
-            for (Flight next = window.tryLoad(time, expired); next != null; next = window.tryLoad(time, expired)) {
-                transmit(next);
+        try {
+            do {
+                for (Flight next = window.tryLoad(time, expired); next != null; next = window.tryLoad(time, expired)) {
+                    transmit(next);
+                }
+                looked = looks.addAndGet(-looked);
+            } while (looked != 0);
+        } finally {
+            if (looked != 0) {
+                looks.set(0);
             }
-            looked = looks.addAndGet(-looked);
-        } while (looked != 0);
-        // Not while this thread sends: the caller's code may take long, or make another call.
-        expired.forEach(call -> deliverLate(call, () -> RedisFailure.overloaded("a call was not sent in time")));
+            // Not while this thread sends: the caller's code may take long, or make another call.
+            expired.forEach(call -> deliverLate(call, () -> RedisFailure.overloaded("a call was not sent in time")));
+        }
     }
 
     private void deliverLate(Call call, Supplier<BackendException> reason) {
@@ -208,9 +214,7 @@ final class MasterLink {
         } else if (flight.calls.size() > 1 && (bySlot || (transport.isCluster() && !health.test.mixesSlots))) {
             transmit(
                     flight,
-                    flight.calls.stream()
-                            .collect(Collectors.groupingBy(Call::slot))
-                            .values());
+                    flight.calls.stream().collect(groupingBy(Call::slot)).values());
         } else {
             transmit(flight, List.of(flight.calls));
         }
@@ -223,17 +227,14 @@ final class MasterLink {
             try {
                 Command command = Command.of(calls, decisionTime, transport.isCluster());
                 transport.run(
-                        health.test.master, command, (reply, failure) -> received(flight, command, reply, failure));
+                        health.test.master,
+                        command,
+                        (reply, failure) -> received(flight, command.calls(), command.replies(reply, failure)));
             } catch (Throwable e) {
                 // Errors too: the places in flight must be freed.
                 received(flight, calls, Collections.nCopies(calls.size(), e));
             }
         }
-    }
-
-    private void received(Flight flight, Command command, @Nullable List<Object> reply, @Nullable Throwable failure) {
-        List<Call> calls = command.calls();
-        received(flight, calls, failure == null ? command.replies(reply) : Collections.nCopies(calls.size(), failure));
     }
 
     /**

@@ -122,7 +122,8 @@ final class SelfTest {
         ask(reservation(nobody), found);
         Command reset = command(policy(all), nobody, Call.RESET, PATIENCE_MICROS);
         ask(reset, found);
-        Command describe = new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE_MICROS, List.of());
+        Command describe =
+                new Command(Script.SELF_TEST, reset.keys(), List.of(), PATIENCE_MICROS, List.of(), List.of());
         if (ask(describe, found) instanceof List<?> reply && reply.size() == REPLY_SIZE) {
             found.putAll(findings(reply, Clock.systemUTC(), transport.isCluster()));
         }
@@ -199,7 +200,8 @@ final class SelfTest {
     private Command secrets() {
         String check = Objects.requireNonNull(keys.hash()).check();
         List<Object> arguments = List.of(check, Long.toString(SECRETS_COUNT.toMillis()));
-        return new Command(Script.KEY_SECRETS, List.of(keys.secrets()), arguments, PATIENCE_MICROS, List.of());
+        return new Command(
+                Script.KEY_SECRETS, List.of(keys.secrets()), arguments, PATIENCE_MICROS, List.of(), List.of());
     }
 
     /** A command that finds out whether the master answers, and takes nothing. */
@@ -251,10 +253,7 @@ final class SelfTest {
     /** The answers of the master: replies, or errors. */
     private List<Object> replies(Command command) {
         CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        transport.run(
-                master,
-                command,
-                (reply, failure) -> answer.complete(failure == null ? command.replies(reply) : List.of(failure)));
+        transport.run(master, command, (reply, failure) -> answer.complete(command.replies(reply, failure)));
         try {
             return answer.get(PATIENCE_MICROS, TimeUnit.MICROSECONDS);
         } catch (ExecutionException | TimeoutException e) {

@@ -14,9 +14,8 @@
 --          as doubles: its first end, the permits that it may give back, until when the first record is kept, when the first was taken.
 --          A record: its end, a byte (1 settled), two bytes (the resets before it), doubles: permits, when they were taken (of a
 --          window its name, of a bucket how long it was full), until when it is kept; 16 bytes: the id.
---          The last version had the numbers before the records, and those of a log in field '' of the hash
 -- [records]
--- h: the records of one key. hash: where pages are; dir or page, and which page is open; changed: to be written; and the numbers above.
+-- h: the records of one key. hash: where pages are; dir or page, and which page is open; and the numbers above.
 local function hold_records(h, look, back, answer)
   local WIDTH, ENTRY, PAGE = 51, 32, 32
 
@@ -180,7 +179,7 @@ local function hold_records(h, look, back, answer)
 
   -- All until that end has been given back.
   local function sweep_until(ends)
-    h.changed, h.first = true, 0
+    h.first = 0
     local node = turn_to(ends)
     local i = WIDTH * place(node, WIDTH, ends) + 1
     while i < #node and string.byte(node, i + 8) == 1 do i = i + WIDTH end
@@ -228,7 +227,7 @@ local function hold_records(h, look, back, answer)
         local taken = math.min(now, double(node, j + 19))
         all[#all + 1] = string.sub(node, j, j + 18) .. struct.pack('<d', taken) .. string.sub(node, j + 27, j + WIDTH - 1)
       end
-      h.page, h.dirty, h.changed = table.concat(all), true, true
+      h.page, h.dirty = table.concat(all), true
     end
   end
 

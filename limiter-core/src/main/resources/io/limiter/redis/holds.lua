@@ -36,36 +36,26 @@ local function held(fs, step, key, now, n, limit, period, burst, id, stamp, requ
   local has, page, time, has_stepped, h = false, '', now, false, nil
   local mark, count, resets, first, last, expires, at, ahead, x, idle, pace = 2, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
   -- Any other is not ours: look says so.
-  local form, own = raw and #raw > size and string.byte(raw), is_fixed and 6 or is_bucket and 7 or 8
-  if form == own or form and (is_log and form < 5 or form == own - 5) then
-    local whole, i, step, a, b, c, d, e, _ = raw, 9, 51, nil, nil, nil, nil, nil, nil
-    if form == own then
-      local stop = #raw - (is_fixed and 55 or is_bucket and 95 or 47)
-      _, resets, ahead, x = read('<BHdd', raw)
-      if is_fixed then
-        count, b, expires, last, first, at, a, mark = read('<Hdddddd>I5', raw, stop + 1)
-        x, raw = x + b, pack('<Bdd', 1, a, b)
-      elseif is_bucket then
-        pace = x
-        count, c, d, expires, last, first, at, b, e, x, idle, a, mark = read('<Hddddddddddd>I5', raw, stop + 1)
-        raw = pack('<Bddddd', 2, a, b, c, d, e)
-      else
-        count, expires, last, x, first, at, mark = read('<Hddddd>I5', raw, stop + 1)
-      end
-      page, i, step = sub(whole, 20, stop), stop - 61, -51
+  if raw and #raw > size and string.byte(raw) == (is_fixed and 6 or is_bucket and 7 or 8) then
+    local stop, a, b, c, d, e, _ = #raw - (is_fixed and 55 or is_bucket and 95 or 47), nil, nil, nil, nil, nil, nil
+    local i = stop - 61
+    _, resets, ahead, x = read('<BHdd', raw)
+    page = sub(raw, 20, stop)
+    if is_fixed then
+      count, b, expires, last, first, at, a, mark = read('<Hdddddd>I5', raw, stop + 1)
+      x, raw = x + b, pack('<Bdd', 1, a, b)
     elseif is_bucket then
-      -- The last version wrote it.
-      mark, expires, first, last, at, x, idle, pace, resets, count, _, ahead = read('<I5dddddddHHdd', raw, 42)
-      page = sub(raw, 123)
+      pace = x
+      count, c, d, expires, last, first, at, b, e, x, idle, a, mark = read('<Hddddddddddd>I5', raw, stop + 1)
+      raw = pack('<Bddddd', 2, a, b, c, d, e)
     else
-      mark, expires, first, last, at, resets, count, _, ahead, x = read('<I5ddddHHddd', raw, size + 1)
-      page = sub(raw, size + 66)
+      count, expires, last, x, first, at, mark = read('<Hddddd>I5', raw, stop + 1)
     end
     if mark % 256 ~= 3 then count = #page / 51 end
     mark, a = mark % 256, floor(mark / 256)
     while a > 0 do
       if a % 2 == 1 then page = sub(page, 1, i - 1) .. '\1' .. sub(page, i + 1) end
-      a, i = floor(a / 2), i + step
+      a, i = floor(a / 2), i - 51
     end
     time = now + ahead
     if time < at then time, ahead, has_stepped = at, at - now, true end

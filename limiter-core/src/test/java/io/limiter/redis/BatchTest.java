@@ -213,8 +213,7 @@ class BatchTest {
             direct.run(
                     direct.master(""),
                     command,
-                    (replied, failure) ->
-                            reply.complete(failure == null ? command.replies(replied) : List.of(failure)));
+                    (replied, failure) -> reply.complete(command.replies(replied, failure)));
             call.deliver(reply.join().get(0));
             answers.add(text(call.outcomes()));
         }

@@ -62,6 +62,21 @@ class MasterLinkQueueTest extends MasterLinkFixture {
     }
 
     @Test
+    void anErrorWhileOneThreadSendsDoesNotKeepTheNextFromSending() {
+        askers(4);
+        beforeSending = () -> {
+            throw new OutOfMemoryError("a test");
+        };
+        assertThrows(OutOfMemoryError.class, () -> answer(0));
+        answer(1);
+        assertEquals(2, sent.size(), "nothing waits any more");
+        Asker next = new Asker();
+        assertEquals(3, sent.size());
+        answer(2);
+        assertTrue(next.answer.isDone());
+    }
+
+    @Test
     void soManyAreInFlightAndTheRestWaitsInOrder() {
         List<Asker> askers = askers(70);
         answer(0);

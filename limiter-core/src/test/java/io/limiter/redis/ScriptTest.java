@@ -36,16 +36,16 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "b5863519a3aa381ba12a98776df9b868b6120f3f"),
-                Map.entry("batch", "cd42b67848f3f96ca6a420b3d3d1a10f4b9298d3"),
+                Map.entry("batch", "72983cacfe94eda0192aa30bcc81573c0dfaedd2"),
                 Map.entry("block", "f025868ff9a243bc5f3f60769b1e52d9e0b4817d"),
                 Map.entry("concurrent", "e895332b95f565c862a68aa7e766852c48f6e2fd"),
                 Map.entry("distinct", "2536f04e725e74eacf9fd95cacdf19a918421e13"),
-                Map.entry("fixed_window", "65a321693d1077bb195ee9d913889107e93cbbb6"),
+                Map.entry("fixed_window", "98f63fb1bcbb1b73da9e4f6506e9f1e7ba0a61f0"),
                 Map.entry("key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),
-                Map.entry("sliding_list", "a3f0664617248a0b98523d8c81eb239d9da9fc61"),
-                Map.entry("sliding_zset", "d0ef0efbfc9adc438a7c2cef9afedf2dd638523c"),
-                Map.entry("token_bucket", "c59c20731e846cb3e288ea48c2a6ccc19f29fb4e"));
+                Map.entry("sliding_list", "642c7b6016db0922726a432720f292b1cd2b6c03"),
+                Map.entry("sliding_zset", "962653155c159d2dbed2c2a0fe91de5309f36584"),
+                Map.entry("token_bucket", "da974db920115d58ebe8f34e8a89e3acc1071832"));
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");
