@@ -88,18 +88,19 @@ final class Flights {
         if (aside != null) {
             begin(aside);
         }
-        decision.forEachInFlight(Access.LIBRARY, outcome -> count(outcome, outcome.permits()));
+        decision.forEachInFlight(Access.LIBRARY, outcome -> {
+            if (isCounted(outcome)) {
+                counts.apply(outcome.policy()).add(CallCounts.IN_FLIGHT, outcome.permits());
+            }
+        });
         if (decision.allowed() && decision.source() == Decision.Source.LOCAL_FALLBACK) {
             backend.adopt(decision);
         }
     }
 
-    /** Counts once for each charge, however many such limits its policy has. */
-    private void count(LimitOutcome outcome, long permits) {
-        Policy policy = outcome.policy();
-        if (outcome.limit().equals(policy.limits().get(0))) {
-            counts.apply(policy).add(CallCounts.IN_FLIGHT, permits);
-        }
+    /** Once for each charge, however many such limits its policy has. */
+    private static boolean isCounted(LimitOutcome outcome) {
+        return outcome.limit().equals(outcome.policy().limits().get(0));
     }
 
     /** Ends what a decision, and what shadows beside it, holds. Never fails. */
@@ -113,6 +114,9 @@ final class Flights {
 
     /** Ends what an outcome holds; false if it has ended, or holds nothing. */
     boolean end(LimitOutcome outcome) {
+        // Before the end, so that their memory is read while that waits for the lock.
+        CallCounts mine = counts.apply(outcome.policy());
+        long[] row = mine.ofThisThread();
         LimitOutcome.Holder holder = outcome.holder(Access.LIBRARY);
         boolean first = true;
         try {
@@ -121,7 +125,7 @@ final class Flights {
             LOG.debug("a call could not be ended", failed);
         }
         if (first) {
-            count(outcome, -outcome.permits());
+            mine.add(row, CallCounts.IN_FLIGHT, isCounted(outcome) ? -outcome.permits() : 0);
             // Without waiting for the answer: calls that ask later are decided after this end.
             waiting.wake(outcome);
         }
