@@ -6,7 +6,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,7 +102,7 @@ public final class Decision {
         if (said instanceof LimitOutcome one && one.policy() == asked.get(0).policy()) {
             return new Decision(Source.LOCAL_FALLBACK, allowed, said);
         }
-        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), all(), null));
+        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), each(library), null));
     }
 
     /** The same with the decision of policies that an operator has put in shadow, which has no effect on this one. For this library. */
@@ -154,15 +153,10 @@ public final class Decision {
                 && (said instanceof LimitOutcome one ? one : several()[0]).isInFlight();
     }
 
-    /** The outcomes that hold permits until the end of the call: none if denied. For this library. */
-    public void forEachInFlight(Access library, Consumer<? super LimitOutcome> action) {
+    /** The outcomes, not copied: they must not be changed. For this library. */
+    public LimitOutcome[] each(Access library) {
         Objects.requireNonNull(library, "library");
-        // No list: called for each call in flight.
-        for (LimitOutcome outcome : all()) {
-            if (allowed && outcome.isInFlight()) {
-                action.accept(outcome);
-            }
-        }
+        return said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
     }
 
     /** The limits that deny, in their order; empty if allowed or if nothing was counted. */
@@ -255,10 +249,6 @@ public final class Decision {
             binding = binding == null || moreBinding(outcome, binding) ? outcome : binding;
         }
         return binding;
-    }
-
-    private LimitOutcome[] all() {
-        return said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
     }
 
     /** The outcomes, if there is not exactly one. */

@@ -1,6 +1,7 @@
 package io.limiter;
 
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * A call in flight: it holds the permits of {@linkplain Limit#concurrent concurrent} limits until it is closed. Thread-safe.
@@ -14,12 +15,13 @@ import java.util.Objects;
  * }</pre>
  */
 public final class InFlight implements AutoCloseable {
-    private final RateLimiter limiter;
     private final Decision decision;
+    private final Consumer<? super Decision> end;
 
-    InFlight(RateLimiter limiter, Decision decision) {
-        this.limiter = limiter;
+    /** @param end ends the call */
+    InFlight(Decision decision, Consumer<? super Decision> end) {
         this.decision = Objects.requireNonNull(decision, "decision");
+        this.end = end;
     }
 
     /** The answer. */
@@ -35,7 +37,7 @@ public final class InFlight implements AutoCloseable {
     /** Ends the call, once, without waiting for the backend. What rates have counted stays. Does nothing if it was denied. Never throws. */
     @Override
     public void close() {
-        limiter.end(decision);
+        end.accept(decision);
     }
 
     @Override

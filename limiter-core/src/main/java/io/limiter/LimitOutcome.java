@@ -83,6 +83,24 @@ public final class LimitOutcome {
         return new LimitOutcome(charge, beside, limit, allowed, remaining, told, nextMicros, resetMicros);
     }
 
+    /**
+     * The same of a limit of calls in flight, which knows no times. For this library.
+     *
+     * @param holder what holds its permits; null for none
+     */
+    public static LimitOutcome inFlight(
+            Access library,
+            Charge charge,
+            Limit limit,
+            boolean allowed,
+            long remaining,
+            long retryAfterMicros,
+            @Nullable Holder holder) {
+        Objects.requireNonNull(library, "library");
+        Object beside = charge.isPlain() ? holder : holder == null ? charge : new Both(charge, holder);
+        return new LimitOutcome(charge, beside, limit, allowed, remaining, allowed ? 0 : retryAfterMicros, 0, 0);
+    }
+
     private LimitOutcome(
             Charge charge,
             @Nullable Object beside,

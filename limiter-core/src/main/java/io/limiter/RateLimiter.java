@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 
@@ -124,7 +125,7 @@ public abstract class RateLimiter implements AutoCloseable {
      * Limit#concurrent limit of calls in flight}. Close what is returned when the call has ended, whatever its decision is.
      */
     public InFlight enter(List<Charge> charges) {
-        return new InFlight(this, tryAcquire(PermitRequest.of(charges).withEnd()));
+        return new InFlight(tryAcquire(PermitRequest.of(charges).withEnd()), this::end);
     }
 
     /** The same under one policy. */
@@ -138,7 +139,7 @@ public abstract class RateLimiter implements AutoCloseable {
      * @throws InterruptedException as {@link #acquire}
      */
     public InFlight enter(PermitRequest request) throws InterruptedException {
-        return new InFlight(this, acquire(request.withEnd()));
+        return new InFlight(acquire(request.withEnd()), this::end);
     }
 
     /** As {@link #acquireAsync}. What is granted after the future was cancelled is ended. */
@@ -153,16 +154,16 @@ public abstract class RateLimiter implements AutoCloseable {
         asked.whenComplete((decision, failure) -> {
             if (failure != null) {
                 entered.completeExceptionally(failure);
-            } else if (!entered.complete(new InFlight(this, decision))) {
+            } else if (!entered.complete(new InFlight(decision, this::end))) {
                 end(decision);
             }
         });
         return entered;
     }
 
-    /** A call that is ended by this. For this library. */
-    protected final InFlight entered(Decision decision) {
-        return new InFlight(this, decision);
+    /** A call that ends so. For this library. */
+    protected static InFlight entered(Decision decision, Consumer<? super Decision> end) {
+        return new InFlight(decision, end);
     }
 
     /**

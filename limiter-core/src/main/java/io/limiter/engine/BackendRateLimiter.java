@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
@@ -45,8 +46,8 @@ final class BackendRateLimiter extends RateLimiter {
     private final Flights flights;
     private final WaitQueues waiting;
 
-    /** What a call to a policy needs. */
-    private record Asked(Policy policy, Backend.Decider decider, CallCounts counts) {}
+    /** What a call to a policy needs, and its end. */
+    private record Asked(Policy policy, Backend.Decider decider, CallCounts counts, Consumer<Decision> end) {}
 
     /** The parameters are those of {@link RateLimiters}. */
     BackendRateLimiter(
@@ -79,25 +80,24 @@ final class BackendRateLimiter extends RateLimiter {
         Charge first = charges.get(0);
         boolean isSingle = charges.size() == 1 && request.mode() == Backend.Mode.TAKE && !request.isShadow();
         return isSingle && first.isPlain()
-                ? take(first.policy(), first.key(), first.permits(), request.hasEnd())
+                ? take(asked(first.policy()), first.key(), first.permits(), request.hasEnd())
                 : finished(Flights.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
     }
 
     /** The same as for a request, on a shorter path. */
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
-        return take(policy, key, permits, false);
+        return take(asked(policy), key, permits, false);
     }
 
     @Override
     public InFlight enter(Policy policy, PartitionKey key, long permits) {
-        return entered(take(policy, key, permits, true));
+        Asked asked = asked(policy);
+        return entered(take(asked, key, permits, true), asked.end);
     }
 
-    private Decision take(Policy policy, PartitionKey key, long permits, boolean hasEnd) {
-        Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
-        // Short, so that it is compiled into its callers.
-        Asked asked = known != null && known.policy == policy ? known : asked(policy);
+    private Decision take(Asked asked, PartitionKey key, long permits, boolean hasEnd) {
+        Policy policy = asked.policy;
         boolean isInFlight = policy.isInFlight();
         if (isInFlight && !hasEnd) {
             Flights.check(new Charge(policy, key, permits));
@@ -127,8 +127,15 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private Asked asked(Policy policy) {
+        Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
+        // Short, so that it is compiled into its callers.
+        return known != null && known.policy == policy ? known : firstAsked(policy);
+    }
+
+    private Asked firstAsked(Policy policy) {
         Objects.requireNonNull(policy, "policy");
-        Asked asked = new Asked(policy, backend.decider(policy), monitor.counts(policy.name(), Runnable::run));
+        CallCounts counts = monitor.counts(policy.name(), Runnable::run);
+        Asked asked = new Asked(policy, backend.decider(policy), counts, decision -> flights.end(decision, counts));
         lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1] = asked;
         return asked;
     }
@@ -187,7 +194,7 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private static List<Charge> charges(PermitRequest request) {
-        return request.isShadow() ? withoutBlocks(request.charges()) : request.charges();
+        return request.isShadow() ? FailureAnswers.withoutBlocks(request.charges()) : request.charges();
     }
 
     /** Counted by the thread that completed the call, such as a Netty thread; listeners of the counters do not run on it. */
@@ -209,13 +216,6 @@ final class BackendRateLimiter extends RateLimiter {
         decision.claimRefund(Access.LIBRARY);
         decision.outcomes().forEach(outcome -> outcome.claimEnd(Access.LIBRARY));
         return decision;
-    }
-
-    /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
-    private static List<Charge> withoutBlocks(List<Charge> charges) {
-        return charges.stream()
-                .map(one -> FailureAnswers.under(one.policy().withPenalty(null), one))
-                .toList();
     }
 
     @Override

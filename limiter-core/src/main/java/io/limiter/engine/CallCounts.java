@@ -4,7 +4,6 @@ import io.limiter.Decision;
 import io.limiter.LimiterMonitor.FlightCount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,23 +21,15 @@ final class CallCounts {
     /** How many numbers a policy has: at last one for each {@link FlightCount}. */
     static final int OF_POLICY = IN_FLIGHT + 1 + FlightCount.values().length;
 
-    private static final VarHandle OWN = MethodHandles.arrayElementVarHandle(Own[].class);
+    private static final VarHandle OWN = MethodHandles.arrayElementVarHandle(long[][].class);
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int THREADS = 64;
     /** Longs between the numbers of two threads, so that they are in different cache lines. */
     private static final int PADDING = 8;
 
-    /** What one thread has counted. */
-    private static final class Own extends WeakReference<Thread> {
-        final long[] counts;
+    /** What each of the first threads has counted, after the id of the thread. */
+    private final long @Nullable [][] own = new long[THREADS][];
 
-        Own(Thread thread, long[] counts) {
-            super(thread);
-            this.counts = counts;
-        }
-    }
-
-    private final @Nullable Own[] own = new Own[THREADS];
     private final LongAdder[] others;
 
     CallCounts(int numbers) {
@@ -68,14 +59,15 @@ final class CallCounts {
 
     /** The numbers that only this thread changes, for {@link #add(long[], int, long)}; null if it has none. */
     long @Nullable [] ofThisThread() {
-        Thread thread = Thread.currentThread();
-        int slot = (int) thread.getId() & THREADS - 1;
-        Own mine = (Own) OWN.getAcquire(own, slot);
+        long thread = Thread.currentThread().getId();
+        int slot = (int) thread & THREADS - 1;
+        long[] mine = (long[]) OWN.getAcquire(own, slot);
         if (mine != null) {
-            return mine.refersTo(thread) ? mine.counts : null;
+            return mine[0] == thread ? mine : null;
         }
-        Own first = new Own(thread, new long[others.length + PADDING]);
-        return OWN.compareAndSet(own, slot, null, first) ? first.counts : null;
+        long[] first = new long[1 + others.length + PADDING];
+        first[0] = thread;
+        return OWN.compareAndSet(own, slot, null, first) ? first : null;
     }
 
     /** @param mine those of this thread */
@@ -83,15 +75,15 @@ final class CallCounts {
         if (mine == null) {
             others[number].add(more);
         } else {
-            COUNT.setOpaque(mine, number, mine[number] + more);
+            COUNT.setOpaque(mine, number + 1, mine[number + 1] + more);
         }
     }
 
     long sum(int number) {
         long sum = others[number].sum();
         for (int i = 0; i < THREADS; i++) {
-            Own one = (Own) OWN.getAcquire(own, i);
-            sum += one == null ? 0 : (long) COUNT.getOpaque(one.counts, number);
+            long[] one = (long[]) OWN.getAcquire(own, i);
+            sum += one == null ? 0 : (long) COUNT.getOpaque(one, number + 1);
         }
         return sum;
     }

@@ -103,6 +103,13 @@ final class FailureAnswers {
                 : new Charge(other, charge.key(), charge.permits(), charge.requestId(), charge.member());
     }
 
+    /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
+    static List<Charge> withoutBlocks(List<Charge> charges) {
+        return charges.stream()
+                .map(one -> under(one.policy().withPenalty(null), one))
+                .toList();
+    }
+
     private static FailureMode stricter(FailureMode one, FailureMode other) {
         return one.compareTo(other) <= 0 ? one : other;
     }

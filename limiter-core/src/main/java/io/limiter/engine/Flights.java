@@ -14,6 +14,7 @@ import io.limiter.internal.Throttle;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** The calls in flight of a limiter: counts their permits by policy, and ends them. Thread-safe. */
@@ -23,7 +24,6 @@ final class Flights {
     private final Backend backend;
     private final WaitQueues waiting;
     private final Function<Policy, CallCounts> counts;
-    private final Consumer<LimitOutcome> ends = this::end;
     private final Throttle warnings = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
 
     /**
@@ -88,31 +88,47 @@ final class Flights {
         if (aside != null) {
             begin(aside);
         }
-        decision.forEachInFlight(Access.LIBRARY, outcome -> count(outcome, outcome.permits()));
+        for (LimitOutcome outcome : decision.each(Access.LIBRARY)) {
+            if (decision.allowed() && outcome.isInFlight() && isCounted(outcome)) {
+                counts.apply(outcome.policy()).add(CallCounts.IN_FLIGHT, outcome.permits());
+            }
+        }
         if (decision.allowed() && decision.source() == Decision.Source.LOCAL_FALLBACK) {
             backend.adopt(decision);
         }
     }
 
-    /** Counts once for each charge, however many such limits its policy has. */
-    private void count(LimitOutcome outcome, long permits) {
-        Policy policy = outcome.policy();
-        if (outcome.limit().equals(policy.limits().get(0))) {
-            counts.apply(policy).add(CallCounts.IN_FLIGHT, permits);
-        }
+    /** Once for each charge, however many such limits its policy has. */
+    private static boolean isCounted(LimitOutcome outcome) {
+        return outcome.limit().equals(outcome.policy().limits().get(0));
     }
 
     /** Ends what a decision, and what shadows beside it, holds. Never fails. */
     void end(Decision decision) {
+        end(decision, null);
+    }
+
+    /** @param known the counts of its policy; null for several policies */
+    void end(Decision decision, @Nullable CallCounts known) {
         Decision aside = decision.shadow(Access.LIBRARY);
         if (aside != null) {
             end(aside);
         }
-        decision.forEachInFlight(Access.LIBRARY, ends);
+        for (LimitOutcome outcome : decision.each(Access.LIBRARY)) {
+            if (decision.allowed() && outcome.isInFlight()) {
+                end(outcome, known == null ? counts.apply(outcome.policy()) : known);
+            }
+        }
     }
 
     /** Ends what an outcome holds; false if it has ended, or holds nothing. */
     boolean end(LimitOutcome outcome) {
+        return end(outcome, counts.apply(outcome.policy()));
+    }
+
+    private boolean end(LimitOutcome outcome, CallCounts mine) {
+        // Before the end, so that their memory is read while that waits for the lock.
+        long[] row = mine.ofThisThread();
         LimitOutcome.Holder holder = outcome.holder(Access.LIBRARY);
         boolean first = true;
         try {
@@ -121,7 +137,7 @@ final class Flights {
             LOG.debug("a call could not be ended", failed);
         }
         if (first) {
-            count(outcome, -outcome.permits());
+            mine.add(row, CallCounts.IN_FLIGHT, isCounted(outcome) ? -outcome.permits() : 0);
             // Without waiting for the answer: calls that ask later are decided after this end.
             waiting.wake(outcome);
         }

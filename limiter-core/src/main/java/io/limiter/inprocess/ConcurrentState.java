@@ -28,9 +28,9 @@ final class ConcurrentState extends State implements LimitOutcome.Holder {
             count = used;
         }
         long retryAfter = permits > limit.permits() ? LimitOutcome.NEVER : LimitOutcome.UNKNOWN;
-        LimitOutcome outcome =
-                LimitOutcome.of(charge, limit, allowed, Math.max(0, limit.permits() - used), retryAfter, 0, 0, 0);
-        return granted && take ? outcome.heldBy(Access.LIBRARY, this) : outcome;
+        long remaining = Math.max(0, limit.permits() - used);
+        LimitOutcome.Holder holder = granted && take ? this : null;
+        return LimitOutcome.inFlight(Access.LIBRARY, charge, limit, allowed, remaining, retryAfter, holder);
     }
 
     /** The call has ended. */

@@ -9,6 +9,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +49,9 @@ final class PolicyStates implements Backend.Decider {
     /** The first of them. */
     private @Nullable LimitStates first;
 
+    /** The second one, if there are two, and no block. */
+    private @Nullable LimitStates second;
+
     /** @param time throws if calls are no longer decided */
     PolicyStates(TimeSource time, StateTable table, Policy policy) {
         this.time = time;
@@ -82,7 +86,9 @@ final class PolicyStates implements Backend.Decider {
                     ? null
                     : single != null
                             ? state.decide(policy, key, permits, single, read, time, take)
-                            : decideAll(key, permits, state, ofKey, read, mode);
+                            : second != null
+                                    ? decideTwo(key, permits, state, another(state, second, ofKey), read, mode)
+                                    : decideAll(key, permits, state, ofKey, read, mode);
             if (decision != null) {
                 return decision;
             }
@@ -124,7 +130,50 @@ final class PolicyStates implements Backend.Decider {
             found[i] = one;
         }
         states = found;
+        second = limits.length == 2 && found.length == 2 ? found[1] : null;
         first = found[0];
+    }
+
+    /** As {@link #decideAll}, for two limits without a block: without arrays it takes two thirds of the time. */
+    private @Nullable Decision decideTwo(
+            PartitionKey key, long permits, State one, @Nullable State two, long read, Backend.Mode mode) {
+        if (two == null) {
+            return null;
+        }
+        Charge charge = new Charge(policy, key, permits);
+        int last = one.lock();
+        long now = read;
+        try {
+            now = State.timeOfHolder(read, last, time);
+            boolean take = mode == Backend.Mode.TAKE;
+            State.Verdict ofOne = one.check(charge, limits[0], permits, now, take);
+            State.Verdict ofTwo = two.check(charge, limits[1], permits, now, take);
+            if (one.isDropped()
+                    || two.isDropped()
+                    || ofOne == State.Verdict.LACKS_MEMORY
+                    || ofTwo == State.Verdict.LACKS_MEMORY) {
+                return null;
+            }
+            boolean granted = ofOne == ofTwo && ofOne == State.Verdict.GRANTS;
+            boolean writes = granted ? take : mode != Backend.Mode.LOOK;
+            LimitOutcome first =
+                    one.answer(charge, limits[0], permits, now, ofOne == State.Verdict.GRANTS, granted, writes);
+            LimitOutcome other =
+                    two.answer(charge, limits[1], permits, now, ofTwo == State.Verdict.GRANTS, granted, writes);
+            return Decision.ofOneCharge(Decision.Source.IN_PROCESS, first, other);
+        } finally {
+            one.unlock(now);
+        }
+    }
+
+    /** The state of another limit for the key of one; null if it has another lock, or there is none. */
+    private @Nullable State another(State one, LimitStates limit, int ofKey) {
+        State next = one.next;
+        // Those of a key are made together, and are neighbours as long as none of them was dropped.
+        if (next == null || next.limit != limit || next.key != one.key) {
+            next = Partition.find(slots, limit, Objects.requireNonNull(one.key), ofKey);
+        }
+        return next == null || next.guard != one.guard ? null : next;
     }
 
     /**
@@ -134,7 +183,7 @@ final class PolicyStates implements Backend.Decider {
      */
     private @Nullable Decision decideAll(
             PartitionKey key, long permits, State state, int ofKey, long read, Backend.Mode mode) {
-        State[] mine = allOf(state, key, ofKey);
+        State[] mine = allOf(state, ofKey);
         if (mine == null) {
             return null;
         }
@@ -179,7 +228,7 @@ final class PolicyStates implements Backend.Decider {
     }
 
     /** The states of all limits for the key, if they have one lock; else null. */
-    private State @Nullable [] allOf(State state, PartitionKey key, int ofKey) {
+    private State @Nullable [] allOf(State state, int ofKey) {
         LimitStates[] known = states;
         if (known == null) {
             return null;
@@ -187,19 +236,15 @@ final class PolicyStates implements Backend.Decider {
         State[] mine = new State[limits.length];
         mine[0] = state;
         for (int i = 1; i < known.length; i++) {
-            State next = mine[i - 1].next;
-            // Those of a key are made together, and are neighbours as long as none of them was dropped.
-            if (next == null || next.limit != known[i] || next.key != state.key) {
-                next = Partition.find(slots, known[i], key, ofKey);
-            }
-            if (next == null || next.guard != state.guard) {
+            State next = another(mine[i - 1], known[i], ofKey);
+            if (next == null) {
                 return null;
             }
             mine[i] = next;
         }
         if (blockName != null) {
             // Always looked up: another thread may have made the first one of the limit.
-            State block = table.find(blockName, key);
+            State block = table.find(blockName, Objects.requireNonNull(state.key));
             if (block != null && block.guard != state.guard) {
                 return null;
             }

@@ -3,6 +3,7 @@ package io.limiter.redis;
 import io.limiter.Charge;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.Access;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,8 @@ final class FlightEntry implements LimitOutcome.Holder {
     private long held;
     /** The permits of calls that have ended, but whose end is not sent: Redis still holds them for the calls before it. */
     private long ending;
+    /** Their ends. */
+    private final List<Call.Part> unsent = new ArrayList<>(0);
     /** Calls without an answer. */
     private int onWay;
     /** How many calls have begun. */
@@ -110,7 +113,9 @@ final class FlightEntry implements LimitOutcome.Holder {
         ending += ended.permits();
         onWay++;
         begun++;
-        return new Call.Part(key, ended.charge(), ended.limit(), Call.BACK + 0, false, 0, null, this);
+        Call.Part back = new Call.Part(key, ended.charge(), ended.limit(), Call.BACK + 0, false, 0, null, this);
+        unsent.add(back);
+        return back;
     }
 
     /** Adds what this instance knows, when a call is sent. */
@@ -125,11 +130,10 @@ final class FlightEntry implements LimitOutcome.Holder {
         }
     }
 
+    /** Where its key has moved a call is sent again. */
     private void sent(Call.Part part) {
-        if (part.mode().startsWith(Call.BACK)) {
-            // At least 0: where its key has moved it is sent again.
-            ending = Math.max(0, ending - part.charge().permits());
-        }
+        boolean isFirst = unsent.removeIf(end -> end == part);
+        ending -= isFirst ? part.charge().permits() : 0;
     }
 
     /** The part of a renewal, if it is due; null else. */

@@ -5,7 +5,6 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,7 +116,7 @@ record SlotsDecision(
 
     /** It allowed the charge; that the refund may have found nothing to give back changes nothing about that. */
     private static LimitOutcome allowed(LimitOutcome outcome, long stampMicros) {
-        LimitOutcome allowed = LimitOutcome.of(
+        return LimitOutcome.of(
                 outcome.charge(),
                 outcome.limit(),
                 true,
@@ -126,8 +125,6 @@ record SlotsDecision(
                 outcome.nextMicros(),
                 outcome.resetMicros(),
                 stampMicros);
-        LimitOutcome.Holder holder = outcome.holder(Access.LIBRARY);
-        return holder == null ? allowed : allowed.heldBy(Access.LIBRARY, holder);
     }
 
     /** The results of several calls: the outcomes of those that were answered, and why another was not. */
@@ -162,10 +159,10 @@ record SlotsDecision(
     private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken, List<LimitOutcome> seen) {
         List<LimitOutcome> own = IntStream.range(0, taken.size())
                 .mapToObj(i -> {
-                    long stamp = taken.get(i).stampMicros();
-                    boolean repeated = taken.get(i).charge().requestId() != null
-                            && stamp == seen.get(i).stampMicros();
-                    return allowed(taken.get(i), repeated ? 0 : stamp);
+                    LimitOutcome one = taken.get(i);
+                    boolean repeated = one.charge().requestId() != null
+                            && one.stampMicros() == seen.get(i).stampMicros();
+                    return repeated ? allowed(one, 0) : one;
                 })
                 .toList();
         return all(Ends.of(keys, own, Call.BACK, false).stream()

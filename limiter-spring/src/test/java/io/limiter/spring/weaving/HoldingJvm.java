@@ -10,10 +10,12 @@ final class HoldingJvm {
 
     /** Arguments: the prefix of keys, the port of Redis. */
     public static void main(String[] arguments) throws Exception {
-        try (Limited<EndsTest.Model> limited =
-                Limited.of(EndsTest.Model.class, EndsTest.HOLD_2S, EndsTest.onRedis(arguments[0], arguments[1]))) {
-            EndsTest.Model model = limited.object();
-            for (int i = 0; i < EndsTest.LIMIT - 1; i++) {
+        try (Limited<InFlightMethodsTest.Model> limited = Limited.of(
+                InFlightMethodsTest.Model.class,
+                InFlightMethodsTest.HOLD_2S,
+                InFlightMethodsTest.onRedis(arguments[0], arguments[1]))) {
+            InFlightMethodsTest.Model model = limited.object();
+            for (int i = 0; i < InFlightMethodsTest.LIMIT - 1; i++) {
                 model.never();
             }
             model.neverMono().doOnSubscribe(held -> System.out.println(HOLDS)).subscribe();

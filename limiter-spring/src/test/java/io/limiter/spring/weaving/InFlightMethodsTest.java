@@ -1,15 +1,10 @@
 package io.limiter.spring.weaving;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.LimiterMonitor.HoldCount;
-import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
@@ -30,7 +25,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -44,70 +38,20 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What is done when a call has ended: estimates are settled, permits in flight are free. Runs proxied and woven. */
-class EndsTest {
+/** When a call has ended its permits in flight are free. Runs proxied and woven. */
+class InFlightMethodsTest {
     static final int LIMIT = 8;
     private static final int ROUNDS = Repeats.of(20, 1_000);
     private static final int CLOSED = Repeats.of(1, 20);
     private static final int KILLED = Repeats.of(3, 20);
-    private static final String CONFIG = """
-            limiter.policies.tokens.limits = 100000/1h fixed
-            limiter.policies.tokens.holds = 1000
-            limiter.policies.calls.limits = 8 concurrent
-            """;
 
-    static final String HOLD_2S = CONFIG.replace("8 concurrent", "8 concurrent hold 2s");
+    private static final String CONFIG = "limiter.policies.calls.limits = 8 concurrent";
 
-    /** What a model answers. */
-    public record Answer(long totalTokens) {}
+    static final String HOLD_2S = CONFIG + " hold 2s";
 
     static class Model {
         final AtomicInteger running = new AtomicInteger();
         final AtomicInteger most = new AtomicInteger();
-
-        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
-        public Answer ask(long estimate, long cost) {
-            return answer(cost);
-        }
-
-        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
-        public CompletionStage<Answer> stage(long estimate, long cost) {
-            return CompletableFuture.supplyAsync(() -> answer(cost));
-        }
-
-        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
-        public Mono<Answer> mono(long estimate, long cost) {
-            return Mono.fromCallable(() -> answer(cost));
-        }
-
-        @RateLimited(value = "tokens", key = "'a'", permits = "#estimate", settle = "#result.totalTokens")
-        public Flux<Answer> flux(long estimate, long cost) {
-            return Flux.just(new Answer(1), new Answer(2)).concatWith(Mono.fromCallable(() -> answer(cost)));
-        }
-
-        @RateLimited(
-                value = "tokens",
-                key = "'a'",
-                permits = "#estimate",
-                settle = "#result.totalTokens",
-                refundOn = IllegalArgumentException.class)
-        public Answer refunded(long estimate, long cost) {
-            return answer(cost);
-        }
-
-        @RateLimited(limits = "1000/1h", name = "own", key = "'a'", permits = "7", settle = "#result")
-        public Object own(Object result) {
-            return result;
-        }
-
-        private static Answer answer(long cost) {
-            if (cost == -1) {
-                throw new IllegalStateException("on purpose");
-            } else if (cost == -2) {
-                throw new IllegalArgumentException("on purpose");
-            }
-            return cost == -3 ? null : new Answer(cost);
-        }
 
         @RateLimited(value = "calls", key = "'a'")
         public int value(boolean fails) {
@@ -160,18 +104,6 @@ class EndsTest {
         }
     }
 
-    private static long left(RateLimiter limiter, String policy) {
-        Policy found = App.config(CONFIG).policies().get(policy);
-        return limiter.tryAcquire(PermitRequest.of(
-                                found, PartitionKey.builder().add("key", "a").build(), 0)
-                        .withLook())
-                .remaining();
-    }
-
-    private interface Call {
-        Object make(long estimate, long cost) throws Exception;
-    }
-
     static class Plain {
         @RateLimited(value = "calls", key = "'a'")
         public Future<Integer> future() {
@@ -188,64 +120,12 @@ class EndsTest {
         }
     }
 
-    @Test
-    void callsThatFailOrAreCancelledAreNoMistake() throws Exception {
-        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
-        try (LogLines lines = new LogLines();
-                Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
-            Model model = limited.object();
-            assertUsed(limiter, 500, () -> assertThrows(Exception.class, () -> model.ask(500, -1)));
-            assertUsed(limiter, 500, () -> model.flux(500, 30).take(1).blockLast());
-            assertEquals(2, limiter.monitor().holds("tokens", HoldCount.IGNORED));
-            assertEquals(List.of(), lines.of(Level.WARN, "RL-414"));
-            assertUsed(limiter, 500, () -> model.ask(500, -3));
-            assertFalse(lines.of(Level.WARN, "RL-414").isEmpty(), "a cost that is none is one");
-        }
-    }
-
-    @Test
-    void estimatesAreSettled() throws Exception {
-        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
-        try (Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
-            Model model = limited.object();
-            List<Call> calls = List.of(
-                    model::ask,
-                    (estimate, cost) ->
-                            model.stage(estimate, cost).toCompletableFuture().join(),
-                    (estimate, cost) -> model.mono(estimate, cost).block(),
-                    (estimate, cost) -> model.flux(estimate, cost).blockLast());
-            for (Call call : calls) {
-                assertUsed(limiter, 30, () -> call.make(500, 30));
-                assertUsed(limiter, 900, () -> call.make(500, 900));
-                assertUsed(limiter, 0, () -> call.make(0, 0));
-                // Nobody knows.
-                assertUsed(limiter, 500, () -> assertThrows(Exception.class, () -> call.make(500, -1)));
-            }
-            assertUsed(limiter, 500, () -> model.ask(500, -3));
-            assertUsed(limiter, 500, () -> model.mono(500, -3).block());
-            assertUsed(limiter, 500, () -> model.ask(500, -9));
-            assertUsed(limiter, 500, () -> assertThrows(Exception.class, () -> model.refunded(500, -1)));
-            assertUsed(limiter, 0, () -> assertThrows(Exception.class, () -> model.refunded(500, -2)));
-            assertUsed(limiter, 500, () -> model.flux(500, 30).take(1).blockLast());
-            assertUsed(limiter, 500, () -> model.flux(500, 3).take(3).blockLast()); // also cancelled
-            assertTrue(limiter.monitor().holds("tokens", HoldCount.IGNORED) >= 9);
-            assertThrows(RateLimitExceededException.class, () -> model.ask(100_000, 1));
-            for (Object odd : new Object[] {"12", 12, 12.5, "x", List.of(), -1}) {
-                assertEquals(odd, model.own(odd));
-            }
-            assertEquals(0, limiter.monitor().held("own"));
-        }
-    }
-
     private interface Action {
         void run() throws Exception;
     }
 
-    private static void assertUsed(RateLimiter limiter, long used, Action call) throws Exception {
-        long before = left(limiter, "tokens");
-        call.run();
-        Await.until(Duration.ofSeconds(20), "settled", () -> limiter.monitor().held("tokens") == 0);
-        assertEquals(used, before - left(limiter, "tokens"));
+    private static long left(RateLimiter limiter) {
+        return SettledMethodsTest.left(limiter, App.config(CONFIG).policies().get("calls"));
     }
 
     @ParameterizedTest
@@ -298,7 +178,7 @@ class EndsTest {
             for (Future<?> one : all) {
                 one.get(60, TimeUnit.SECONDS);
             }
-            Await.until(Duration.ofSeconds(30), "no call in flight", () -> left(limiter, "calls") == LIMIT);
+            Await.until(Duration.ofSeconds(30), "no call in flight", () -> left(limiter) == LIMIT);
             Await.until(
                     Duration.ofSeconds(30),
                     "none counted",
@@ -350,12 +230,12 @@ class EndsTest {
                             new BufferedReader(new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
                     assertTrue(lines.lines().anyMatch(HoldingJvm.HOLDS::equals), "it holds all permits");
                     // Stages are decided later than they are returned.
-                    Await.until(Duration.ofSeconds(20), "all are in use", () -> left(here, "calls") == 0);
+                    Await.until(Duration.ofSeconds(20), "all are in use", () -> left(here) == 0);
                 } finally {
                     other.destroyForcibly().waitFor();
                 }
                 long killed = System.nanoTime();
-                Await.until(Duration.ofSeconds(20), "all are free", () -> left(here, "calls") == LIMIT);
+                Await.until(Duration.ofSeconds(20), "all are free", () -> left(here) == LIMIT);
                 freeAfter.add((System.nanoTime() - killed) / 1_000_000);
             }
         }
@@ -375,14 +255,14 @@ class EndsTest {
                     for (int i = 0; i < LIMIT; i++) {
                         running.add(limited.object().never());
                     }
-                    Await.until(Duration.ofSeconds(20), "all are in use", () -> left(here, "calls") == 0);
+                    Await.until(Duration.ofSeconds(20), "all are in use", () -> left(here) == 0);
                     assertThrows(
                             RateLimitExceededException.class,
                             () -> limited.object().value(false));
                 }
                 long closed = System.nanoTime();
                 running.forEach(one -> one.cancel(true));
-                Await.until(Duration.ofSeconds(20), "all are free", () -> left(here, "calls") == LIMIT);
+                Await.until(Duration.ofSeconds(20), "all are free", () -> left(here) == LIMIT);
                 longest = Math.max(longest, (System.nanoTime() - closed) / 1_000_000);
             }
         }
@@ -399,7 +279,7 @@ class EndsTest {
                 running.add(model.never());
             }
             Disposable last = model.neverMono().subscribe();
-            assertEquals(0, left(limiter, "calls"));
+            assertEquals(0, left(limiter));
             RateLimitExceededException full = assertThrows(RateLimitExceededException.class, () -> model.value(false));
             assertTrue(full.decision().isRetryUnknown());
             assertTrue(full.getMessage().contains("allowed again when another call has ended"), full.getMessage());
@@ -407,7 +287,7 @@ class EndsTest {
             last.dispose();
             assertEquals(1, waiting.get(30, TimeUnit.SECONDS));
             running.forEach(one -> one.cancel(true));
-            assertEquals(LIMIT, left(limiter, "calls"));
+            assertEquals(LIMIT, left(limiter));
             assertEquals(1, model.value(false));
         }
     }
