@@ -6,6 +6,7 @@ import io.grpc.ServerCall;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,11 @@ public final class GrpcCall {
     static GrpcCall of(ServerCall<?, ?> call, Metadata headers) {
         GrpcCall earlier = CURRENT.get();
         return new GrpcCall(call, headers, earlier == null ? new ConcurrentHashMap<>() : earlier.attributes);
+    }
+
+    /** What it has one of, for all interceptors. */
+    <T> T one(Class<T> type, Supplier<T> maker) {
+        return type.cast(attributes.computeIfAbsent(type.getName(), name -> maker.get()));
     }
 
     /** The context in which the rest of the call runs. */

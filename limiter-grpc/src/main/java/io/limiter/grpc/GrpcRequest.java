@@ -20,8 +20,6 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
     static final String POST = "POST";
     static final String MESSAGE = "MESSAGE";
 
-    private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
-
     /** The same for a message. */
     GrpcRequest ofMessage() {
         return new GrpcRequest(call, MESSAGE, user, roles);
@@ -50,9 +48,9 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
                 : lines(call.headers(), name);
     }
 
-    /** The values of a text in metadata, without the spaces around them, which HTTP ignores; binary ones are none. */
+    /** The values of a text in metadata, without the spaces around them, which HTTP ignores. */
     static List<String> lines(Metadata metadata, String name) {
-        Iterable<String> values = isBinary(name) ? null : metadata.getAll(key(name));
+        Iterable<String> values = metadata.getAll(key(name));
         List<String> lines = new ArrayList<>(0);
         if (values != null) {
             values.forEach(value -> lines.add(value.strip()));
@@ -60,12 +58,13 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
         return lines;
     }
 
+    /**
+     * A text in metadata.
+     *
+     * @throws IllegalArgumentException if metadata can't have a text of that name
+     */
     static Metadata.Key<String> key(String name) {
         return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
-    }
-
-    static boolean isBinary(@Nullable String name) {
-        return name != null && name.regionMatches(true, name.length() - BINARY.length(), BINARY, 0, BINARY.length());
     }
 
     @Override

@@ -288,7 +288,11 @@ class CallRulesTest {
                 "key = header:trace-bin",
                 "headers = trace-bin=x",
                 "cost = header:cost-bin min 1 max 9 default 1",
-                "methods = POST, ext:MESSAGE"
+                "methods = POST, ext:MESSAGE",
+                "key = header:$wsep",
+                "headers = $wsep",
+                "refund-on = header:reason-bin",
+                "holds = 9\nlimiter.rules.r.settle = response-header:cost-bin"
             })
     void whatACallDoesNotHaveFailsTheStart(String line) {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r." + line + "\n";

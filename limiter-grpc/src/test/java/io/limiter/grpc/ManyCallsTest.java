@@ -101,11 +101,13 @@ class ManyCallsTest {
                     if (message.equals("slow")) {
                         later.schedule(
                                 () -> {
-                                    try {
-                                        to.onNext("late");
-                                        to.onCompleted();
-                                    } catch (RuntimeException gone) {
-                                        // The client has cancelled.
+                                    synchronized (to) {
+                                        try {
+                                            to.onNext("late");
+                                            to.onCompleted();
+                                        } catch (RuntimeException gone) {
+                                            // The client has cancelled.
+                                        }
                                     }
                                 },
                                 2,
