@@ -4,7 +4,7 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -57,17 +57,13 @@ public final class GrpcCall {
         return attributes.get(name);
     }
 
-    /** Sets an attribute: {@code GrpcCall.current().set("tokens", 30)}. Before the call is closed. */
+    /** Sets an attribute: {@code GrpcCall.current().ifPresent(call -> call.set("tokens", 30))}. Before the call is closed. */
     public void set(String name, Object value) {
         attributes.put(name, value);
     }
 
-    /**
-     * The call that the current {@link Context} belongs to.
-     *
-     * @throws NullPointerException if it belongs to none that has passed the interceptor
-     */
-    public static GrpcCall current() {
-        return Objects.requireNonNull(CURRENT.get(), "no call has passed the interceptor of the limiter here");
+    /** The call that the current {@link Context} belongs to; empty if the limiter has no interceptor here. */
+    public static Optional<GrpcCall> current() {
+        return Optional.ofNullable(CURRENT.get());
     }
 }

@@ -54,7 +54,7 @@ class CallRulesTest {
                 (message, to) -> {
                     String[] words = message.split(" ");
                     if (words.length > 1) {
-                        GrpcCall.current().set("tokens", words[1]);
+                        GrpcCall.current().ifPresent(call -> call.set("tokens", words[1]));
                     }
                     if (words[0].equals("FAIL")) {
                         throw new IllegalStateException("meant");

@@ -66,6 +66,9 @@ final class CallSite implements AutoCloseable {
     /** How many messages have reached the limiter. */
     final AtomicInteger received = new AtomicInteger();
 
+    /** How many clients have left, as the limiter knows. */
+    final AtomicInteger left = new AtomicInteger();
+
     private final Queue<String> misuse = new ConcurrentLinkedQueue<>();
 
     /** What the service does with each message; what it returns is sent, null ends the call. */
@@ -241,6 +244,12 @@ final class CallSite implements AutoCloseable {
                 public void onMessage(Q message) {
                     received.incrementAndGet();
                     super.onMessage(message);
+                }
+
+                @Override
+                public void onCancel() {
+                    super.onCancel();
+                    left.incrementAndGet();
                 }
             };
         }

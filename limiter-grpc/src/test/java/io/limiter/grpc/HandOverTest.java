@@ -250,7 +250,7 @@ class HandOverTest {
                 limiter.rules.messages.limits = 1/1h
                 """;
         site = CallSite.start(decides, "limiter.rules.messages.enabled = false\n" + rules, (message, to) -> {
-            GrpcCall.current().set("tokens", 3);
+            GrpcCall.current().orElseThrow().set("tokens", 3);
             return message;
         });
         assertEquals(Code.OK, site.code());
@@ -284,32 +284,28 @@ class HandOverTest {
     @Test
     void aServiceThatFailsAfterItsClientHasLeftHoldsNothing() throws Exception {
         CompletableFuture<Talk> calling = new CompletableFuture<>();
-        start(WAITS, builder -> builder, new Raw() {
+        start(COUNTED + MESSAGES, builder -> builder, new Raw() {
             @Override
             Listener<String> begin(ServerCall<String, String> call) {
                 call.request(2);
                 return new Listener<>() {
                     @Override
                     public void onMessage(String message) {
-                        calling.join().cancel();
-                        Await.until(LONG, "the client has left", call::isCancelled);
-                        throw new IllegalStateException("meant");
+                        if (message.equals("2")) {
+                            calling.join().cancel();
+                            Await.until(LONG, "the client has left", () -> site.left.get() == 1);
+                            throw new IllegalStateException("meant");
+                        }
                     }
 
                     @Override
                     public void onCancel() {
                         cancelled.countDown();
                     }
-
-                    @Override
-                    public void onHalfClose() {
-                        call.close(io.grpc.Status.OK, new Metadata());
-                    }
                 };
             }
         });
-        site.talk("Vote", MethodType.UNARY).over().end();
-        calling.complete(site.vote("v"));
+        calling.complete(chat().say("1", "2"));
         assertTrue(cancelled.await(20, TimeUnit.SECONDS), "the service knows");
         assertNothingInFlight();
     }
