@@ -94,8 +94,12 @@ final class CallSite implements AutoCloseable {
                         ServerInterceptors.intercept(service(app), after), interceptor, new Disguise()))
                 .build()
                 .start();
-        this.channel = Grpc.newChannelBuilderForAddress(
-                        "127.0.0.1", server.getPort(), InsecureChannelCredentials.create())
+        this.channel = connect();
+    }
+
+    /** A connection of its own, for one who cuts it. */
+    ManagedChannel connect() {
+        return Grpc.newChannelBuilderForAddress("127.0.0.1", server.getPort(), InsecureChannelCredentials.create())
                 .build();
     }
 
