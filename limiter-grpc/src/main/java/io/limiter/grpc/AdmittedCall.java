@@ -147,6 +147,9 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     /** The end of the service, with its status; null if it has none, because it has failed or its client has gone: what it took is kept. */
     void end(@Nullable Status status, Metadata trailers) {
         synchronized (ledger) {
+            if (!ledger.hasEnd()) {
+                return;
+            }
             if (status == null) {
                 ledger.keep();
             }

@@ -18,11 +18,13 @@ public final class GrpcCall {
 
     private final ServerCall<?, ?> call;
     private final Metadata headers;
+    private final String path;
     private final Map<String, Object> attributes;
 
     private GrpcCall(ServerCall<?, ?> call, Metadata headers, Map<String, Object> attributes) {
         this.call = call;
         this.headers = headers;
+        this.path = "/" + call.getMethodDescriptor().getFullMethodName();
         this.attributes = attributes;
     }
 
@@ -40,6 +42,11 @@ public final class GrpcCall {
     /** The context in which the rest of the call runs. */
     Context context() {
         return Context.current().withValue(CURRENT, this);
+    }
+
+    /** As HTTP/2 has it. */
+    String path() {
+        return path;
     }
 
     /** The call itself. */

@@ -7,6 +7,8 @@ import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,9 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
     static final String POST = "POST";
     static final String MESSAGE = "MESSAGE";
 
+    /** By name: those of rules and of our fields, so they are few. */
+    private static final Map<String, Metadata.Key<String>> KEYS = new ConcurrentHashMap<>();
+
     /** The same for a message. */
     GrpcRequest ofMessage() {
         return new GrpcRequest(call, MESSAGE, user, roles);
@@ -27,7 +32,7 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
 
     @Override
     public String rawPath() {
-        return "/" + call.call().getMethodDescriptor().getFullMethodName();
+        return call.path();
     }
 
     /** gRPC compares it with the names of methods as it was sent. */
@@ -64,7 +69,7 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
      * @throws IllegalArgumentException if metadata can't have a text of that name
      */
     static Metadata.Key<String> key(String name) {
-        return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+        return KEYS.computeIfAbsent(name, one -> Metadata.Key.of(one, Metadata.ASCII_STRING_MARSHALLER));
     }
 
     @Override
