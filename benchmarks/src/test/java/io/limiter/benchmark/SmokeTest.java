@@ -79,15 +79,29 @@ class SmokeTest {
     @Test
     void theFilterAnswersOverHttp() throws Exception {
         HttpBenchmarks.run(
-                "--contenders limiter-redis --rules 10 --callers 4,4@500 --warmup 0 --rounds 1 --seconds 0.3"
+                "--contenders limiter-redis,grpc@limiter --rules 10 --callers 4,4@500 --warmup 0 --rounds 1 --seconds 0.3"
                         .split(" ", -1),
                 out);
         HttpBenchmarks.start("--contenders constants --seconds 1 --rounds 1 --callers 4@100".split(" ", -1), out);
-        assertEquals(2 + 1, rows().size());
+        assertEquals(2 * 2 + 1, rows().size());
         for (String[] row : rows()) {
             assertTrue(Double.parseDouble(row[3]) > 0, () -> "requests of " + String.join(" ", row));
             assertEquals(1, Double.parseDouble(row[9]), () -> "allowed of " + String.join(" ", row));
         }
+    }
+
+    @Tag("long")
+    @Test
+    void theDoorsRun() throws Exception {
+        HttpBenchmarks.run(
+                ("--contenders tomcat@bare,tomcat@limiter,webflux@bare,webflux@limiter,grpc@bare --callers 4 --warmup 0"
+                                + " --rounds 1 --seconds 0.3")
+                        .split(" ", -1),
+                out);
+        assertEquals(5, rows().size());
+        assertTrue(
+                rows().stream().allMatch(row -> Double.parseDouble(row[9]) == 1),
+                () -> bytes.toString(StandardCharsets.UTF_8));
     }
 
     @Test

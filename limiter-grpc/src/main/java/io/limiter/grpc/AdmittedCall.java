@@ -12,14 +12,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * A call that is admitted. Its trailers have the quota. What it took ends when the service closes it, or else when the transport
  * reports its end; that is once, because a ledger ends what it has. The ledger is locked by itself while it is used.
+ *
+ * <p>A call of gRPC is for one thread at a time, and the limiter may close it on another one than the service's. So it closes the call
+ * when the service is not in it. No lock is held meanwhile: a transport inside of this JVM may call the client, and that another call.
  */
 final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
+    /** How many messages may arrive before the service has got the first of them: all are kept if it waits. */
+    private static final int MOST_AHEAD = 32;
+
     private final GrpcCall call;
     private final RequestLedger ledger;
     /** What was sent before the messages; guarded by the ledger. */
     private final Metadata sent = new Metadata();
 
-    private volatile boolean isCut;
+    /** How often the service is in the call; guarded by this, as all that follow. */
+    private int uses;
+
+    private int ahead;
+    /** How many messages the service has asked for, besides those ahead. */
+    private int asked;
+
+    /** Closes the call instead of the service; null if the limiter has not. */
+    private volatile @Nullable Runnable cut;
+
     private volatile boolean isClosed;
 
     AdmittedCall(ServerCall<Q, A> delegate, GrpcCall call, RequestLedger ledger) {
@@ -35,26 +50,17 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
                 sent.merge(headers);
             }
         }
-        if (!isCut) {
-            super.sendHeaders(headers);
-        }
+        use(() -> super.sendHeaders(headers));
     }
 
     @Override
     public void sendMessage(A message) {
-        if (!isCut) {
-            super.sendMessage(message);
-        }
-    }
-
-    @Override
-    public boolean isCancelled() {
-        return isCut || super.isCancelled();
+        use(() -> super.sendMessage(message));
     }
 
     @Override
     public void close(Status status, Metadata trailers) {
-        if (!isCut) {
+        use(() -> {
             isClosed = true;
             end(status, trailers);
             // Those of the service may be a constant, for many calls.
@@ -62,23 +68,88 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
             own.merge(trailers);
             GrpcAnswers.Fields.of(call).writeTo(own);
             super.close(status, own);
+        });
+    }
+
+    /** Lets the service use the call, unless the limiter has closed it. */
+    private void use(Runnable step) {
+        synchronized (this) {
+            if (cut != null) {
+                return;
+            }
+            uses++;
+        }
+        try {
+            step.run();
+        } finally {
+            Runnable last;
+            synchronized (this) {
+                uses--;
+                last = uses > 0 || isClosed ? null : cut;
+            }
+            if (last != null) {
+                last.run();
+            }
         }
     }
 
-    /** Whether the service, or the limiter while the service runs, has closed it. */
-    boolean isOver() {
-        return isCut || isClosed;
+    /** Closes the call instead of the service, unless that has done it. Nothing of the service gets through any more. */
+    void cut(Status status, Metadata trailers) {
+        Runnable now = () -> delegate().close(status, trailers);
+        synchronized (this) {
+            if (isOver()) {
+                return;
+            }
+            cut = now;
+            if (uses > 0) {
+                return;
+            }
+        }
+        now.run();
     }
 
-    /** Lets nothing of the service through any more; returns the call that is closed instead of this one. */
-    ServerCall<Q, A> cut() {
-        isCut = true;
-        return delegate();
+    boolean isCut() {
+        return cut != null;
+    }
+
+    /** Whether the service or the limiter has closed it. */
+    boolean isOver() {
+        return isCut() || isClosed;
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return isCut() || super.isCancelled();
+    }
+
+    @Override
+    public void request(int count) {
+        int now;
+        synchronized (this) {
+            asked = (int) Math.min(Integer.MAX_VALUE, (long) asked + count);
+            now = Math.min(asked, MOST_AHEAD - ahead);
+            asked -= now;
+            ahead += now;
+        }
+        if (now != 0) {
+            super.request(now);
+        }
+    }
+
+    /** The service has got a message, so another one may arrive. */
+    void noteDelivered() {
+        synchronized (this) {
+            ahead--;
+        }
+        request(0);
     }
 
     /** The end of the service, with its status; null if it has none, because it has failed or its client has gone: what it took is kept. */
     void end(@Nullable Status status, Metadata trailers) {
         synchronized (ledger) {
+            if (!ledger.hasEnd()) {
+                return;
+            }
             if (status == null) {
                 ledger.keep();
             }

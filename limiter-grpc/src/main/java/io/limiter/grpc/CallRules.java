@@ -8,12 +8,12 @@ import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.internal.config.ChargeOptions;
 import io.limiter.internal.config.KeyPart;
-import io.limiter.internal.config.RequestCondition;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RulePlans;
 import io.limiter.internal.config.RuleScope;
 import java.security.Principal;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
@@ -141,17 +141,40 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
                         || rule.policies().stream().anyMatch(Policy::isInFlight))) {
             return "with " + BY_MESSAGE + " it has no other method, no outcome, no settlement and nothing in flight";
         }
-        RulePlans plans = charging.plans();
-        return Stream.of(
-                                parts.stream()
-                                        .filter(part -> part.kind() == KeyPart.Kind.HEADER)
-                                        .map(KeyPart::name),
-                                scope.headers().stream().map(RequestCondition::name),
-                                Stream.ofNullable(charging.cost().header()),
-                                Stream.ofNullable(plans == null ? null : plans.name()))
-                        .flatMap(names -> names)
-                        .anyMatch(GrpcRequest::isBinary)
-                ? "their metadata with a name that ends with -bin are no text"
-                : null;
+        List<String> names = new ArrayList<>();
+        parts.stream()
+                .filter(part -> part.kind() == KeyPart.Kind.HEADER)
+                .flatMap(part -> Stream.ofNullable(part.name()))
+                .forEach(names::add);
+        scope.headers().forEach(header -> names.add(header.name()));
+        Stream.ofNullable(charging.cost().header()).forEach(names::add);
+        Stream.ofNullable(charging.plans())
+                .filter(plans -> plans.source() == RulePlans.Source.HEADER)
+                .forEach(plans -> names.add(plans.name()));
+        // They read all of theirs.
+        Function<String, Collection<String>> read = name -> {
+            names.add(name);
+            return List.of();
+        };
+        if (charging.outcomes() != null) {
+            charging.outcomes().keeps(0, read, attribute -> null);
+        }
+        if (charging.actual() != null) {
+            charging.actual().of(read, attribute -> null);
+        }
+        return names.stream()
+                .filter(name -> !isText(name))
+                .findFirst()
+                .map(name -> "no text in their metadata is named " + name)
+                .orElse(null);
+    }
+
+    private static boolean isText(String name) {
+        try {
+            GrpcRequest.key(name);
+            return true;
+        } catch (IllegalArgumentException unfit) {
+            return false;
+        }
     }
 }

@@ -13,12 +13,10 @@ import io.limiter.http.internal.Admission.Answer;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.RequestLedger;
 import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -26,8 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The way of a call, and of its messages, through an interceptor to the service. What arrives while a decision is awaited is kept, and
- * delivered afterwards, in its order and one at a time; no thread waits. gRPC sends no more messages than the service has asked for,
- * so few are kept. Thread-safe.
+ * delivered afterwards, in its order and one at a time; no thread waits. Thread-safe.
  *
  * @param <Q> the messages of the client
  * @param <A> those of the service
@@ -39,12 +36,19 @@ final class CallWay<Q, A> extends Listener<Q> {
     private final GrpcRequest request;
     private final RequestLedger ledger;
     private final AdmittedCall<Q, A> admitted;
-    /** What has arrived. Each event tells whether the next one may follow. Guarded by itself. */
-    private final Queue<BooleanSupplier> events = new ArrayDeque<>();
-    /** Whether somebody delivers, or a decision is awaited; guarded by the events. */
-    private boolean isBusy;
+    private final Listener<Q> nobody = new Listener<>() {};
+    /** What has arrived: first what is urgent, which the decision about a message does not hold. Guarded by itself. */
+    private final Deque<Runnable> events = new ArrayDeque<>(4);
 
-    private Listener<Q> service = new Listener<>() {};
+    /** How many of the events are urgent; guarded by the events, as all that follow. */
+    private int urgent;
+
+    private boolean isBusy;
+    private boolean isHeld;
+
+    /** Gets the events; nobody before it has begun, and after its end. */
+    private volatile Listener<Q> service = nobody;
+
     private volatile @Nullable Admission awaited;
     /** Whether the transport has reported the end of the call. */
     private volatile boolean isEnded;
@@ -70,126 +74,142 @@ final class CallWay<Q, A> extends Listener<Q> {
     /** Begins the service if the call is admitted; closes or holds any other. */
     Listener<Q> begin(ServerCallHandler<Q, A> next) {
         Context context = call.context();
-        Admission admission = new Admission(rules.calls(), terms.places, request, ledger);
-        boolean isKnown = decide(admission, answer -> {
-            Answer used = admission.use(answer);
-            try {
-                if (used != null && used.isAdmitted()) {
-                    if (used.decision() != null) {
-                        rules.answers().note(used.decision(), call);
-                    }
-                    service = Contexts.interceptCall(context, admitted, call.headers(), next);
-                } else if (used != null) {
-                    answer(used);
-                }
-            } catch (Throwable failed) {
-                admission.fail(answer);
-                throw failed;
+        Consumer<Answer> start = answer -> {
+            if (answer.decision() != null) {
+                rules.answers().note(answer.decision(), call);
             }
-            admission.release();
-        });
+            service = Objects.requireNonNull(
+                    Contexts.interceptCall(context, admitted, call.headers(), next), "a service without a listener");
+        };
+        if (rules.isIdle()) {
+            start.accept(Admission.UNCOUNTED);
+        } else {
+            decide(new Admission(rules.calls(), terms.places, request, ledger), start);
+        }
         boolean hasEnd;
         synchronized (ledger) {
             hasEnd = ledger.hasEnd();
         }
         // An open stream meets the rules for messages of a later configuration too.
         boolean isStream = !admitted.getMethodDescriptor().getType().clientSendsOneMessage();
-        return isKnown && !hasEnd && !isStream && !rules.countMessages() ? service : this;
+        return awaited == null && !hasEnd && !isStream && !rules.countMessages() ? service : this;
     }
 
-    /** Closes the call, instead of the service. */
-    private void answer(Answer answer) {
-        if (answer.failure() != null) {
-            throw new IllegalStateException("there is no decision about a call", answer.failure());
-        } else if (answer.refused() > 0) {
-            GrpcAnswers.refuse(answer.refused(), admitted.cut());
-        } else {
-            rules.answers().deny(Objects.requireNonNull(answer.decision()), call, admitted.cut());
-        }
-    }
-
-    /** Decides something. True if it was known now. If not, what arrives is kept, and delivered after it. */
-    private boolean decide(Admission admission, Consumer<Answer> apply) {
+    /** Decides something. If the answer is not known now, what arrives is held until it is. */
+    private void decide(Admission admission, Consumer<Answer> onward) {
         CompletableFuture<Answer> begun = admission.begin();
         Answer known = begun.getNow(null);
         if (known != null) {
-            apply.accept(known);
-            return true;
+            use(admission, known, onward);
+            return;
+        }
+        Runnable rest;
+        try {
+            rest = Context.current().wrap(terms.wrapper.apply(() -> resume(admission, begun, onward)));
+        } catch (Throwable failed) {
+            admission.giveUp();
+            throw failed;
         }
         synchronized (events) {
-            isBusy = true;
+            isHeld = true;
         }
         awaited = admission;
         if (isEnded) {
             admission.giveUp();
         }
-        Runnable rest = Context.current().wrap(terms.wrapper.apply(() -> {
-            try {
-                deliver(() -> {
-                    apply.accept(Objects.requireNonNull(begun.getNow(null)));
-                    return true;
-                });
-            } catch (Throwable failed) {
-                close(failed);
-                throw failed;
-            }
-        }));
-        begun.thenRun(() -> {
+        begun.thenAccept(answer -> {
             try {
                 terms.executor.execute(rest);
-            } catch (RejectedExecutionException stopped) {
-                rest.run();
+            } catch (Throwable full) {
+                // This thread is one of the limiter's or of Redis': the service must not run here.
+                admission.giveBack(answer);
+                admitted.cut(Status.UNAVAILABLE.withDescription("No thread is free."), new Metadata());
             }
         });
-        return false;
     }
 
-    /** As gRPC does on its own threads. */
-    private void close(Throwable failed) {
+    private void resume(Admission admission, CompletableFuture<Answer> begun, Consumer<Answer> onward) {
         try {
-            admitted.close(Status.UNKNOWN.withDescription("Application error processing RPC"), new Metadata());
-        } catch (IllegalStateException closed) {
-            failed.addSuppressed(closed);
+            add(true, () -> use(admission, Objects.requireNonNull(begun.getNow(null)), onward));
+        } catch (Throwable failed) {
+            // As gRPC does on its own threads.
+            admitted.cut(Status.UNKNOWN.withDescription("Application error processing RPC"), new Metadata());
+            throw failed;
         }
     }
 
-    private void add(BooleanSupplier event) {
+    private void use(Admission admission, Answer answer, Consumer<Answer> onward) {
         synchronized (events) {
-            events.add(event);
+            isHeld = false;
+        }
+        Answer used = admission.use(answer);
+        try {
+            if (used != null && used.isAdmitted()) {
+                onward.accept(used);
+            } else if (used != null && used.failure() != null) {
+                throw new IllegalStateException("there is no decision about a call", used.failure());
+            } else if (used != null) {
+                deny(used);
+            }
+        } catch (Throwable failed) {
+            admission.fail(answer);
+            throw failed;
+        } finally {
+            admission.release();
+        }
+    }
+
+    /** Closes the call instead of the service. If it has begun, because a message is denied, it sees that the call is cancelled. */
+    private void deny(Answer answer) {
+        Listener<Q> told = service;
+        service = nobody;
+        if (told != nobody) {
+            admitted.end(null, new Metadata());
+        }
+        Metadata trailers = new Metadata();
+        admitted.cut(rules.answers().denial(answer, call, trailers), trailers);
+        told.onCancel();
+    }
+
+    /** Delivers an event as soon as it may follow those before. */
+    private void add(boolean isUrgent, Runnable event) {
+        synchronized (events) {
+            if (isUrgent) {
+                events.addFirst(event);
+                urgent++;
+            } else {
+                events.add(event);
+            }
             if (isBusy) {
                 return;
             }
             isBusy = true;
         }
-        deliver(() -> true);
+        deliver();
     }
 
-    private void add(Consumer<Listener<Q>> event) {
-        add(() -> {
-            event.accept(service);
-            return true;
-        });
+    private @Nullable Runnable next() {
+        synchronized (events) {
+            Runnable next = urgent > 0 || !isHeld ? events.poll() : null;
+            urgent = Math.max(0, urgent - 1);
+            isBusy = next != null;
+            return next;
+        }
     }
 
-    /** Delivers an event and what has arrived after it, up to one that awaits a decision. Only for whoever has made it busy. */
-    private void deliver(BooleanSupplier first) {
-        boolean isDone = false;
+    private void deliver() {
+        Runnable next = next();
         try {
-            for (BooleanSupplier event = first; event != null && event.getAsBoolean(); ) {
-                synchronized (events) {
-                    event = events.poll();
-                    isBusy = event != null;
-                }
+            for (; next != null; next = next()) {
+                next.run();
             }
-            isDone = true;
         } catch (StatusRuntimeException answer) {
             admitted.end(answer.getStatus(), new Metadata());
             throw answer;
         } finally {
-            if (!isDone) {
-                synchronized (events) {
-                    isBusy = false;
-                }
+            if (next != null) {
+                // It has failed. The end of the call may be behind it.
+                deliver();
             }
         }
     }
@@ -197,55 +217,43 @@ final class CallWay<Q, A> extends Listener<Q> {
     @Override
     public void onMessage(Q message) {
         CallRules now = terms.inForce.get();
-        if (!now.countMessages()) {
-            add(to -> to.onMessage(message));
-            return;
+        boolean isCounted = now.countMessages();
+        if (isCounted) {
+            now.messages().noteRequest();
         }
-        now.messages().noteRequest();
-        add(() -> {
+        add(false, () -> {
             if (isEnded || admitted.isOver()) {
-                return true;
+                return;
             }
-            // Each message is charged for itself, so it has a ledger of its own, which nothing ends.
-            RequestLedger own = new RequestLedger(now.messages().limiter(), null);
-            Admission admission = new Admission(now.messages(), terms.places, request.ofMessage(), own);
-            return decide(admission, answer -> {
-                try {
-                    Answer used = admission.use(answer);
-                    if (used != null && used.isAdmitted()) {
-                        service.onMessage(message);
-                    } else if (used != null && !admitted.isOver()) {
-                        deny(used);
-                    }
-                } finally {
-                    admission.release();
-                }
-            });
+            Consumer<Answer> onward = answer -> {
+                service.onMessage(message);
+                admitted.noteDelivered();
+            };
+            if (isCounted) {
+                // Each message is charged for itself, so it has a ledger of its own, which nothing ends.
+                RequestLedger own = new RequestLedger(now.messages().limiter(), null);
+                decide(new Admission(now.messages(), terms.places, request.ofMessage(), own), onward);
+            } else {
+                onward.accept(Admission.UNCOUNTED);
+            }
         });
-    }
-
-    /** The end of a call that has begun, because a message is denied. The service sees that it is cancelled. */
-    private void deny(Answer answer) {
-        admitted.end(null, new Metadata());
-        answer(answer);
-        Listener<Q> told = service;
-        service = new Listener<>() {};
-        told.onCancel();
     }
 
     @Override
     public void onHalfClose() {
-        add(Listener::onHalfClose);
+        add(false, () -> service.onHalfClose());
     }
 
+    /** A service may send while a message waits. */
     @Override
     public void onReady() {
-        add(Listener::onReady);
+        add(service != nobody, () -> service.onReady());
     }
 
     @Override
     public void onComplete() {
-        end(Listener::onComplete);
+        // A service whose call was closed by the limiter has not completed.
+        end(admitted.isCut() ? Listener::onCancel : Listener::onComplete);
     }
 
     @Override
@@ -260,9 +268,11 @@ final class CallWay<Q, A> extends Listener<Q> {
         if (pending != null) {
             pending.giveUp();
         }
-        add(to -> {
+        add(true, () -> {
+            Listener<Q> told = service;
+            service = nobody;
             try {
-                event.accept(to);
+                event.accept(told);
             } finally {
                 admitted.end(null, new Metadata());
             }

@@ -3,20 +3,20 @@ package io.limiter.grpc;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
-import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.DenialAnswer;
+import io.limiter.http.internal.Admission.Answer;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
 import io.limiter.http.internal.answer.Refusals;
 import java.time.Clock;
-import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,6 @@ final class GrpcAnswers {
     private static final Metadata.Key<byte[]> DETAILS =
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
     private static final Metadata.Key<String> PUSHBACK = GrpcRequest.key("grpc-retry-pushback-ms");
-    private static final long MICROS = 1_000_000;
 
     private final QuotaFields quota;
     private final @Nullable GrpcRejectionHandler handler;
@@ -36,50 +35,19 @@ final class GrpcAnswers {
         this.handler = handler;
     }
 
-    /** The quota in the answer to one call; shared by all interceptors. Locked by itself. */
-    static final class Fields implements QuotaFields.ResponseFields {
-        private static final String ATTRIBUTE = Fields.class.getName();
-
+    /** The quota in the trailers of one call; shared by all interceptors. Locked by itself. */
+    static final class Fields {
         private final LimitsInAnswer limits = new LimitsInAnswer();
-        private final Metadata trailers = new Metadata();
-        private boolean isWritten;
+        private final Map<String, String> lines = new LinkedHashMap<>();
 
         static Fields of(GrpcCall call) {
-            if (!(call.attribute(ATTRIBUTE) instanceof Fields)) {
-                call.set(ATTRIBUTE, new Fields());
-            }
-            return (Fields) Objects.requireNonNull(call.attribute(ATTRIBUTE));
+            return call.one(Fields.class, Fields::new);
         }
 
         /** Writes them once, though each interceptor sees the end of the call. */
-        synchronized void writeTo(Metadata answer) {
-            if (!isWritten) {
-                isWritten = true;
-                answer.merge(trailers);
-            }
-        }
-
-        @Override
-        public void set(String field, String line) {
-            trailers.discardAll(GrpcRequest.key(field));
-            add(field, line);
-        }
-
-        @Override
-        public void add(String field, String line) {
-            trailers.put(GrpcRequest.key(field), line);
-        }
-
-        @Override
-        public Collection<String> lines(String field) {
-            return GrpcRequest.lines(trailers, field);
-        }
-    }
-
-    /** A denial with the names of its limits. */
-    private static final class Denial extends DenialAnswer {
-        Denial(Decision denial, LimitsInAnswer limits) {
-            super(denial, limits);
+        synchronized void writeTo(Metadata trailers) {
+            lines.forEach((name, line) -> trailers.put(GrpcRequest.key(name), line));
+            lines.clear();
         }
     }
 
@@ -87,21 +55,25 @@ final class GrpcAnswers {
     void note(Decision decision, GrpcCall call) {
         Fields fields = Fields.of(call);
         synchronized (fields) {
-            quota.write(decision, fields.limits, fields);
+            quota.add(decision, fields.limits, fields.lines::put);
         }
     }
 
-    /** Closes a call that is denied. */
-    void deny(Decision decision, GrpcCall call, ServerCall<?, ?> closed) {
+    /** The status of a call that is not admitted; adds what its trailers have. */
+    Status denial(Answer answer, GrpcCall call, Metadata trailers) {
+        Decision decision = answer.decision();
+        if (decision == null) {
+            return status(answer.refused())
+                    .withDescription(answer.refused() == 503 ? "Service unavailable." : "Not allowed.");
+        }
         note(decision, call);
-        Metadata trailers = new Metadata();
         Fields fields = Fields.of(call);
-        Denial denial;
+        DenialAnswer denial;
         synchronized (fields) {
-            denial = new Denial(decision, fields.limits);
+            denial = new DenialAnswer(decision, fields.limits) {};
             if (denial.retryAfterSeconds().isEmpty()) {
                 // Those of an earlier rule would be read as the time to try again.
-                quota.promises().forEach(name -> fields.trailers.discardAll(GrpcRequest.key(name)));
+                fields.lines.keySet().removeAll(quota.promises());
             }
             fields.writeTo(trailers);
         }
@@ -117,7 +89,7 @@ final class GrpcAnswers {
         if (pushback != null) {
             trailers.put(PUSHBACK, pushback);
         }
-        closed.close(handled(denial, standard, trailers), trailers);
+        return handled(denial, standard, trailers);
     }
 
     private Status handled(DenialAnswer denial, Status standard, Metadata trailers) {
@@ -135,12 +107,6 @@ final class GrpcAnswers {
             refusals.logFailed(handler, failure);
             return standard;
         }
-    }
-
-    /** Closes a call without a decision. */
-    static void refuse(int status, ServerCall<?, ?> closed) {
-        Status code = status(status);
-        closed.close(code.withDescription(status == 503 ? "Service unavailable." : "Not allowed."), new Metadata());
     }
 
     /**

@@ -4,8 +4,9 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,11 +18,13 @@ public final class GrpcCall {
 
     private final ServerCall<?, ?> call;
     private final Metadata headers;
+    private final String path;
     private final Map<String, Object> attributes;
 
     private GrpcCall(ServerCall<?, ?> call, Metadata headers, Map<String, Object> attributes) {
         this.call = call;
         this.headers = headers;
+        this.path = "/" + call.getMethodDescriptor().getFullMethodName();
         this.attributes = attributes;
     }
 
@@ -31,9 +34,19 @@ public final class GrpcCall {
         return new GrpcCall(call, headers, earlier == null ? new ConcurrentHashMap<>() : earlier.attributes);
     }
 
+    /** What it has one of, for all interceptors. */
+    <T> T one(Class<T> type, Supplier<T> maker) {
+        return type.cast(attributes.computeIfAbsent(type.getName(), name -> maker.get()));
+    }
+
     /** The context in which the rest of the call runs. */
     Context context() {
         return Context.current().withValue(CURRENT, this);
+    }
+
+    /** As HTTP/2 has it. */
+    String path() {
+        return path;
     }
 
     /** The call itself. */
@@ -51,17 +64,13 @@ public final class GrpcCall {
         return attributes.get(name);
     }
 
-    /** Sets an attribute: {@code GrpcCall.current().set("tokens", 30)}. Before the call is closed. */
+    /** Sets an attribute: {@code GrpcCall.current().ifPresent(call -> call.set("tokens", 30))}. Before the call is closed. */
     public void set(String name, Object value) {
         attributes.put(name, value);
     }
 
-    /**
-     * The call that the current {@link Context} belongs to.
-     *
-     * @throws NullPointerException if it belongs to none that has passed the interceptor
-     */
-    public static GrpcCall current() {
-        return Objects.requireNonNull(CURRENT.get(), "no call has passed the interceptor of the limiter here");
+    /** The call that the current {@link Context} belongs to; empty if the limiter has no interceptor here. */
+    public static Optional<GrpcCall> current() {
+        return Optional.ofNullable(CURRENT.get());
     }
 }

@@ -7,6 +7,8 @@ import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +22,8 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
     static final String POST = "POST";
     static final String MESSAGE = "MESSAGE";
 
-    private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
+    /** By name: those of rules and of our fields, so they are few. */
+    private static final Map<String, Metadata.Key<String>> KEYS = new ConcurrentHashMap<>();
 
     /** The same for a message. */
     GrpcRequest ofMessage() {
@@ -29,7 +32,7 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
 
     @Override
     public String rawPath() {
-        return "/" + call.call().getMethodDescriptor().getFullMethodName();
+        return call.path();
     }
 
     /** gRPC compares it with the names of methods as it was sent. */
@@ -50,9 +53,9 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
                 : lines(call.headers(), name);
     }
 
-    /** The values of a text in metadata, without the spaces around them, which HTTP ignores; binary ones are none. */
+    /** The values of a text in metadata, without the spaces around them, which HTTP ignores. */
     static List<String> lines(Metadata metadata, String name) {
-        Iterable<String> values = isBinary(name) ? null : metadata.getAll(key(name));
+        Iterable<String> values = metadata.getAll(key(name));
         List<String> lines = new ArrayList<>(0);
         if (values != null) {
             values.forEach(value -> lines.add(value.strip()));
@@ -60,12 +63,13 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
         return lines;
     }
 
+    /**
+     * A text in metadata.
+     *
+     * @throws IllegalArgumentException if metadata can't have a text of that name
+     */
     static Metadata.Key<String> key(String name) {
-        return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
-    }
-
-    static boolean isBinary(@Nullable String name) {
-        return name != null && name.regionMatches(true, name.length() - BINARY.length(), BINARY, 0, BINARY.length());
+        return KEYS.computeIfAbsent(name, one -> Metadata.Key.of(one, Metadata.ASCII_STRING_MARSHALLER));
     }
 
     @Override

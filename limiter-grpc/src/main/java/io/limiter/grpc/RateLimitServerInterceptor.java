@@ -161,9 +161,6 @@ public final class RateLimitServerInterceptor implements ServerInterceptor, Auto
     public <Q, A> Listener<Q> interceptCall(ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
         CallRules now = rules();
         now.calls().noteRequest();
-        if (now.isIdle()) {
-            return next.startCall(call, headers);
-        }
         return new CallWay<>(terms, now, call, headers)
                 .begin(follower == null ? next : (admitted, sent) -> follower.interceptCall(admitted, sent, next));
     }

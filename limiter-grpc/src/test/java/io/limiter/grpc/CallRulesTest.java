@@ -54,7 +54,7 @@ class CallRulesTest {
                 (message, to) -> {
                     String[] words = message.split(" ");
                     if (words.length > 1) {
-                        GrpcCall.current().set("tokens", words[1]);
+                        GrpcCall.current().ifPresent(call -> call.set("tokens", words[1]));
                     }
                     if (words[0].equals("FAIL")) {
                         throw new IllegalStateException("meant");
@@ -288,7 +288,11 @@ class CallRulesTest {
                 "key = header:trace-bin",
                 "headers = trace-bin=x",
                 "cost = header:cost-bin min 1 max 9 default 1",
-                "methods = POST, ext:MESSAGE"
+                "methods = POST, ext:MESSAGE",
+                "key = header:$wsep",
+                "headers = $wsep",
+                "refund-on = header:reason-bin",
+                "holds = 9\nlimiter.rules.r.settle = response-header:cost-bin"
             })
     void whatACallDoesNotHaveFailsTheStart(String line) {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r." + line + "\n";

@@ -1,5 +1,7 @@
 package io.limiter.grpc;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -7,6 +9,7 @@ import io.grpc.ClientCall;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
@@ -38,10 +41,14 @@ import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +63,13 @@ final class CallSite implements AutoCloseable {
     private final ManagedChannel channel;
     final RateLimitServerInterceptor interceptor;
     final Limiter limiter;
+    /** How many messages have reached the limiter. */
+    final AtomicInteger received = new AtomicInteger();
+
+    /** How many clients have left, as the limiter knows. */
+    final AtomicInteger left = new AtomicInteger();
+
+    private final Queue<String> misuse = new ConcurrentLinkedQueue<>();
 
     /** What the service does with each message; what it returns is sent, null ends the call. */
     interface App {
@@ -80,8 +94,12 @@ final class CallSite implements AutoCloseable {
                         ServerInterceptors.intercept(service(app), after), interceptor, new Disguise()))
                 .build()
                 .start();
-        this.channel = Grpc.newChannelBuilderForAddress(
-                        "127.0.0.1", server.getPort(), InsecureChannelCredentials.create())
+        this.channel = connect();
+    }
+
+    /** A connection of its own, for one who cuts it. */
+    ManagedChannel connect() {
+        return Grpc.newChannelBuilderForAddress("127.0.0.1", server.getPort(), InsecureChannelCredentials.create())
                 .build();
     }
 
@@ -159,12 +177,15 @@ final class CallSite implements AutoCloseable {
             if (answer == null || left == 0) {
                 return;
             }
-            to.onNext(answer);
-            if (left == 2) {
+            // The application may answer on another thread.
+            synchronized (to) {
                 to.onNext(answer);
-            }
-            if (left <= 2) {
-                to.onCompleted();
+                if (left == 2) {
+                    to.onNext(answer);
+                }
+                if (left <= 2) {
+                    to.onCompleted();
+                }
             }
         }
 
@@ -175,11 +196,13 @@ final class CallSite implements AutoCloseable {
 
         @Override
         public void onCompleted() {
-            if (left == 0) {
-                to.onNext(Integer.toString(messages));
-            }
-            if (left >= 0) {
-                to.onCompleted();
+            synchronized (to) {
+                if (left == 0) {
+                    to.onNext(Integer.toString(messages));
+                }
+                if (left >= 0) {
+                    to.onCompleted();
+                }
             }
         }
     }
@@ -210,26 +233,75 @@ final class CallSite implements AutoCloseable {
     };
 
     /** Before the limiter: a call may say whose it is. */
-    private static final class Disguise implements ServerInterceptor {
+    private final class Disguise implements ServerInterceptor {
         @Override
         public <Q, A> ServerCall.Listener<Q> interceptCall(
                 ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
             String address = headers.get(GrpcRequest.key("Test-Address"));
-            ServerCall<Q, A> disguised = address == null
-                    ? call
-                    : new SimpleForwardingServerCall<>(call) {
-                        @Override
-                        public Attributes getAttributes() {
-                            return super.getAttributes().toBuilder()
-                                    .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(address, 1))
-                                    .build();
-                        }
-                    };
-            return Contexts.interceptCall(
+            ServerCall.Listener<Q> listener = Contexts.interceptCall(
                     Context.current().withValue(USER, headers.get(GrpcRequest.key("Test-User"))),
-                    disguised,
+                    new CheckedCall<>(call, address),
                     headers,
                     next);
+            return new SimpleForwardingServerCallListener<>(listener) {
+                @Override
+                public void onMessage(Q message) {
+                    received.incrementAndGet();
+                    super.onMessage(message);
+                }
+
+                @Override
+                public void onCancel() {
+                    super.onCancel();
+                    left.incrementAndGet();
+                }
+            };
+        }
+    }
+
+    /** Notes whether two threads send at once, which no call of gRPC allows. */
+    private final class CheckedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
+        private final AtomicReference<Thread> inside = new AtomicReference<>();
+        private final @Nullable String address;
+
+        CheckedCall(ServerCall<Q, A> call, @Nullable String address) {
+            super(call);
+            this.address = address;
+        }
+
+        private void check(Runnable step) {
+            Thread before = inside.getAndSet(Thread.currentThread());
+            if (before != null && before != Thread.currentThread()) {
+                misuse.add(before + " and " + Thread.currentThread());
+            }
+            // So that another thread comes meanwhile.
+            Thread.yield();
+            step.run();
+            inside.set(before);
+        }
+
+        @Override
+        public void sendHeaders(Metadata headers) {
+            check(() -> super.sendHeaders(headers));
+        }
+
+        @Override
+        public void sendMessage(A message) {
+            check(() -> super.sendMessage(message));
+        }
+
+        @Override
+        public void close(Status status, Metadata trailers) {
+            check(() -> super.close(status, trailers));
+        }
+
+        @Override
+        public Attributes getAttributes() {
+            return address == null
+                    ? super.getAttributes()
+                    : super.getAttributes().toBuilder()
+                            .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(address, 1))
+                            .build();
         }
     }
 
@@ -257,7 +329,7 @@ final class CallSite implements AutoCloseable {
             }
             call = channel.newCall(method, options);
             call.start(this, sent);
-            call.request(1_000);
+            call.request(Integer.MAX_VALUE);
         }
 
         Talk say(String... messages) {
@@ -337,5 +409,6 @@ final class CallSite implements AutoCloseable {
         interceptor.close();
         channel.shutdownNow();
         server.shutdownNow().awaitTermination();
+        assertEquals(List.of(), List.copyOf(misuse), "threads that send at once");
     }
 }

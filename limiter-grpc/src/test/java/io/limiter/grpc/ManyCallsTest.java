@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status.Code;
 import io.limiter.PartitionKey;
@@ -101,11 +102,13 @@ class ManyCallsTest {
                     if (message.equals("slow")) {
                         later.schedule(
                                 () -> {
-                                    try {
-                                        to.onNext("late");
-                                        to.onCompleted();
-                                    } catch (RuntimeException gone) {
-                                        // The client has cancelled.
+                                    synchronized (to) {
+                                        try {
+                                            to.onNext("late");
+                                            to.onCompleted();
+                                        } catch (RuntimeException gone) {
+                                            // The client has cancelled.
+                                        }
                                     }
                                 },
                                 2,
@@ -168,8 +171,10 @@ class ManyCallsTest {
         CallOptions options = random.nextInt(3) == 0
                 ? CallOptions.DEFAULT.withDeadlineAfter(random.nextInt(4_000) + 200, TimeUnit.MICROSECONDS)
                 : CallOptions.DEFAULT;
+        boolean isCut = random.nextInt(16) == 0;
+        ManagedChannel channel = isCut ? site.connect() : site.channel();
         Talk talk = new Talk(
-                site.channel(),
+                channel,
                 CallSite.method(
                         isStream ? "t.Votes/Chat" : "t.Votes/Vote",
                         isStream ? MethodType.BIDI_STREAMING : MethodType.UNARY),
@@ -184,6 +189,10 @@ class ManyCallsTest {
         if (isStream || random.nextInt(3) == 0) {
             LockSupport.parkNanos(random.nextInt(3_000_000));
             talk.cancel();
+        }
+        if (isCut) {
+            LockSupport.parkNanos(random.nextInt(3_000_000));
+            channel.shutdownNow();
         }
         Ended ended = talk.end();
         return ended.code();

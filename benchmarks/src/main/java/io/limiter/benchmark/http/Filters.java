@@ -35,9 +35,10 @@ final class Filters {
         return switch (name) {
             case "none" -> null;
             case "constants" -> new Plain(null, headers);
-            case "limiter" -> limiter(workload, rules, headers, false);
-            case "limiter-exempt" -> limiter(workload, rules, headers, true);
-            case "limiter-redis" -> limiter(workload, rules, headers, false, Ours.onRedis(address, "1s"));
+            case "limiter" -> new RateLimitFilter(limiter(workload, rules, headers, false));
+            case "limiter-exempt" -> new RateLimitFilter(limiter(workload, rules, headers, true));
+            case "limiter-redis" ->
+                new RateLimitFilter(limiter(workload, rules, headers, false, Ours.onRedis(address, "1s")));
             default -> new Plain(Contender.of(name, new Contender.Task(address, "1s", workload)), headers);
         };
     }
@@ -48,17 +49,16 @@ final class Filters {
      * @param exempt whether all of them match the path, and exempt two other paths and a network: all except the last
      *     one that of the caller
      */
-    private static Filter limiter(Workload workload, int rules, String headers, boolean exempt, String... lines) {
+    static Limiter limiter(Workload workload, int rules, String headers, boolean exempt, String... lines) {
         String others = IntStream.range(1, rules)
                 .mapToObj(i -> rule("other-" + i, exempt ? "/api/*" : "/other-" + i + "/*", exempt, "loopback")
                         + "limiter.rules.other-" + i + ".limits = 10/1s\n")
                 .collect(Collectors.joining());
-        Limiter limiter = Ours.start(others
+        return Ours.start(others
                 + rule("api", "/api/*", exempt, "198.51.100.0/24")
                 + "limiter.rules.api.limits = " + workload.permits() + "/" + workload.periodMicros() + "us fixed\n"
                 + "limiter.http.headers = " + headers + "\nlimiter.in-process.max-entries = 1000000\n"
                 + String.join("\n", lines) + "\n");
-        return new RateLimitFilter(limiter);
     }
 
     private static String rule(String name, String path, boolean exempt, String network) {

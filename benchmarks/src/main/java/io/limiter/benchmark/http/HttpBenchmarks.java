@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The filter over HTTP. The servers of all contenders run at once and are warmed up once; then they are measured in turn, round
+ * The filter over HTTP, and the other doors. The servers of all contenders run at once and are warmed up once; then they are measured in turn, round
  * by round.
  */
 public final class HttpBenchmarks {

@@ -47,7 +47,7 @@ final class RunningServer implements AutoCloseable {
     void warmUp(double cpuSeconds) throws IOException {
         long end = System.nanoTime() + (long) (cpuSeconds * 1e10);
         double enough = usage()[0] + cpuSeconds * 1e9;
-        try (HttpCallers callers = new HttpCallers(port, WARM_CONNECTIONS, clients)) {
+        try (Callers callers = callers(WARM_CONNECTIONS)) {
             while (usage()[0] < enough && System.nanoTime() < end) {
                 callers.run(0.2, 0);
             }
@@ -58,7 +58,7 @@ final class RunningServer implements AutoCloseable {
     /** The figures of some seconds under load. */
     double[] measure(String callers, double seconds) throws IOException {
         Shape shape = Shape.of(callers);
-        try (HttpCallers running = new HttpCallers(port, shape.connections, clients)) {
+        try (Callers running = callers(shape.connections)) {
             return measure(running, shape.perSecond, seconds);
         }
     }
@@ -67,7 +67,7 @@ final class RunningServer implements AutoCloseable {
     double[][] seconds(String callers, int count) throws IOException {
         Shape shape = Shape.of(callers);
         double[][] seconds = new double[count][];
-        try (HttpCallers running = new HttpCallers(port, shape.connections, clients)) {
+        try (Callers running = callers(shape.connections)) {
             for (int i = 0; i < count; i++) {
                 seconds[i] = measure(running, shape.perSecond, 1);
             }
@@ -75,7 +75,11 @@ final class RunningServer implements AutoCloseable {
         return seconds;
     }
 
-    private double[] measure(HttpCallers running, double perSecond, double seconds) throws IOException {
+    private Callers callers(int most) throws IOException {
+        return Callers.of(contender, port, most, clients);
+    }
+
+    private double[] measure(Callers running, double perSecond, double seconds) throws IOException {
         double[] before = usage();
         long start = System.nanoTime();
         Samples samples = running.run(seconds, perSecond);
@@ -89,7 +93,7 @@ final class RunningServer implements AutoCloseable {
             samples.micros(0.999),
             (after[0] - before[0]) / 1e3 / count,
             (after[1] - before[1]) / took,
-            samples.count(HttpCallers.OK) / count
+            samples.count(Callers.OK) / count
         };
     }
 

@@ -1,4 +1,4 @@
-/** The cost of the filter over HTTP: a server in a JVM of its own, and load from this one. */
+/** The cost of the filter over HTTP, and of the other doors: a server in a JVM of its own, and load from this one. */
 @NullMarked
 package io.limiter.benchmark.http;
 

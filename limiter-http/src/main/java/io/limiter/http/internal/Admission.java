@@ -155,6 +155,14 @@ public final class Admission implements HeldPlaces.Refusable {
         }
     }
 
+    /** The application can't run, because the server has no thread for it: what was taken is given back. */
+    public void giveBack(Answer answer) {
+        if (isOver.compareAndSet(false, true)) {
+            release();
+            later.giveBack(answer.decision);
+        }
+    }
+
     /** The application never runs, because what follows the answer has failed: what it took is kept. */
     public void fail(Answer answer) {
         release();

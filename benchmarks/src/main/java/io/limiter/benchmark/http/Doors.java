@@ -1,0 +1,143 @@
+package io.limiter.benchmark.http;
+
+import io.grpc.Grpc;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.stub.ServerCalls;
+import io.limiter.application.Limiter;
+import io.limiter.grpc.RateLimitServerInterceptor;
+import io.limiter.servlet.RateLimitFilter;
+import io.limiter.webflux.RateLimitWebFilter;
+import jakarta.servlet.http.HttpServlet;
+import java.io.ByteArrayInputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.List;
+import org.apache.catalina.Context;
+import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
+import reactor.core.publisher.Mono;
+import reactor.netty.http.server.HttpServer;
+
+/** A server for each door, that answers two bytes; bare, or with the door of a limiter. */
+final class Doors {
+    static final String TOMCAT = "tomcat";
+    static final String WEBFLUX = "webflux";
+    static final String GRPC = "grpc";
+
+    /** What each request is answered with. */
+    static final byte[] BODY = "ok".getBytes(StandardCharsets.US_ASCII);
+
+    /** The method of gRPC that clients call. */
+    static final MethodDescriptor<byte[], byte[]> GET_THINGS = MethodDescriptor.<byte[], byte[]>newBuilder()
+            .setFullMethodName("api/things")
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setRequestMarshaller(new Bytes())
+            .setResponseMarshaller(new Bytes())
+            .build();
+
+    private Doors() {}
+
+    /**
+     * Starts a server on a free port of this machine; returns the port.
+     *
+     * @param limiter null for a bare server
+     */
+    static int start(String server, @Nullable Limiter limiter) throws Exception {
+        return switch (server) {
+            case TOMCAT -> tomcat(limiter);
+            case WEBFLUX -> webFlux(limiter);
+            case GRPC -> grpc(limiter);
+            default -> throw new IllegalArgumentException("there is no server " + server);
+        };
+    }
+
+    private static int tomcat(@Nullable Limiter limiter) throws Exception {
+        File directory = Files.createTempDirectory("tomcat").toFile();
+        directory.deleteOnExit();
+        Tomcat tomcat = new Tomcat();
+        tomcat.setBaseDir(directory.toString());
+        tomcat.setPort(0);
+        // Else it closes a connection after 100.
+        tomcat.getConnector().setProperty("maxKeepAliveRequests", "-1");
+        Context context = tomcat.addContext("", directory.toString());
+        if (limiter != null) {
+            FilterDef filter = new FilterDef();
+            filter.setFilterName("limiter");
+            filter.setFilter(new RateLimitFilter(limiter));
+            filter.setAsyncSupported("true");
+            context.addFilterDef(filter);
+            FilterMap map = new FilterMap();
+            map.setFilterName("limiter");
+            map.addURLPattern("/*");
+            context.addFilterMap(map);
+        }
+        HttpServlet things = new TwoBytes();
+        Tomcat.addServlet(context, "things", things).setAsyncSupported(true);
+        context.addServletMappingDecoded("/", "things");
+        tomcat.start();
+        return tomcat.getConnector().getLocalPort();
+    }
+
+    private static int webFlux(@Nullable Limiter limiter) {
+        List<WebFilter> filters = limiter == null
+                ? List.of()
+                : List.of(RateLimitWebFilter.builder(limiter).build());
+        return HttpServer.create()
+                .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(exchange -> {
+                            ServerHttpResponse response = exchange.getResponse();
+                            response.getHeaders().setContentLength(BODY.length);
+                            return response.writeWith(Mono.fromSupplier(
+                                    () -> response.bufferFactory().wrap(BODY)));
+                        })
+                        .filters(all -> all.addAll(filters))
+                        .build()))
+                .bindNow()
+                .port();
+    }
+
+    private static int grpc(@Nullable Limiter limiter) throws IOException {
+        ServerBuilder<?> server = Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+                .addService(ServerServiceDefinition.builder("api")
+                        .addMethod(GET_THINGS, ServerCalls.asyncUnaryCall((message, observer) -> {
+                            observer.onNext(BODY);
+                            observer.onCompleted();
+                        }))
+                        .build());
+        if (limiter != null) {
+            server.intercept(RateLimitServerInterceptor.builder(limiter).build());
+        }
+        return server.build().start().getPort();
+    }
+
+    private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
+        @Override
+        public InputStream stream(byte[] value) {
+            return new ByteArrayInputStream(value);
+        }
+
+        @Override
+        public byte[] parse(InputStream stream) {
+            try {
+                return stream.readAllBytes();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}
