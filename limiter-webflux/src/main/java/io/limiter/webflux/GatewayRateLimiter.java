@@ -17,7 +17,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.event.FilterArgsEvent;
@@ -44,6 +47,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
 
     private final Limiter limiter;
     private final ConfigurationService arguments;
+    private final Supplier<@Nullable Object> byDefault;
     private final Derived<QuotaFields> fields;
     /** By route; unlike Gateway's own map it may grow while it is read. */
     private final Map<String, Config> configs = new ConcurrentHashMap<>();
@@ -58,7 +62,9 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         private int replenishRate;
         private int burstCapacity = 1;
         private int requestedTokens = 1;
-        private boolean mayBeOfAnother;
+        private boolean isOfArguments;
+        private boolean wasPresent;
+        private boolean isRemoved;
 
         /** The defaults. */
         public Config() {}
@@ -115,10 +121,16 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         }
     }
 
-    GatewayRateLimiter(Limiter limiter, ConfigurationService arguments) {
+    /**
+     * A limiter of routes.
+     *
+     * @param byDefault returns the limiter of the routes that name none
+     */
+    GatewayRateLimiter(Limiter limiter, ConfigurationService arguments, Supplier<@Nullable Object> byDefault) {
         super(Config.class);
         this.limiter = limiter;
         this.arguments = arguments;
+        this.byDefault = byDefault;
         this.fields = limiter.derive(config -> new QuotaFields(config.settings().http(), Clock.systemUTC()));
     }
 
@@ -131,8 +143,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
     @Override
     public void onApplicationEvent(FilterArgsEvent event) {
         Map<String, Object> all = event.getArgs();
-        boolean isOwn = all.containsValue(this) || has(all, OWN);
-        if (isOwn || has(all, OF_GATEWAY)) {
+        if (isAsked(all)) {
             Config config = new Config();
             Stream.of(OF_GATEWAY, OWN)
                     .filter(name -> has(all, name))
@@ -141,10 +152,19 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
                             .name(name)
                             .normalizedProperties(all)
                             .bind());
-            config.mayBeOfAnother = !isOwn;
+            config.isOfArguments = true;
             configs.put(event.getRouteId(), config);
-            check(event.getRouteId(), config);
+            policy(event.getRouteId());
         }
+    }
+
+    /** Whether a filter with these arguments asks this limiter, and not another one that the route has besides. */
+    private boolean isAsked(Map<String, Object> all) {
+        Optional<Object> named =
+                all.values().stream().filter(RateLimiter.class::isInstance).findFirst();
+        return named.isPresent()
+                ? named.get() == this
+                : (has(all, OWN) || has(all, OF_GATEWAY)) && byDefault.get() == this;
     }
 
     private static boolean has(Map<String, Object> arguments, String name) {
@@ -153,13 +173,23 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
 
     /** Throws a mistake in a route: Gateway only logs it, and goes on without routes. */
     void check() {
-        configs.forEach(this::check);
+        configs.keySet().forEach(this::policy);
     }
 
-    private void check(String route, Config config) {
-        if (!config.mayBeOfAnother) {
-            policy(route);
-        }
+    /**
+     * Forgets what routes had that are not among these, and were not after the change before: a request may just have found one that
+     * was removed now. A route in code sets what it has only once.
+     */
+    synchronized void retain(Set<String> ids) {
+        configs.forEach((id, config) -> {
+            boolean isPresent = ids.contains(id);
+            if (isPresent || !config.isRemoved) {
+                config.isRemoved = !isPresent && config.wasPresent;
+                config.wasPresent |= isPresent && config.isOfArguments;
+            } else if (configs.remove(id, config)) {
+                Stream.ofNullable(routes.remove(id)).forEach(route -> route.policy.close());
+            }
+        });
     }
 
     /** The current policy of a route. */

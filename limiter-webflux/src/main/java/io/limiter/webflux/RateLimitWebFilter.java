@@ -69,7 +69,9 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
         this.order = builder.order;
         this.basePath = builder.basePath;
         this.rule = Map.copyOf(builder.rule);
-        this.held = new HeldPlaces(limiter.config().settings().storage().maxWaiting());
+        this.held = builder.held != null
+                ? builder.held
+                : new HeldPlaces(limiter.config().settings().storage().maxWaiting());
         this.inForce = limiter.<InForce>derive(this::make, InForce::policies)
                 .reporting(HttpRules::log, now -> now.rules.http().findings());
     }
@@ -85,6 +87,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
         private int order = Ordered.HIGHEST_PRECEDENCE;
         private String basePath = "";
         private final Map<String, String> rule = new HashMap<>();
+        private @Nullable HeldPlaces held;
 
         private Builder(Limiter limiter) {
             this.limiter = limiter;
@@ -112,6 +115,12 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
             rule.put(start + "path", "/*");
             properties.forEach((key, value) -> rule.put(start + key, value));
             return configuredRules(name::equals);
+        }
+
+        /** Holds requests in these places, which the filter does not close. */
+        Builder places(HeldPlaces shared) {
+            held = shared;
+            return this;
         }
 
         /**
@@ -237,6 +246,11 @@ public final class RateLimitWebFilter implements WebFilter, Ordered, AutoCloseab
     @Override
     public void close() {
         stopHolding();
+        end();
+    }
+
+    /** Keeps its rules from now on, whatever the configuration. */
+    void end() {
         inForce.close();
     }
 }
