@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
@@ -127,8 +128,11 @@ public abstract class DoorTest {
             String[] headers = List.of(parts).subList(1, parts.length).toArray(String[]::new);
             Response response =
                     Client.send(running.port(), first[0], first[1], headers).response();
-            // Jetty refuses a path with an empty segment itself.
-            if (response.status() != 400 || !first[1].startsWith("//")) {
+            // Jetty refuses a path with an empty segment itself, and Gateway a preflight for which it has no settings
+            // of CORS.
+            boolean isRefused = (response.status() == 400 && first[1].startsWith("//"))
+                    || (response.status() == 403 && first[0].equals("OPTIONS"));
+            if (!isRefused) {
                 assertEquals(line + "\n" + String.join("\n", answer), line + "\n" + shown(response));
             }
         }
@@ -174,14 +178,24 @@ public abstract class DoorTest {
             }
             return new Reply(200);
         });
+        // What is exempt at each door; everything else is counted, or refused by the server, which may not know such a
+        // request.
+        Set<String> exempt = Set.copyOf(Vectors.lines(DoorTest.class, "exempt-spellings.txt"));
+        List<String> differing = new ArrayList<>();
         for (String target : spellings()) {
             int before = ways.size();
-            new Client(running.port(), List.of("GET " + target + " HTTP/1.1", "Host: h")).response();
+            int status = new Client(running.port(), List.of("GET " + target + " HTTP/1.1", "Host: h"))
+                    .response()
+                    .status();
             if (ways.size() > before) {
                 ways.add(target);
             }
+            if ((status == 200 && !exempt.contains(target)) || (status == 429 && exempt.contains(target))) {
+                differing.add(status + " " + target);
+            }
         }
         assertEquals(List.of(), ways);
+        assertEquals("", String.join("\n", differing));
         assertTrue(served.get() >= 5, "the exempt paths themselves: " + served);
     }
 
