@@ -3,8 +3,6 @@ package io.limiter.webflux;
 import io.limiter.application.Limiter;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
-import java.util.List;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -20,7 +18,6 @@ import org.springframework.cloud.gateway.route.Route;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Fallback;
 
@@ -40,8 +37,7 @@ public class LimiterGatewayAutoConfiguration {
     @Bean("io.limiter.webflux.gatewayFilterFactory")
     static LimiterGatewayFilterFactory filterFactory(Limiter limiter, ListableBeanFactory beans) {
         return new LimiterGatewayFilterFactory(
-                new HeldPlaces(limiter.config().settings().storage().maxWaiting()),
-                () -> LimiterWebFluxAutoConfiguration.builder(limiter, beans));
+                new HeldPlaces(limiter), () -> LimiterWebFluxAutoConfiguration.builder(limiter, beans));
     }
 
     /** For the filter {@code RequestRateLimiter}. Routes that name no limiter keep the one that they have. */
@@ -71,15 +67,6 @@ public class LimiterGatewayAutoConfiguration {
                 });
             }
         };
-    }
-
-    /** As for the filters before the routes, but these filters are made later. */
-    @Bean("io.limiter.webflux.heldGatewayRequests")
-    static SmartLifecycle heldRequests(LimiterGatewayFilterFactory filters) {
-        return new HeldRequestsLifecycle<>(
-                () -> List.of(filters),
-                LimiterGatewayFilterFactory::startHolding,
-                LimiterGatewayFilterFactory::stopHolding);
     }
 
     /** Fails startup if a route has a mistake. */

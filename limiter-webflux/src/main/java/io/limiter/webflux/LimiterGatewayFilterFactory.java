@@ -1,6 +1,7 @@
 package io.limiter.webflux;
 
 import io.limiter.http.internal.HeldPlaces;
+import io.limiter.http.internal.Holding;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -20,7 +21,8 @@ import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFac
  *
  * <p>It is the first filter of its route, so it sees a request as it was sent, and its permits in flight end with the response.
  */
-public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFactory<LimiterGatewayFilterFactory.Rule> {
+public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFactory<LimiterGatewayFilterFactory.Rule>
+        implements Holding {
     /** Around the filter that writes the response: the rest of the chain ends when only its head is known. */
     private static final int ORDER = NettyWriteResponseFilter.WRITE_RESPONSE_FILTER_ORDER - 1;
 
@@ -95,7 +97,7 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
                     if (all.contains(one)) {
                         one.isNew = false;
                     } else if (!one.isNew) {
-                        one.filter.end();
+                        one.filter.close();
                         return null;
                     }
                     return one;
@@ -109,11 +111,13 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         }
     }
 
-    void startHolding() {
+    @Override
+    public void startHolding() {
         held.open();
     }
 
-    void stopHolding() {
+    @Override
+    public void stopHolding() {
         held.close();
     }
 }
