@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /** Requests one after the other on one connection, whose answers have no body. */
 final class Connection implements AutoCloseable {
@@ -32,12 +33,13 @@ final class Connection implements AutoCloseable {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
             String head = head();
             int status = head.length() < 12 ? 0 : Integer.parseInt(head.substring(9, 12));
-            if (status != 204) {
+            // A server may close a connection after some number of requests.
+            if (status != 204 || head.toLowerCase(Locale.ROOT).contains("\r\nconnection: close")) {
                 close();
             }
             return status;
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw new UncheckedIOException("after " + request, e);
         }
     }
 
