@@ -15,9 +15,7 @@ import io.limiter.internal.config.RulePlans;
 import io.limiter.internal.config.RuleScope;
 import java.security.Principal;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
@@ -118,10 +116,8 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
     }
 
     @Override
-    public Map<String, String> unused() {
-        Map<String, String> all = new HashMap<>(calls.unusedRules());
-        all.putAll(messages.unusedRules());
-        return all;
+    public List<HttpRules> all() {
+        return List.of(calls, messages);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
@@ -43,9 +44,9 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
             return List.of();
         }
 
-        /** By name, the rules that have counted nothing, and why. */
-        default Map<String, String> unused() {
-            return http().unusedRules();
+        /** All rules of the filter. */
+        default List<HttpRules> all() {
+            return List.of(http());
         }
     }
 
@@ -95,7 +96,9 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
 
     /** By name, the enabled rules that have counted nothing since they took effect, and why. */
     public final Map<String, String> unusedRules() {
-        return rules().unused();
+        Map<String, String> unused = new HashMap<>();
+        rules().all().forEach(one -> unused.putAll(one.unusedRules()));
+        return unused;
     }
 
     /**
