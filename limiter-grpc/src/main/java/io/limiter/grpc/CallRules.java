@@ -3,6 +3,7 @@ package io.limiter.grpc;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder.Choice;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -27,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param notLimiting findings about what does not limit calls
  */
-record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users users, List<String> notLimiting) {
+record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users users, List<String> notLimiting)
+        implements Door.Rules {
     private static final String BY_MESSAGE = "ext:" + GrpcRequest.MESSAGE;
     private static final Set<KeyPart.Kind> MISSING =
             Set.of(KeyPart.Kind.SESSION, KeyPart.Kind.COOKIE, KeyPart.Kind.QUERY);
@@ -44,13 +47,17 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
     }
 
     /**
-     * The rules under a configuration.
+     * What makes those of an interceptor.
      *
      * @param isBeside whether the application has another door, whose rules need not fit here
-     * @param before those that they replace; null if there are none
      * @throws IllegalArgumentException if there is no rule, one does not fit, or a class can't be made
      */
-    static CallRules of(
+    static BiFunction<LimiterConfig, @Nullable CallRules, CallRules> maker(
+            Limiter limiter, Choice<GrpcCall, GrpcRejectionHandler> choice, Users users, boolean isBeside) {
+        return (config, before) -> of(limiter, config, choice, users, isBeside, before);
+    }
+
+    private static CallRules of(
             Limiter limiter,
             LimiterConfig config,
             Choice<GrpcCall, GrpcRejectionHandler> choice,
@@ -82,9 +89,7 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
         }
         Predicate<RuleDefinition> fits = rule -> choice.has(rule) && !left.contains(rule.name());
         Predicate<RuleDefinition> ofMessages = rule -> rule.scope().methods().contains(BY_MESSAGE);
-        ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        NamedClasses classes =
-                choice.classes(loader == null ? CallRules.class.getClassLoader() : loader, GrpcCall.class);
+        NamedClasses classes = choice.classes(GrpcCall.class);
         return new CallRules(
                 choice.only(fits.and(ofMessages.negate()), choice.rules())
                         .rules(limiter, config, classes, GrpcCall.class, before == null ? null : before.calls),
@@ -105,8 +110,18 @@ record CallRules(HttpRules calls, HttpRules messages, GrpcAnswers answers, Users
         return !messages.isIdle() && !messages.configured().isEmpty();
     }
 
-    /** What is questionable, as sentences for the log. */
-    List<String> findings() {
+    @Override
+    public HttpRules http() {
+        return calls;
+    }
+
+    @Override
+    public List<HttpRules> all() {
+        return List.of(calls, messages);
+    }
+
+    @Override
+    public List<String> findings() {
         return Stream.of(notLimiting, calls.findings(), messages.findings())
                 .flatMap(List::stream)
                 .distinct()

@@ -3,19 +3,13 @@ package io.limiter.grpc;
 import io.limiter.application.Limiter;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
-import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
 import io.limiter.spring.boot.internal.RequestExplainer;
-import io.limiter.spring.boot.internal.RequestExplainer.Registered;
-import java.util.ArrayList;
-import java.util.List;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
@@ -25,7 +19,6 @@ import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.concurrent.DelegatingSecurityContextRunnable;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
-import org.springframework.util.ClassUtils;
 
 /**
  * For applications with Spring gRPC, in addition to {@link LimiterAutoConfiguration}: the configured rules, in an interceptor of all
@@ -35,7 +28,6 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnClass(GlobalServerInterceptor.class)
 @ConditionalOnProperty(name = "limiter.enabled", matchIfMissing = true)
 public class LimiterGrpcAutoConfiguration {
-    private static final String SECURITY = "org.springframework.security.core.Authentication";
     private static final String OF_CALLS = "org.springframework.grpc.server.security.AuthenticationProcessInterceptor";
 
     /** Spring Security's interceptor is between them, at 0 or 2. */
@@ -46,36 +38,16 @@ public class LimiterGrpcAutoConfiguration {
     /** Called by Spring Boot. */
     public LimiterGrpcAutoConfiguration() {}
 
-    /** Denies the calls that are held before the server begins to stop. */
-    @Bean("io.limiter.grpc.heldCalls")
-    SmartLifecycle heldCalls(ObjectProvider<RateLimitServerInterceptor> interceptors) {
-        return new HeldRequestsLifecycle<>(
-                () -> interceptors.stream().toList(),
-                RateLimitServerInterceptor::startHolding,
-                RateLimitServerInterceptor::stopHolding);
-    }
-
     /** Explains calls to the endpoint. In a web application it explains requests. */
     @Bean("io.limiter.grpc.requestExplainer")
     @ConditionalOnNotWebApplication
     RequestExplainer requestExplainer(ListableBeanFactory beans) {
-        return new RequestExplainer(
-                () -> {
-                    List<Registered> all = new ArrayList<>();
-                    beans.getBeansOfType(RateLimitServerInterceptor.class)
-                            .forEach((name, one) -> all.add(new Registered(
-                                    name,
-                                    name.equals(Interceptors.AFTER) ? AFTER_SECURITY : FIRST,
-                                    one::explain,
-                                    one::unusedRules)));
-                    return all;
-                },
-                () -> hasSecurity(beans) ? 0 : Integer.MIN_VALUE);
-    }
-
-    private static boolean hasSecurity(ListableBeanFactory beans) {
-        return ClassUtils.isPresent(SECURITY, null)
-                && beans.getBeanNamesForType(ClassUtils.resolveClassName(OF_CALLS, null), true, false).length > 0;
+        return RequestExplainer.of(
+                beans,
+                RateLimitServerInterceptor.class,
+                (name, one) -> name.equals(Interceptors.AFTER) ? AFTER_SECURITY : FIRST,
+                OF_CALLS,
+                0);
     }
 
     /** The rules, in two interceptors, unless the application has one. */
@@ -99,14 +71,12 @@ public class LimiterGrpcAutoConfiguration {
             RateLimitServerInterceptor.Builder builder = builder(limiter, beans).rulesAfterAuthentication();
             // The one of Spring gRPC may be before the security.
             beans.getBeanProvider(GrpcExceptionHandlerInterceptor.class).ifAvailable(builder::followedBy);
-            return (hasSecurity(beans) ? SecurityUsers.of(builder) : builder).build();
+            return (FilterPlaces.has(beans, OF_CALLS) ? SecurityUsers.of(builder) : builder).build();
         }
 
         private static RateLimitServerInterceptor.Builder builder(Limiter limiter, ListableBeanFactory beans) {
-            RateLimitServerInterceptor.Builder builder = RateLimitServerInterceptor.builder(limiter)
-                    .rejectionHandler(
-                            beans.getBeanProvider(GrpcRejectionHandler.class).getIfAvailable())
-                    .instances(type -> beans.getBeanProvider(type).getIfAvailable());
+            RateLimitServerInterceptor.Builder builder = FilterPlaces.withBeans(
+                    RateLimitServerInterceptor.builder(limiter), GrpcRejectionHandler.class, beans);
             return FilterPlaces.FILTERS.stream().anyMatch(beans::containsBean) ? builder.besideOtherDoors() : builder;
         }
     }

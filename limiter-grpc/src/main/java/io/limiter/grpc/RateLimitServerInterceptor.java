@@ -6,19 +6,10 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
-import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
-import io.limiter.http.Explanation;
-import io.limiter.http.RequestSample;
+import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder;
-import io.limiter.http.internal.Explainer;
-import io.limiter.http.internal.HeldPlaces;
-import io.limiter.http.internal.HttpRules;
-import io.limiter.http.internal.SampleRequest;
 import java.security.Principal;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -42,38 +33,23 @@ import org.jspecify.annotations.Nullable;
  * calls end with {@code RESOURCE_EXHAUSTED}. What a call takes ends, and is settled or refunded, when the service closes the call or
  * the client leaves.
  */
-public final class RateLimitServerInterceptor implements ServerInterceptor, AutoCloseable {
-    private final Limiter limiter;
-    private final DoorBuilder.Choice<GrpcCall, GrpcRejectionHandler> choice;
-    private final CallRules.Users users;
-    private final boolean isBeside;
+public final class RateLimitServerInterceptor extends Door<CallRules> implements ServerInterceptor {
     private final @Nullable ServerInterceptor follower;
-    private final HeldPlaces held;
     private final CallWay.Terms terms;
-    private final Derived<CallRules> inForce;
 
     private RateLimitServerInterceptor(Builder builder) {
-        this.limiter = builder.limiter;
-        this.choice = builder.chosen();
-        this.users = builder.users;
-        this.isBeside = builder.isBeside;
+        super(
+                builder.limiter,
+                null,
+                "",
+                GrpcCall.class,
+                CallRules.maker(builder.limiter, builder.chosen(), builder.users, builder.isBeside));
         this.follower = builder.follower;
-        this.held = new HeldPlaces(limiter.config().settings().storage().maxWaiting());
         this.terms = new CallWay.Terms(
                 this::rules,
-                held,
+                places,
                 Objects.requireNonNullElseGet(builder.executor, RateLimitServerInterceptor::threads),
                 builder.context);
-        this.inForce = limiter.<CallRules>derive(this::make).reporting(HttpRules::log, CallRules::findings);
-    }
-
-    private CallRules make(LimiterConfig config) {
-        Derived<CallRules> before = inForce;
-        return CallRules.of(limiter, config, choice, users, isBeside, before == null ? null : before.get());
-    }
-
-    private CallRules rules() {
-        return inForce.get();
     }
 
     /** They end when there is nothing to do. */
@@ -163,42 +139,5 @@ public final class RateLimitServerInterceptor implements ServerInterceptor, Auto
         now.calls().noteRequest();
         return new CallWay<>(terms, now, call, headers)
                 .begin(follower == null ? next : (admitted, sent) -> follower.interceptCall(admitted, sent, next));
-    }
-
-    /**
-     * What the interceptor would do now with a call ({@code POST /package.Service/Method}), and why. Nothing is counted. Classes of the
-     * application get no call; the explanation lists those that need it. Blocks as long as a decision takes.
-     */
-    public Explanation explain(RequestSample sample) {
-        return Explainer.explain(rules().calls(), SampleRequest.of(sample, "", request -> {
-            throw request.refused("GrpcCall");
-        }));
-    }
-
-    /** By name, the enabled rules that have counted nothing since they took effect, and why. */
-    public Map<String, String> unusedRules() {
-        Map<String, String> all = new HashMap<>(rules().calls().unusedRules());
-        all.putAll(rules().messages().unusedRules());
-        return all;
-    }
-
-    /**
-     * Denies the calls that are held, waits up to 5 seconds until they are answered, and holds none until {@link #startHolding}. Call
-     * it before the server is shut down.
-     */
-    public void stopHolding() {
-        held.close();
-    }
-
-    /** Holds calls again, as at first. */
-    public void startHolding() {
-        held.open();
-    }
-
-    /** Denies the calls that are held. The limiter stays open. */
-    @Override
-    public void close() {
-        stopHolding();
-        inForce.close();
     }
 }

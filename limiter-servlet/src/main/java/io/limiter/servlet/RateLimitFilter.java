@@ -8,6 +8,7 @@ import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.Explainer;
+import io.limiter.http.internal.Holding;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.internal.DiagnosticLog;
@@ -71,7 +72,7 @@ import org.slf4j.Logger;
  * Accept header prefers them; with 503 if the backend can't answer and the failure mode of the policy is deny; or by a {@link
  * RejectionHandler}. With {@code limiter.rules.<name>.wait} it is held without a thread first. A committed response is left as it is.
  */
-public final class RateLimitFilter implements Filter {
+public final class RateLimitFilter implements Filter, Holding {
     /**
      * The name of the request attribute that holds the last {@link io.limiter.Decision} about the request, allowed or denied. It is
      * absent as long as no rule has charged the request. A dispatch or a filter that charges it again replaces it.
@@ -258,11 +259,13 @@ public final class RateLimitFilter implements Filter {
      * Denies the requests that are held, waits up to 5 seconds until they are answered, and holds none until {@link #startHolding}.
      * Call it when the server begins to stop, before it closes connections.
      */
+    @Override
     public void stopHolding() {
         held.close();
     }
 
     /** Holds requests again, as at first. */
+    @Override
     public void startHolding() {
         held.open();
     }

@@ -17,7 +17,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.event.FilterArgsEvent;
@@ -40,25 +43,27 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         implements RateLimiter<GatewayRateLimiter.Config>, ApplicationListener<FilterArgsEvent> {
     private static final String OWN = "limiter";
     private static final String OF_GATEWAY = "redis-rate-limiter";
-    private static final Config NONE = new Config();
 
     private final Limiter limiter;
     private final ConfigurationService arguments;
+    private final Supplier<@Nullable Object> byDefault;
     private final Derived<QuotaFields> fields;
-    /** By route; unlike Gateway's own map it may grow while it is read. */
+    /** Of routes in code, which set them once. Unlike Gateway's own map it may grow while it is read. */
+    private final Map<String, Config> ofCode = new ConcurrentHashMap<>();
+    /** Of other routes, which set them each time that they are made. */
     private final Map<String, Config> configs = new ConcurrentHashMap<>();
 
-    private final Map<String, Route> routes = new ConcurrentHashMap<>();
+    private volatile @Nullable RuntimeException mistake;
 
-    private record Route(Config config, Derived<Policy> policy) {}
-
-    /** What a route has of its own. Not thread-safe. */
+    /** What a route has of its own. Not thread-safe until the route is there. */
     public static final class Config {
         private @Nullable String policy;
         private int replenishRate;
         private int burstCapacity = 1;
         private int requestedTokens = 1;
-        private boolean mayBeOfAnother;
+        private @Nullable Derived<Policy> inForce;
+        /** How many changes of the routes have been without the route since one has shown it; negative if none has. */
+        private int absences = -1;
 
         /** The defaults. */
         public Config() {}
@@ -88,6 +93,10 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         }
 
         private Policy policy(String route, LimiterConfig config) {
+            if (requestedTokens < 1) {
+                throw new IllegalArgumentException("RL-196 route '" + route + "': requestedTokens is " + requestedTokens
+                        + ", so its RequestRateLimiter would limit nothing; write 1 or more, or leave it out");
+            }
             if (policy == null && replenishRate > 0) {
                 return Policy.of(route, Limit.tokenBucket(replenishRate, Duration.ofSeconds(1), burstCapacity));
             }
@@ -108,31 +117,51 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
             return found;
         }
 
+        /** The policy in force. */
+        private synchronized Policy policy(String route, Limiter limiter) {
+            if (inForce == null) {
+                inForce = limiter.derive(all -> policy(route, all), List::of);
+            }
+            return inForce.get();
+        }
+
+        private synchronized void end() {
+            if (inForce != null) {
+                inForce.close();
+            }
+        }
+
         private boolean isSame(Config other) {
             return Objects.equals(policy, other.policy)
                     && replenishRate == other.replenishRate
-                    && burstCapacity == other.burstCapacity;
+                    && burstCapacity == other.burstCapacity
+                    && requestedTokens == other.requestedTokens;
         }
     }
 
-    GatewayRateLimiter(Limiter limiter, ConfigurationService arguments) {
+    /**
+     * A limiter of routes.
+     *
+     * @param byDefault returns the limiter of the routes that name none
+     */
+    GatewayRateLimiter(Limiter limiter, ConfigurationService arguments, Supplier<@Nullable Object> byDefault) {
         super(Config.class);
         this.limiter = limiter;
         this.arguments = arguments;
+        this.byDefault = byDefault;
         this.fields = limiter.derive(config -> new QuotaFields(config.settings().http(), Clock.systemUTC()));
     }
 
     @Override
     public Map<String, Config> getConfig() {
-        return configs;
+        return ofCode;
     }
 
     /** The arguments of a filter, which need not be one that has this limiter. */
     @Override
     public void onApplicationEvent(FilterArgsEvent event) {
         Map<String, Object> all = event.getArgs();
-        boolean isOwn = all.containsValue(this) || has(all, OWN);
-        if (isOwn || has(all, OF_GATEWAY)) {
+        if (isAsked(all)) {
             Config config = new Config();
             Stream.of(OF_GATEWAY, OWN)
                     .filter(name -> has(all, name))
@@ -141,52 +170,61 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
                             .name(name)
                             .normalizedProperties(all)
                             .bind());
-            config.mayBeOfAnother = !isOwn;
-            configs.put(event.getRouteId(), config);
-            check(event.getRouteId(), config);
+            set(event.getRouteId(), config);
         }
+    }
+
+    /** Whether a filter with these arguments asks this limiter, and not another one that the route has besides. */
+    private boolean isAsked(Map<String, Object> all) {
+        Optional<Object> named =
+                all.values().stream().filter(RateLimiter.class::isInstance).findFirst();
+        return named.isPresent()
+                ? named.get() == this
+                : (has(all, OWN) || has(all, OF_GATEWAY)) && byDefault.get() == this;
     }
 
     private static boolean has(Map<String, Object> arguments, String name) {
         return arguments.keySet().stream().anyMatch(key -> key.startsWith(name + "."));
     }
 
+    /** A route with a mistake keeps what it had. */
+    private synchronized void set(String route, Config config) {
+        try {
+            config.policy(route, limiter.config());
+        } catch (RuntimeException wrong) {
+            mistake = wrong;
+            throw wrong;
+        }
+        Config before = configs.get(route);
+        if (before == null || !before.isSame(config)) {
+            Stream.ofNullable(before).forEach(Config::end);
+            configs.put(route, config);
+        }
+        // What the changes of routes say that were on their way is older.
+        Objects.requireNonNull(configs.get(route)).absences = -1;
+    }
+
     /** Throws a mistake in a route: Gateway only logs it, and goes on without routes. */
     void check() {
-        configs.forEach(this::check);
+        if (mistake != null) {
+            throw mistake;
+        }
+        ofCode.forEach((route, config) -> config.policy(route, limiter));
     }
 
-    private void check(String route, Config config) {
-        if (!config.mayBeOfAnother) {
-            policy(route);
-        }
-    }
-
-    /** The current policy of a route. */
-    private Policy policy(String route) {
-        Config config = configs.getOrDefault(route, NONE);
-        if (config.requestedTokens < 1) {
-            throw new IllegalArgumentException(
-                    "RL-196 route '" + route + "': requestedTokens is " + config.requestedTokens
-                            + ", so its RequestRateLimiter would limit nothing; write 1 or more, or leave it out");
-        }
-        Route known = routes.get(route);
-        if (known == null || known.config != config) {
-            known = Objects.requireNonNull(routes.compute(route, (id, before) -> of(id, config, before)));
-        }
-        return known.policy.get();
-    }
-
-    private Route of(String id, Config config, @Nullable Route before) {
-        if (before != null) {
-            if (before.config.isSame(config)) {
-                return new Route(config, before.policy);
+    /**
+     * Forgets what routes had that are not among these, and were not after the change before: a request may just have found one that
+     * was removed now.
+     */
+    synchronized void retain(Set<String> ids) {
+        configs.forEach((id, config) -> {
+            if (ids.contains(id)) {
+                config.absences = 0;
+            } else if (config.absences >= 0 && config.absences++ > 0) {
+                config.end();
+                configs.remove(id);
             }
-            // Fails if the route has a mistake, and what was before it stays.
-            config.policy(id, limiter.config());
-            before.policy.close();
-        }
-        return new Route(config, limiter.derive(all -> config.policy(id, all), List::of));
+        });
     }
 
     /**
@@ -201,9 +239,11 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
                     PartitionKey key = PartitionKey.builder()
                             .addSecret("gateway", id, limiter.keyHash())
                             .build();
-                    int permits = configs.getOrDefault(routeId, NONE).requestedTokens;
-                    return WebAdmission.onReactor(
-                            limiter.rateLimiter().acquireAsync(PermitRequest.of(policy(routeId), key, permits)));
+                    Config ofArguments = configs.computeIfAbsent(routeId, none -> new Config());
+                    Config config = ofCode.getOrDefault(routeId, ofArguments);
+                    return WebAdmission.onReactor(limiter.rateLimiter()
+                            .acquireAsync(
+                                    PermitRequest.of(config.policy(routeId, limiter), key, config.requestedTokens)));
                 })
                 .map(this::response);
     }

@@ -1,19 +1,23 @@
 package io.limiter.webflux;
 
 import io.limiter.application.Limiter;
+import io.limiter.http.internal.HeldPlaces;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
-import java.util.List;
+import java.util.stream.Collectors;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.event.ApplicationStartedEvent;
+import org.springframework.cloud.gateway.event.RefreshRoutesResultEvent;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
+import org.springframework.cloud.gateway.filter.factory.RequestRateLimiterGatewayFilterFactory;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Fallback;
 
@@ -32,23 +36,37 @@ public class LimiterGatewayAutoConfiguration {
     /** The filter {@code Limiter} of routes. */
     @Bean("io.limiter.webflux.gatewayFilterFactory")
     static LimiterGatewayFilterFactory filterFactory(Limiter limiter, ListableBeanFactory beans) {
-        return new LimiterGatewayFilterFactory(() -> LimiterWebFluxAutoConfiguration.builder(limiter, beans));
+        return new LimiterGatewayFilterFactory(
+                new HeldPlaces(limiter), () -> LimiterWebFluxAutoConfiguration.builder(limiter, beans));
     }
 
     /** For the filter {@code RequestRateLimiter}. Routes that name no limiter keep the one that they have. */
     @Bean("limiterRateLimiter")
     @Fallback
-    static GatewayRateLimiter rateLimiter(Limiter limiter, ConfigurationService arguments) {
-        return new GatewayRateLimiter(limiter, arguments);
+    static GatewayRateLimiter rateLimiter(
+            Limiter limiter,
+            ConfigurationService arguments,
+            ObjectProvider<RequestRateLimiterGatewayFilterFactory> factories) {
+        return new GatewayRateLimiter(limiter, arguments, () -> {
+            RequestRateLimiterGatewayFilterFactory factory = factories.getIfUnique();
+            return factory == null ? null : factory.getDefaultRateLimiter();
+        });
     }
 
-    /** As for the filters before the routes, but these filters are made later. */
-    @Bean("io.limiter.webflux.heldGatewayRequests")
-    static SmartLifecycle heldRequests(LimiterGatewayFilterFactory filters) {
-        return new HeldRequestsLifecycle<>(
-                () -> List.of(filters),
-                LimiterGatewayFilterFactory::startHolding,
-                LimiterGatewayFilterFactory::stopHolding);
+    /** Forgets what routes had that there are no more. */
+    @Bean("io.limiter.webflux.removedRoutes")
+    static ApplicationListener<RefreshRoutesResultEvent> removedRoutes(
+            LimiterGatewayFilterFactory filters, GatewayRateLimiter limiter) {
+        return changed -> {
+            if (changed.isSuccess() && changed.getSource() instanceof RouteLocator now) {
+                now.getRoutes().collectList().subscribe(routes -> {
+                    limiter.retain(routes.stream().map(Route::getId).collect(Collectors.toSet()));
+                    filters.retain(routes.stream()
+                            .flatMap(route -> route.getFilters().stream())
+                            .collect(Collectors.toSet()));
+                });
+            }
+        };
     }
 
     /** Fails startup if a route has a mistake. */

@@ -1,7 +1,11 @@
 package io.limiter.webflux;
 
+import io.limiter.http.internal.HeldPlaces;
+import io.limiter.http.internal.Holding;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -17,13 +21,16 @@ import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFac
  *
  * <p>It is the first filter of its route, so it sees a request as it was sent, and its permits in flight end with the response.
  */
-public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFactory<LimiterGatewayFilterFactory.Rule> {
+public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFactory<LimiterGatewayFilterFactory.Rule>
+        implements Holding {
     /** Around the filter that writes the response: the rest of the chain ends when only its head is known. */
     private static final int ORDER = NettyWriteResponseFilter.WRITE_RESPONSE_FILTER_ORDER - 1;
 
     private final Supplier<RateLimitWebFilter.Builder> builders;
-    /** Gateway makes its routes again and again. */
-    private final Map<Map<String, String>, RateLimitWebFilter> filters = new ConcurrentHashMap<>();
+    /** Of all routes together, so that they are left at once when the server stops. */
+    private final HeldPlaces held;
+    /** By rule: Gateway makes its routes again and again. */
+    private final Map<Map<String, String>, Limited> filters = new ConcurrentHashMap<>();
 
     private volatile @Nullable RuntimeException mistake;
 
@@ -35,9 +42,22 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         public Rule() {}
     }
 
-    LimiterGatewayFilterFactory(Supplier<RateLimitWebFilter.Builder> builders) {
+    LimiterGatewayFilterFactory(HeldPlaces held, Supplier<RateLimitWebFilter.Builder> builders) {
         super(Rule.class);
+        this.held = held;
         this.builders = builders;
+    }
+
+    /** A filter of routes, as they have it. */
+    private static final class Limited extends OrderedGatewayFilter {
+        private final RateLimitWebFilter filter;
+        /** Whether it was made, or asked for, since a change of the routes has shown it. */
+        private boolean isNew;
+
+        Limited(RateLimitWebFilter filter) {
+            super((exchange, chain) -> filter.filter(exchange, chain::filter), ORDER);
+            this.filter = filter;
+        }
     }
 
     @Override
@@ -53,18 +73,35 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
     @Override
     public GatewayFilter apply(Rule rule) {
         try {
-            RateLimitWebFilter filter = filters.computeIfAbsent(Map.copyOf(rule), this::filter);
-            return new OrderedGatewayFilter((exchange, chain) -> filter.filter(exchange, chain::filter), ORDER);
+            return Objects.requireNonNull(filters.compute(Map.copyOf(rule), (same, known) -> {
+                Limited one = known == null ? limited(same) : known;
+                one.isNew = true;
+                return one;
+            }));
         } catch (RuntimeException wrong) {
             mistake = wrong;
             throw wrong;
         }
     }
 
-    private RateLimitWebFilter filter(Map<String, String> rule) {
+    private Limited limited(Map<String, String> rule) {
         // The same in each instance: plans make policies of that name.
         String name = "gateway-" + Integer.toHexString(rule.hashCode());
-        return builders.get().rule(name, rule).build();
+        return new Limited(builders.get().rule(name, rule).places(held).build());
+    }
+
+    /** Forgets the filters that routes had, and these have no more. Requests that have one go on with it. */
+    void retain(Set<GatewayFilter> all) {
+        filters.keySet()
+                .forEach(rule -> filters.computeIfPresent(rule, (same, one) -> {
+                    if (all.contains(one)) {
+                        one.isNew = false;
+                    } else if (!one.isNew) {
+                        one.filter.close();
+                        return null;
+                    }
+                    return one;
+                }));
     }
 
     /** Throws the mistake of a route that was made: Gateway only logs it, and goes on without routes. */
@@ -74,11 +111,13 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         }
     }
 
-    void startHolding() {
-        filters.values().forEach(RateLimitWebFilter::startHolding);
+    @Override
+    public void startHolding() {
+        held.open();
     }
 
-    void stopHolding() {
-        filters.values().forEach(RateLimitWebFilter::stopHolding);
+    @Override
+    public void stopHolding() {
+        held.close();
     }
 }

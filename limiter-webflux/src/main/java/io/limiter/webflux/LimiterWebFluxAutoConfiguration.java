@@ -5,20 +5,15 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
-import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
 import io.limiter.spring.boot.internal.RequestExplainer;
-import io.limiter.spring.boot.internal.RequestExplainer.Registered;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -55,31 +50,11 @@ public class LimiterWebFluxAutoConfiguration {
         return RateLimitWebFilter::showingReceived;
     }
 
-    /** Denies the requests that filters hold before the web server begins to stop. */
-    @Bean("io.limiter.webflux.heldRequests")
-    SmartLifecycle heldRequests(ObjectProvider<RateLimitWebFilter> filters) {
-        return new HeldRequestsLifecycle<>(
-                () -> filters.stream().toList(), RateLimitWebFilter::startHolding, RateLimitWebFilter::stopHolding);
-    }
-
     /** Explains requests to the endpoint. */
     @Bean("io.limiter.webflux.requestExplainer")
     RequestExplainer requestExplainer(ListableBeanFactory beans) {
-        return new RequestExplainer(
-                () -> {
-                    List<Registered> all = new ArrayList<>();
-                    beans.getBeansOfType(RateLimitWebFilter.class)
-                            .forEach((name, filter) -> all.add(
-                                    new Registered(name, filter.getOrder(), filter::explain, filter::unusedRules)));
-                    return all;
-                },
-                () -> hasSecurity(beans) ? OF_SECURITY : Integer.MIN_VALUE);
-    }
-
-    private static boolean hasSecurity(ListableBeanFactory beans) {
-        ClassLoader loader = LimiterWebFluxAutoConfiguration.class.getClassLoader();
-        return ClassUtils.isPresent(SECURITY, loader)
-                && beans.getBeanNamesForType(ClassUtils.resolveClassName(SECURITY, loader), true, false).length > 0;
+        return RequestExplainer.of(
+                beans, RateLimitWebFilter.class, (name, filter) -> filter.getOrder(), SECURITY, OF_SECURITY);
     }
 
     /** The rules, in two filters, unless the application has one. */
@@ -115,7 +90,8 @@ public class LimiterWebFluxAutoConfiguration {
         @Bean("io.limiter.webflux.rateLimitUserFilter")
         RateLimitWebFilter rateLimitUserFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
-            int order = FilterPlaces.afterAuthentication(limiter, environment, OF_SECURITY, hasSecurity(beans));
+            int order = FilterPlaces.afterAuthentication(
+                    limiter, environment, OF_SECURITY, FilterPlaces.has(beans, SECURITY));
             return filter(limiter, beans, environment, order, RateLimitWebFilter.Builder::rulesAfterAuthentication);
         }
 
@@ -134,9 +110,6 @@ public class LimiterWebFluxAutoConfiguration {
 
     /** A filter with the beans of the application. */
     static RateLimitWebFilter.Builder builder(Limiter limiter, ListableBeanFactory beans) {
-        return RateLimitWebFilter.builder(limiter)
-                .rejectionHandler(
-                        beans.getBeanProvider(WebRejectionHandler.class).getIfAvailable())
-                .instances(type -> beans.getBeanProvider(type).getIfAvailable());
+        return FilterPlaces.withBeans(RateLimitWebFilter.builder(limiter), WebRejectionHandler.class, beans);
     }
 }

@@ -1,11 +1,25 @@
 package io.limiter.webflux;
 
+import io.limiter.Policy;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Admission;
 import io.limiter.http.internal.Admission.Answer;
+import io.limiter.http.internal.Door;
+import io.limiter.http.internal.DoorBuilder.Choice;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.HttpRules;
+import io.limiter.http.internal.NamedClasses;
+import io.limiter.internal.config.KeyPart;
+import io.limiter.internal.config.RuleDefinition;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
@@ -22,8 +36,56 @@ final class WebAdmission {
     private final WebLedger ledger;
     private final Admission admission;
 
-    /** The rules of a filter under one configuration, and what it answers by them. */
-    record Rules(HttpRules http, WebRejections rejections) {}
+    /**
+     * The rules of a filter under one configuration, and what it answers by them.
+     *
+     * @param needsUser whether the user of an exchange may count
+     * @param needsSession whether its session may
+     */
+    record Rules(
+            HttpRules http,
+            WebRejections rejections,
+            boolean needsUser,
+            boolean needsSession,
+            Collection<Policy> policies)
+            implements Door.Rules {
+        /**
+         * What makes those of a filter.
+         *
+         * @param own properties of a rule that only it has; empty for none
+         */
+        static BiFunction<LimiterConfig, @Nullable Rules, Rules> maker(
+                Limiter limiter, Map<String, String> own, Choice<ServerWebExchange, WebRejectionHandler> choice) {
+            return (all, before) -> {
+                LimiterConfig config = own.isEmpty() ? all : all.with("a filter of a route", own);
+                NamedClasses classes = choice.classes(ServerWebExchange.class);
+                HttpRules http = choice.rules(
+                        limiter, config, classes, ServerWebExchange.class, before == null ? null : before.http);
+                List<RuleDefinition> rules = http.configured();
+                boolean needsUser = config.settings().callers().exempt().needUser()
+                        || has(rules, KeyPart.Kind.USER)
+                        || rules.stream()
+                                .anyMatch(rule -> !rule.isBeforeAuthentication()
+                                        || rule.charging().plans() != null);
+                return new Rules(
+                        http,
+                        WebRejections.of(config, choice.handler(), classes),
+                        needsUser,
+                        has(rules, KeyPart.Kind.SESSION),
+                        own.isEmpty()
+                                ? List.of()
+                                : rules.stream()
+                                        .flatMap(rule -> rule.policies().stream())
+                                        .toList());
+            };
+        }
+
+        private static boolean has(List<RuleDefinition> rules, KeyPart.Kind kind) {
+            return rules.stream()
+                    .flatMap(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream()))
+                    .anyMatch(part -> part.kind() == kind);
+        }
+    }
 
     WebAdmission(Rules rules, HeldPlaces places, WebRequest request, ServerWebExchange exchange, WebFilterChain chain) {
         this.rejections = rules.rejections;

@@ -21,6 +21,7 @@ import reactor.core.publisher.Mono;
 /** Writes decisions to responses of WebFlux. Thread-safe. */
 final class WebRejections {
     private static final String ATTRIBUTE = LimitsInAnswer.class.getName();
+    private static final WebRejectionHandler STANDARD = WebRejection::writeTo;
 
     private final QuotaFields quota;
     private final WebRejectionHandler handler;
@@ -43,7 +44,7 @@ final class WebRejections {
             return new WebRejections(
                     config, classes.get("limiter.http.rejection-handler", name, WebRejectionHandler.class));
         }
-        return new WebRejections(config, handler == null ? WebRejection::writeTo : handler);
+        return new WebRejections(config, handler == null ? STANDARD : handler);
     }
 
     /** Writes the quota fields of a decision; false if the response is committed. */
@@ -72,6 +73,10 @@ final class WebRejections {
         rejection.setHead(response);
         return Mono.defer(() -> handler.reject(rejection, exchange)).onErrorResume(failure -> {
             NamedClasses.rethrowFatal(failure);
+            if (handler == STANDARD) {
+                // The client has gone.
+                return Mono.error(failure);
+            }
             refusals.logFailed(handler, failure);
             if (response.isCommitted()) {
                 return Mono.empty();

@@ -1,5 +1,6 @@
 package io.limiter.http.internal;
 
+import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,8 +18,13 @@ public class HeldPlaces {
     private volatile boolean closed;
     private volatile @Nullable Thread atExit;
 
+    /** As many places as the configuration of a limiter has now. */
+    public HeldPlaces(Limiter limiter) {
+        this(limiter.config().settings().storage().maxWaiting());
+    }
+
     /** Places for this number of requests. */
-    public HeldPlaces(int most) {
+    protected HeldPlaces(int most) {
         this.places = new Shares(most, 10);
     }
 

@@ -4,9 +4,11 @@ import io.limiter.RateLimiter;
 import io.limiter.application.BackgroundStart;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.Holding;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.boot.internal.FilterPlaces;
+import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -144,6 +146,12 @@ public class LimiterAutoConfiguration {
         RateLimiting rateLimiting() {
             return RateLimiting.useNone();
         }
+    }
+
+    /** For filters that are beans. */
+    @Bean("io.limiter.spring.heldRequests")
+    static HeldRequestsLifecycle heldRequests(ObjectProvider<Holding> filters) {
+        return new HeldRequestsLifecycle(() -> filters.stream().toList());
     }
 
     private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {

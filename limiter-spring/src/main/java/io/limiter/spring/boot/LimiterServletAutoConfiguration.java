@@ -43,16 +43,13 @@ public class LimiterServletAutoConfiguration {
     /** Called by Spring Boot. */
     public LimiterServletAutoConfiguration() {}
 
-    @Bean("io.limiter.spring.heldRequests")
+    @Bean("io.limiter.spring.heldServletRequests")
     SmartLifecycle heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {
-        return new HeldRequestsLifecycle<>(
-                () -> registrations.stream()
-                        .map(FilterRegistrationBean::getFilter)
-                        .filter(RateLimitFilter.class::isInstance)
-                        .map(RateLimitFilter.class::cast)
-                        .toList(),
-                RateLimitFilter::startHolding,
-                RateLimitFilter::stopHolding);
+        return new HeldRequestsLifecycle(() -> registrations.stream()
+                .map(FilterRegistrationBean::getFilter)
+                .filter(RateLimitFilter.class::isInstance)
+                .map(RateLimitFilter.class::cast)
+                .toList());
     }
 
     /** The rules, in two filters, unless the application has registered one. */
@@ -101,11 +98,8 @@ public class LimiterServletAutoConfiguration {
                 Limiter limiter,
                 ListableBeanFactory beans,
                 UnaryOperator<RateLimitFilter.Builder> which) {
-            FilterRegistrationBean<RateLimitFilter> registration =
-                    new FilterRegistrationBean<>(which.apply(RateLimitFilter.builder(limiter))
-                            .rejectionHandler(beans.getBeanProvider(RejectionHandler.class)
-                                    .getIfAvailable())
-                            .instances(type -> beans.getBeanProvider(type).getIfAvailable())
+            FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(
+                    which.apply(FilterPlaces.withBeans(RateLimitFilter.builder(limiter), RejectionHandler.class, beans))
                             .build());
             // A short name could be that of a filter of the application.
             registration.setName(name);

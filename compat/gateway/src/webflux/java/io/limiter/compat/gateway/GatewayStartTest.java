@@ -76,7 +76,7 @@ class GatewayStartTest {
             return new RateLimiter<>() {
                 @Override
                 public Mono<Response> isAllowed(String routeId, String id) {
-                    return Mono.just(new Response(false, Map.of("Other", "1")));
+                    return Mono.just(new Response(routeId.equals("both"), Map.of("Other", "1")));
                 }
 
                 @Override
@@ -105,11 +105,23 @@ class GatewayStartTest {
                 Site.routes(
                         List.of("id=a", NAME, "filters[0].args.redis-rate-limiter.replenishRate=0"),
                         List.of("id=b", NAME, OURS),
+                        List.of(
+                                "id=both",
+                                NAME,
+                                OURS,
+                                "filters[0].args.limiter.policy=b",
+                                "filters[1].name=RequestRateLimiter",
+                                "filters[1].args.redis-rate-limiter.replenishRate=5",
+                                "filters[2].name=RequestRateLimiter",
+                                "filters[2].args.rate-limiter=#{@myRateLimiter}",
+                                "filters[2].args.redis-rate-limiter.replenishRate=6"),
                         List.of("limiter.policies.b.limits=1/1h")))) {
             Response denied = other.get("/a/1?user=ann");
             assertEquals(429, denied.status());
             assertEquals("1", denied.fields().get("other"));
             assertEquals(200, other.status("/b/1?user=ann"));
+            assertEquals(200, other.status("/both/1?user=bob"));
+            assertEquals(429, other.status("/both/1?user=bob"), "by the policy, and not by the arguments of the other");
         }
     }
 }

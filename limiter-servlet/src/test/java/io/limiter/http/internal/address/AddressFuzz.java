@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.http.ClientAddress;
-import io.limiter.http.internal.address.Chains.Trust;
 import io.limiter.http.internal.address.ProxyWarnings.Shown;
+import io.limiter.kit.door.Chains;
+import io.limiter.kit.door.Chains.Trust;
+import io.limiter.kit.door.NaiveWalk;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -117,7 +119,7 @@ final class AddressFuzz {
             lines.add(null);
         }
         String peer = random.nextInt(10) == 0 ? chains.odd() : random.nextInt(20) == 0 ? null : chains.peer();
-        checked(trust.resolver().resolve(peer, name -> lines));
+        checked(ResolverBuilder.of(trust).resolve(peer, name -> lines));
     }
 
     private List<String> claims(String header) {

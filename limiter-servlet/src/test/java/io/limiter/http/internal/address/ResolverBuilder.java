@@ -2,6 +2,7 @@ package io.limiter.http.internal.address;
 
 import io.limiter.address.IpNetwork;
 import io.limiter.internal.config.ClientIpSettings;
+import io.limiter.kit.door.Chains.Trust;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,23 @@ public final class ResolverBuilder {
 
     public static ResolverBuilder builder() {
         return new ResolverBuilder();
+    }
+
+    /** A resolver that trusts like that. */
+    static AddressResolver of(Trust trust) {
+        ResolverBuilder builder = builder()
+                .trustedProxies(trust.networks().toArray(new String[0]))
+                .ipv6Prefix(trust.prefix());
+        if (trust.everybody()) {
+            builder.trustedEveryPeer();
+        }
+        if (trust.hops() > 0) {
+            builder.trustedHops(trust.hops());
+        }
+        if (trust.header() != null) {
+            builder.header(trust.header());
+        }
+        return builder.build();
     }
 
     /**

@@ -4,7 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.http.ClientAddress;
-import io.limiter.http.internal.address.Chains.Trust;
+import io.limiter.kit.door.Chains;
+import io.limiter.kit.door.Chains.Trust;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -23,7 +24,7 @@ class SecondWalkTest {
             String peer = chains.peer();
             List<String> lines = chains.lines(trust.header());
             ClientAddress client =
-                    trust.resolver().resolve(peer, name -> name.equals(trust.header()) ? lines : List.of());
+                    ResolverBuilder.of(trust).resolve(peer, name -> name.equals(trust.header()) ? lines : List.of());
             assertEquals(trust.naive().text(peer, lines), client.text(), () -> trust + " from " + peer + ": " + lines);
             kinds.merge(client.origin() + (client.isMalformed() ? " malformed" : ""), 1, Integer::sum);
         }

@@ -2,6 +2,7 @@ package io.limiter.spring.boot.internal;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.RuleDefinition;
@@ -9,8 +10,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.cloud.CloudPlatform;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.util.ClassUtils;
 
 /** Where the two filters of a web application are, of servlets or of WebFlux, and what does not work at these places. */
 public final class FilterPlaces {
@@ -63,6 +66,19 @@ public final class FilterPlaces {
             limiter.derive(config -> refuseRulesTooEarly(config, order, security));
         }
         return order;
+    }
+
+    /** Whether there is a bean of a class, which need not be there. */
+    public static boolean has(ListableBeanFactory beans, String type) {
+        return ClassUtils.isPresent(type, null)
+                && beans.getBeanNamesForType(ClassUtils.resolveClassName(type, null), true, false).length > 0;
+    }
+
+    /** A builder of a filter with what answers denied requests, and with other classes, of the application. */
+    public static <H, B extends DoorBuilder<?, H, B>> B withBeans(
+            B builder, Class<H> handler, ListableBeanFactory beans) {
+        return builder.rejectionHandler(beans.getBeanProvider(handler).getIfAvailable())
+                .instances(type -> beans.getBeanProvider(type).getIfAvailable());
     }
 
     private static Object refuseRulesTooEarly(LimiterConfig config, int order, int security) {

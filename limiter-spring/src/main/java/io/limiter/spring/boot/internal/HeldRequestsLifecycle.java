@@ -1,37 +1,29 @@
 package io.limiter.spring.boot.internal;
 
+import io.limiter.http.internal.Holding;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
-/**
- * Denies the requests that filters hold before the web server begins to stop, which would wait for them or drop them.
- *
- * @param <F> the type of filters
- */
-public final class HeldRequestsLifecycle<F> implements SmartLifecycle {
-    private final Supplier<List<F>> filters;
-    private final Consumer<F> startHolding;
-    private final Consumer<F> stopHolding;
-    private volatile List<F> running = List.of();
+/** Denies the requests that filters hold before the web server begins to stop, which would wait for them or drop them. */
+public final class HeldRequestsLifecycle implements SmartLifecycle {
+    private final Supplier<List<? extends Holding>> filters;
+    private volatile List<? extends Holding> running = List.of();
 
     /** For the filters that there are at the start. */
-    public HeldRequestsLifecycle(Supplier<List<F>> filters, Consumer<F> startHolding, Consumer<F> stopHolding) {
+    public HeldRequestsLifecycle(Supplier<List<? extends Holding>> filters) {
         this.filters = filters;
-        this.startHolding = startHolding;
-        this.stopHolding = stopHolding;
     }
 
     @Override
     public void start() {
         running = filters.get();
-        running.forEach(startHolding);
+        running.forEach(Holding::startHolding);
     }
 
     @Override
     public void stop() {
-        running.forEach(stopHolding);
+        running.forEach(Holding::stopHolding);
         running = List.of();
     }
 

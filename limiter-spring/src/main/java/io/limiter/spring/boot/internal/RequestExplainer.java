@@ -2,6 +2,7 @@ package io.limiter.spring.boot.internal;
 
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.internal.Door;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -10,6 +11,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToIntBiFunction;
+import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
  * Explains requests, and which rules are of no use, by the filters of the application and the names of their beans.
@@ -24,6 +27,30 @@ public record RequestExplainer(Supplier<List<Registered>> filters, Supplier<Inte
             int order,
             Function<RequestSample, Explanation> explain,
             Supplier<Map<String, String>> unusedRules) {}
+
+    /**
+     * For filters that are beans.
+     *
+     * @param order of a filter, by the name of its bean
+     * @param securityType the class of Spring Security's beans, by its name
+     * @param ofSecurity the order of its filter, if there is such a bean
+     */
+    public static <D extends Door<?>> RequestExplainer of(
+            ListableBeanFactory beans,
+            Class<D> type,
+            ToIntBiFunction<String, D> order,
+            String securityType,
+            int ofSecurity) {
+        return new RequestExplainer(
+                () -> beans.getBeansOfType(type).entrySet().stream()
+                        .map(bean -> new Registered(
+                                bean.getKey(),
+                                order.applyAsInt(bean.getKey(), bean.getValue()),
+                                bean.getValue()::explain,
+                                bean.getValue()::unusedRules))
+                        .toList(),
+                () -> FilterPlaces.has(beans, securityType) ? ofSecurity : Integer.MIN_VALUE);
+    }
 
     /**
      * What each filter would do with the request, in filter order. The first one that does not admit it answers it.

@@ -1,4 +1,4 @@
-package io.limiter.http.internal.address;
+package io.limiter.kit.door;
 
 import inet.ipaddr.IPAddress;
 import inet.ipaddr.IPAddressString;
@@ -8,12 +8,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules of docs/client-address.md once more, as plainly as they can be written: everything is parsed, by regular
  * expressions and another library, then looked at. It shares no code with what it is compared with.
  */
-final class NaiveWalk {
+public final class NaiveWalk {
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String QUOTED = "\"(?:[^\"\\\\]|\\\\.)*\"";
     private static final Pattern PAIR = Pattern.compile("(" + TOKEN + ")=(" + TOKEN + "|" + QUOTED + ")");
@@ -42,10 +43,10 @@ final class NaiveWalk {
     private final List<String> networks;
     private final boolean everybody;
     private final int hops;
-    private final String header;
+    private final @Nullable String header;
     private final int prefix;
 
-    NaiveWalk(List<String> networks, boolean everybody, int hops, String header, int prefix) {
+    public NaiveWalk(List<String> networks, boolean everybody, int hops, @Nullable String header, int prefix) {
         this.networks = networks;
         this.everybody = everybody;
         this.hops = hops;
@@ -70,7 +71,7 @@ final class NaiveWalk {
     }
 
     /** The text for a key. */
-    String text(String peer, List<String> lines) {
+    public String text(String peer, List<String> lines) {
         String direct = peer.isEmpty() ? NONE : address(peer, true);
         if (header == null) {
             return shown(direct);

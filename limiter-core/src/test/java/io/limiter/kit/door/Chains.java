@@ -1,11 +1,12 @@
-package io.limiter.http.internal.address;
+package io.limiter.kit.door;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /** Makes requests as honest proxies, careless ones and attackers send them. Seeded. */
-final class Chains {
+public final class Chains {
     private static final String[] HEADERS = {"X-Forwarded-For", "Forwarded", "X-Real-IP"};
     private static final String[] NETWORKS = {
         "10.0.0.0/8",
@@ -22,38 +23,36 @@ final class Chains {
 
     private final Random random;
 
-    Chains(long seed) {
+    public Chains(long seed) {
         this.random = new Random(seed);
     }
 
     /** Whom to trust. */
-    record Trust(List<String> networks, boolean everybody, int hops, String header, int prefix) {
-        AddressResolver resolver() {
-            ResolverBuilder builder = ResolverBuilder.builder()
-                    .trustedProxies(networks.toArray(new String[0]))
-                    .ipv6Prefix(prefix);
-            if (everybody) {
-                builder.trustedEveryPeer();
-            }
-            if (hops > 0) {
-                builder.trustedHops(hops);
-            }
-            if (header != null) {
-                builder.header(header);
-            }
-            return builder.build();
+    public record Trust(
+            List<String> networks,
+            boolean everybody,
+            int hops,
+            @Nullable String header,
+            int prefix) {
+        /** As properties. */
+        String text() {
+            String trusted = everybody ? "all" : String.join(", ", networks);
+            return "limiter.client-ip.ipv6-prefix = " + prefix + "\n"
+                    + (trusted.isEmpty() ? "" : "limiter.client-ip.trusted-proxies = " + trusted + "\n")
+                    + (hops == 0 ? "" : "limiter.client-ip.trusted-hops = " + hops + "\n")
+                    + (header == null ? "" : "limiter.client-ip.header = " + header + "\n");
         }
 
-        NaiveWalk naive() {
+        public NaiveWalk naive() {
             return new NaiveWalk(networks, everybody, hops, header, prefix);
         }
     }
 
-    String header() {
+    public String header() {
         return HEADERS[random.nextInt(3)];
     }
 
-    Trust trust() {
+    public Trust trust() {
         String header = header();
         int prefix = new int[] {32, 48, 56, 64, 127, 128}[random.nextInt(6)];
         boolean single = header.equals("X-Real-IP");
@@ -75,14 +74,14 @@ final class Chains {
         };
     }
 
-    String peer() {
+    public String peer() {
         return random.nextInt(8) == 0
                 ? node(false)
                 : random.nextInt(3) == 0 ? address() : "10.0.0." + (1 + random.nextInt(9));
     }
 
     /** Lines of a header, with hops as this header writes them. */
-    List<String> lines(String header) {
+    public List<String> lines(@Nullable String header) {
         List<String> lines = new ArrayList<>();
         boolean forwarded = "Forwarded".equals(header);
         boolean single = "X-Real-IP".equals(header);
@@ -148,7 +147,7 @@ final class Chains {
     }
 
     /** A hop: mostly an address, with a port or without. */
-    String node(boolean bare) {
+    public String node(boolean bare) {
         if (random.nextInt(12) == 0) {
             return new String[] {
                         "unknown",
@@ -194,7 +193,7 @@ final class Chains {
     }
 
     /** Text that no proxy sends, up to 70 kB of it. */
-    String odd() {
+    public String odd() {
         int length = random.nextInt(2_000) == 0 ? 70_000 : random.nextInt(random.nextInt(10) == 0 ? 400 : 40);
         StringBuilder text = new StringBuilder(length);
         while (text.length() < length) {
@@ -207,7 +206,7 @@ final class Chains {
         return text.toString();
     }
 
-    Random random() {
+    public Random random() {
         return random;
     }
 }
