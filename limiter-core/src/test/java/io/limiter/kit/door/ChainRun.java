@@ -47,7 +47,7 @@ final class ChainRun {
                 """;
     }
 
-    /** Sends this number of requests to a door with that configuration, whose application answers 204. */
+    /** Sends this number of requests to a door with that configuration, whose application answers without a body. */
     void send(int number, int port, Seen seen) {
         try (Connection connection = new Connection(port)) {
             for (int i = 0; i < number; i++) {

@@ -33,8 +33,9 @@ final class Connection implements AutoCloseable {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
             String head = head();
             int status = head.length() < 12 ? 0 : Integer.parseInt(head.substring(9, 12));
+            String lower = head.toLowerCase(Locale.ROOT);
             // A server may close a connection after some number of requests.
-            if (status != 204 || head.toLowerCase(Locale.ROOT).contains("\r\nconnection: close")) {
+            if (!lower.contains("\r\ncontent-length: 0\r\n") || lower.contains("\r\nconnection: close\r\n")) {
                 close();
             }
             return status;

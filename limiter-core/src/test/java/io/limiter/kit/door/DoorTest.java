@@ -365,7 +365,7 @@ public abstract class DoorTest {
             stop();
             Seen seen = new Seen();
             limiter = RateLimiters.on(seen);
-            start(door, run.rules(), asked -> new Reply(204));
+            start(door, run.rules(), asked -> new Reply(200));
             run.send(Repeats.of(100, 500), running.port(), seen);
         }
         assertEquals(List.of(), run.differences);
