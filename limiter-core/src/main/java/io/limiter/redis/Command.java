@@ -149,9 +149,9 @@ record Command(
         return calls.isEmpty();
     }
 
-    /** What each of its calls gets: its part of the reply, or the failure. */
+    /** What each of its calls gets, or who wants it without one: its part of the reply, or the failure. */
     List<Object> replies(@Nullable List<Object> reply, @Nullable Throwable failure) {
-        return failure == null ? replies(reply) : Collections.nCopies(calls.size(), failure);
+        return failure == null ? replies(reply) : Collections.nCopies(Math.max(1, calls.size()), failure);
     }
 
     /** The parts of the reply, in the order of the calls: the numbers of each, or the error that prevented its decision. */
