@@ -3,6 +3,7 @@ package io.limiter.webflux;
 import io.limiter.application.Limiter;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -69,13 +70,14 @@ public class LimiterGatewayAutoConfiguration {
         };
     }
 
-    /** Fails startup if a route has a mistake. */
-    @Bean("io.limiter.webflux.checkedRoutes")
+    /** Fails startup if a route has a mistake; and warns of policies that no route has either. */
+    @Bean(RateLimitedPostProcessor.LATER_REPORT)
     static ApplicationListener<ApplicationStartedEvent> checkedRoutes(
-            LimiterGatewayFilterFactory filters, GatewayRateLimiter limiter) {
+            LimiterGatewayFilterFactory filters, GatewayRateLimiter limiter, ListableBeanFactory beans) {
         return started -> {
             filters.check();
             limiter.check();
+            RateLimitedPostProcessor.reportUnusedPolicies(beans);
         };
     }
 }

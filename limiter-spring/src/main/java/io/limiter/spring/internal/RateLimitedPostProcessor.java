@@ -27,6 +27,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -45,6 +46,9 @@ import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
  */
 public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
         implements SmartInitializingSingleton, DisposableBean {
+    /** A bean of that name reports unused policies, when those are known that use them last: the routes of a gateway. */
+    public static final String LATER_REPORT = "io.limiter.spring.laterReport";
+
     private static final long serialVersionUID = 1L;
 
     private final transient Advisor arrival;
@@ -233,7 +237,13 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             return;
         }
         checkEarlyBeans(factory);
-        // A context with the limiter of its parent knows only some users of the policies.
+        if (!factory.containsBean(LATER_REPORT)) {
+            reportUnusedPolicies(factory);
+        }
+    }
+
+    /** Warns of policies that nothing has used. A context with the limiter of its parent knows only some users of them. */
+    public static void reportUnusedPolicies(ListableBeanFactory factory) {
         if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
             factory.getBeanProvider(Limiter.class)
                     .ifUnique(limiter -> limiter.reportUnusedPolicies(() -> ProxyReach.namedPolicies(factory)));

@@ -6,8 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.door.Client.Response;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.cloud.gateway.filter.ratelimit.RateLimiter;
@@ -45,6 +49,34 @@ class GatewayStartTest {
             all.append(cause.getMessage()).append('\n');
         }
         assertTrue(all.toString().contains(code), all::toString);
+    }
+
+    /** Routes are made later than the rules and the annotations are known. */
+    @Test
+    void aPolicyThatARouteHasIsUsed() {
+        PrintStream before = System.out;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try {
+            new Site(
+                            Site.Gateway.class,
+                            Site.service(Mono.empty()),
+                            Site.routes(
+                                    List.of("id=a", "filters[0]=Limiter=api"),
+                                    List.of("id=b", NAME, OURS),
+                                    List.of(
+                                            "limiter.policies.api.limits=1/1h",
+                                            "limiter.policies.b.limits=1/1h",
+                                            "limiter.policies.idle.limits=1/1h")))
+                    .close();
+        } finally {
+            System.setOut(before);
+        }
+        String warning = log.toString(StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.contains("RL-140"))
+                .collect(Collectors.joining());
+        assertTrue(warning.contains("has the policies [idle]"), log::toString);
     }
 
     @Test
