@@ -209,7 +209,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         if (mistake != null) {
             throw mistake;
         }
-        ofCode.forEach((route, config) -> config.policy(route, limiter));
+        Stream.of(ofCode, configs).forEach(all -> all.forEach((route, config) -> config.policy(route, limiter)));
     }
 
     /**
