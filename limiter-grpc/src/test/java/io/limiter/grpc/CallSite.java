@@ -27,6 +27,8 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
@@ -385,6 +387,22 @@ final class CallSite implements AutoCloseable {
 
     int port() {
         return server.getPort();
+    }
+
+    /** How many permits of the only limit of a policy, with a global key, are left. */
+    long left(String policy) {
+        PermitRequest one = PermitRequest.of(limiter.policy(policy), PartitionKey.global(), 1);
+        return limiter.rateLimiter()
+                        .tryAcquire(one.withLook())
+                        .outcomes()
+                        .get(0)
+                        .remaining()
+                + 1;
+    }
+
+    /** How many of them are taken. */
+    long taken(String policy, long most) {
+        return most - left(policy);
     }
 
     ManagedChannel channel() {

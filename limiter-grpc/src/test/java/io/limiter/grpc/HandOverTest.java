@@ -13,8 +13,6 @@ import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status.Code;
-import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
@@ -93,20 +91,8 @@ class HandOverTest {
         return site;
     }
 
-    private long taken(String policy, long most) {
-        return most
-                - site.limiter
-                        .rateLimiter()
-                        .tryAcquire(PermitRequest.of(site.limiter.policy(policy), PartitionKey.global(), 1)
-                                .withLook())
-                        .outcomes()
-                        .get(0)
-                        .remaining()
-                - 1;
-    }
-
     private void assertNothingInFlight() {
-        Await.until(LONG, "nothing is in flight", () -> taken("flight", 9) == 0);
+        Await.until(LONG, "nothing is in flight", () -> site.taken("flight", 9) == 0);
     }
 
     /** A service that gets its calls as gRPC gives them. */
@@ -184,7 +170,7 @@ class HandOverTest {
         assertEquals(Code.OK, site.code());
         assertEquals(Code.UNAVAILABLE, site.code());
         assertEquals(1, served.get());
-        assertEquals(1, taken("kept", 1_000), "what the second one took came back");
+        assertEquals(1, site.taken("kept", 1_000), "what the second one took came back");
         assertNothingInFlight();
     }
 
@@ -270,12 +256,12 @@ class HandOverTest {
         assertEquals(Code.OK, site.code());
         Talk talk = site.vote("v");
         Await.until(LONG, "it is decided", () -> !tasks.isEmpty());
-        assertEquals(1, taken("flight", 9));
+        assertEquals(1, site.taken("flight", 9));
         talk.cancel();
         assertNothingInFlight();
         tasks.remove().run();
         assertEquals(1, served.get());
-        assertEquals(2, taken("kept", 1_000), "what was decided is kept");
+        assertEquals(2, site.taken("kept", 1_000), "what was decided is kept");
         assertNothingInFlight();
     }
 

@@ -7,8 +7,6 @@ import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status.Code;
-import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.grpc.CallSite.Ended;
@@ -62,18 +60,6 @@ class ManyCallsTest {
             limiter.rules.messages.key = global
             limiter.rules.messages.limits = 10000000/1h fixed
             """;
-
-    private static long taken(CallSite site, String policy, long most) {
-        return most
-                - site.limiter
-                        .rateLimiter()
-                        .tryAcquire(PermitRequest.of(site.limiter.policy(policy), PartitionKey.global(), 1)
-                                .withLook())
-                        .outcomes()
-                        .get(0)
-                        .remaining()
-                - 1;
-    }
 
     @ParameterizedTest
     @ValueSource(strings = {RULES, BY_MESSAGE})
@@ -138,27 +124,27 @@ class ManyCallsTest {
             Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
             Await.until(
                     LONG,
-                    "nothing is in flight: " + taken(site, "flight", IN_FLIGHT),
-                    () -> taken(site, "flight", IN_FLIGHT) == 0);
+                    "nothing is in flight: " + site.taken("flight", IN_FLIGHT),
+                    () -> site.taken("flight", IN_FLIGHT) == 0);
             assertTrue(ok.sum() > 0, "some calls are answered");
-            long kept = taken(site, "kept", 10_000_000);
+            long kept = site.taken("kept", 10_000_000);
             assertTrue(kept >= served.sum(), "served uncounted: " + served + " of " + kept);
             assertTrue(kept <= (long) CALLERS * each, "counted twice: " + kept);
-            long refunded = taken(site, "refunded", 10_000_000);
+            long refunded = site.taken("refunded", 10_000_000);
             assertTrue(
                     refunded <= kept - ok.sum(),
                     "an answered call is refunded once: " + refunded + ", " + kept + ", " + ok);
             if (rules.equals(BY_MESSAGE)) {
-                assertTrue(taken(site, "messages", 10_000_000) >= messages.sum(), "a message uncounted");
+                assertTrue(site.taken("messages", 10_000_000) >= messages.sum(), "a message uncounted");
             }
             // All places are there again: exactly so many calls at once, and no more.
             List<Talk> open = new ArrayList<>();
             for (int i = 0; i < IN_FLIGHT; i++) {
                 open.add(site.talk("Chat", MethodType.BIDI_STREAMING));
             }
-            Await.until(LONG, "all are in flight", () -> taken(site, "flight", IN_FLIGHT) >= IN_FLIGHT - 1);
+            Await.until(LONG, "all are in flight", () -> site.taken("flight", IN_FLIGHT) >= IN_FLIGHT - 1);
             open.forEach(Talk::cancel);
-            Await.until(LONG, "nothing is in flight", () -> taken(site, "flight", IN_FLIGHT) == 0);
+            Await.until(LONG, "nothing is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
         } finally {
             callers.shutdownNow();
             later.shutdownNow();
@@ -206,10 +192,10 @@ class ManyCallsTest {
             for (int i = 0; i < 10; i++) {
                 site.vote("waits");
             }
-            Await.until(LONG, "ten are in flight", () -> taken(site, "flight", IN_FLIGHT) == 10);
+            Await.until(LONG, "ten are in flight", () -> site.taken("flight", IN_FLIGHT) == 10);
             site.channel().shutdownNow();
-            Await.until(LONG, "none is in flight", () -> taken(site, "flight", IN_FLIGHT) == 0);
-            assertEquals(10, taken(site, "refunded", 10_000_000), "who leaves early is counted");
+            Await.until(LONG, "none is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
+            assertEquals(10, site.taken("refunded", 10_000_000), "who leaves early is counted");
         }
     }
 
