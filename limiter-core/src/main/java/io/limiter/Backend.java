@@ -28,6 +28,11 @@ public interface Backend extends AutoCloseable {
          * @throws BackendException when there is no decision within the backend's own deadline
          */
         Decision decideNow(PartitionKey key, long permits, Mode mode);
+
+        /** Whether {@link #decideNow} never waits for anything, so that a thread that must not wait may call it too. */
+        default boolean isImmediate() {
+            return false;
+        }
     }
 
     /** Whether a decision takes what it grants. */

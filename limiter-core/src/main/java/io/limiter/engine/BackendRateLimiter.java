@@ -23,7 +23,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
@@ -45,9 +44,6 @@ final class BackendRateLimiter extends RateLimiter {
     private final Reservations holds;
     private final Flights flights;
     private final WaitQueues waiting;
-
-    /** What a call to a policy needs, and its end. */
-    private record Asked(Policy policy, Backend.Decider decider, CallCounts counts, Consumer<Decision> end) {}
 
     /** The parameters are those of {@link RateLimiters}. */
     BackendRateLimiter(
@@ -76,52 +72,54 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public Decision tryAcquire(PermitRequest request) {
-        List<Charge> charges = request.charges();
-        Charge first = charges.get(0);
-        boolean isSingle = charges.size() == 1 && request.mode() == Backend.Mode.TAKE && !request.isShadow();
-        return isSingle && first.isPlain()
-                ? take(asked(first.policy()), first.key(), first.permits(), request.hasEnd())
+        return Asked.isPlain(request)
+                ? take(request, asked(request.charges().get(0).policy()), Runnable::run)
                 : finished(Flights.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
+    }
+
+    private Decision take(PermitRequest request, Asked asked, Executor listening) {
+        Charge charge = request.charges().get(0);
+        return take(asked, charge.key(), charge.permits(), request.hasEnd(), listening);
     }
 
     /** The same as for a request, on a shorter path. */
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
-        return take(asked(policy), key, permits, false);
+        return take(asked(policy), key, permits, false, Runnable::run);
     }
 
     @Override
     public InFlight enter(Policy policy, PartitionKey key, long permits) {
         Asked asked = asked(policy);
-        return entered(take(asked, key, permits, true), asked.end);
+        return entered(take(asked, key, permits, true, Runnable::run), asked.end());
     }
 
-    private Decision take(Asked asked, PartitionKey key, long permits, boolean hasEnd) {
-        Policy policy = asked.policy;
+    private Decision take(Asked asked, PartitionKey key, long permits, boolean hasEnd, Executor listening) {
+        Policy policy = asked.policy();
         boolean isInFlight = policy.isInFlight();
         if (isInFlight && !hasEnd) {
             Flights.check(new Charge(policy, key, permits));
         }
         // Before the decision, so that their memory is read while that waits for the clock.
-        long[] counts = asked.counts.ofThisThread();
+        long[] counts = asked.counts().ofThisThread();
         Decision decision;
         try {
-            decision = asked.decider.decideNow(key, permits, Backend.Mode.TAKE);
+            decision = asked.decider().decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
             // If the charge is wrong, this throws too: then no failure mode answers.
             decision = failures.answer(List.of(new Charge(policy, key, permits)), Backend.Mode.TAKE, failure);
         }
         if (decision.source() == Decision.Source.OVERRIDDEN) {
-            return counted(decision, false, Runnable::run);
+            return counted(decision, false, listening);
         }
-        asked.counts.add(counts, CallCounts.number(decision.source(), decision.allowed()), 1);
+        asked.counts().add(counts, CallCounts.number(decision.source(), decision.allowed()), 1);
         if (isInFlight && decision.isOneInFlight(Access.LIBRARY)) {
-            asked.counts.add(counts, CallCounts.IN_FLIGHT, permits);
+            asked.counts().add(counts, CallCounts.IN_FLIGHT, permits);
         } else if (isInFlight) {
             flights.begin(decision);
         }
         if (!decision.allowed()) {
-            monitor.denied(decision, asked.counts);
+            monitor.denied(decision, asked.counts(), listening);
         }
         return decision;
     }
@@ -129,7 +127,7 @@ final class BackendRateLimiter extends RateLimiter {
     private Asked asked(Policy policy) {
         Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
         // Short, so that it is compiled into its callers.
-        return known != null && known.policy == policy ? known : firstAsked(policy);
+        return known != null && known.policy() == policy ? known : firstAsked(policy);
     }
 
     private Asked firstAsked(Policy policy) {
@@ -142,7 +140,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     private CallCounts countsOf(Policy policy) {
         Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
-        return known != null && known.policy == policy ? known.counts : monitor.counts(policy.name(), executor);
+        return known != null && known.policy() == policy ? known.counts() : monitor.counts(policy.name(), executor);
     }
 
     @Override
@@ -165,6 +163,12 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public CompletableFuture<Decision> acquireAsync(PermitRequest request) {
         Flights.checked(request);
+        if (!request.mayWait() && Asked.isPlain(request)) {
+            Asked asked = asked(request.charges().get(0).policy());
+            if (asked.decider().isImmediate()) {
+                return CompletableFuture.completedFuture(take(request, asked, executor));
+            }
+        }
         Function<List<Charge>, CompletableFuture<Decision>> ask = request.isBlocking()
                 ? asked -> CompletableFuture.completedFuture(decideNow(asked, request.mode()))
                 : asked -> ask(asked, request.mode());
@@ -174,7 +178,7 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public List<CompletableFuture<Decision>> acquireEachAsync(List<PermitRequest> requests) {
         requests.forEach(Flights::checked);
-        if (!requests.stream().allMatch(BackendRateLimiter::isSingle)) {
+        if (!requests.stream().allMatch(Asked::isSingle)) {
             return requests.stream().map(this::acquireAsync).toList();
         }
         List<Charge> each =
@@ -187,10 +191,6 @@ final class BackendRateLimiter extends RateLimiter {
             decisions.add(finished(requests.get(next), taken));
         }
         return decisions;
-    }
-
-    private static boolean isSingle(PermitRequest request) {
-        return request.charges().size() == 1 && request.mode() == Backend.Mode.TAKE && !request.mayWait();
     }
 
     private static List<Charge> charges(PermitRequest request) {

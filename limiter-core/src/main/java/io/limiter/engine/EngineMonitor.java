@@ -173,12 +173,12 @@ final class EngineMonitor extends LimiterMonitor {
         }
     }
 
-    /** Records a denial by one policy, which has these counts and has counted it. */
-    void denied(Decision decision, CallCounts counts) {
+    /** Records a denial by one policy, which has these counts and has counted it. The executor writes to the log. */
+    void denied(Decision decision, CallCounts counts, Executor executor) {
         if (decision.blocked()) {
             counts.increment(CallCounts.BLOCKED);
         }
-        denials.add(decision, false, Runnable::run);
+        denials.add(decision, false, executor);
     }
 
     private static boolean isOf(Decision decision, Policy policy) {

@@ -74,6 +74,11 @@ final class PolicyStates implements Backend.Decider {
     }
 
     @Override
+    public boolean isImmediate() {
+        return true;
+    }
+
+    @Override
     public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
         boolean take = mode == Backend.Mode.TAKE;
         // Before the states are searched: after it, the reading would wait for the memory.

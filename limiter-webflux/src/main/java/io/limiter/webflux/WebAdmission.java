@@ -98,10 +98,10 @@ final class WebAdmission {
     /** Runs the chain with an exchange that is admitted; answers or holds any other. */
     Mono<Void> filter() {
         CompletableFuture<Answer> begun = admission.begin();
-        if (begun.getNow(null) == Admission.UNCOUNTED) {
-            return run();
-        }
-        return onReactor(begun).flatMap(this::answered).doOnCancel(admission::giveUp);
+        Answer known = begun.getNow(null);
+        return known != null
+                ? answered(known)
+                : onReactor(begun).flatMap(this::answered).doOnCancel(admission::giveUp);
     }
 
     /** What completes it never runs what follows. */

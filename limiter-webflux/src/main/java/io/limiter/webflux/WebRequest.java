@@ -4,10 +4,12 @@ import io.limiter.http.Request;
 import io.limiter.http.internal.address.ConnectionPeer;
 import io.limiter.http.internal.address.Node;
 import io.limiter.http.internal.match.RequestPaths;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.HttpHeaders;
@@ -26,6 +28,9 @@ final class WebRequest implements Request {
     private static final boolean HAS_SECURITY =
             ClassUtils.isPresent("org.springframework.security.core.Authentication", WebRequest.class.getClassLoader());
 
+    /** {@code HttpHeaders.get}: of a text in Spring 7, of any object in Spring 6. */
+    private static final MethodHandle LINES = linesOf(String.class, Object.class);
+
     private final ServerWebExchange exchange;
     private final ServerHttpRequest request;
     /** As the server has received it. */
@@ -39,6 +44,19 @@ final class WebRequest implements Request {
         this.exchange = exchange;
         this.request = request;
         this.received = received;
+    }
+
+    private static MethodHandle linesOf(Class<?>... names) {
+        for (Class<?> name : names) {
+            try {
+                return MethodHandles.publicLookup()
+                        .findVirtual(HttpHeaders.class, "get", MethodType.methodType(List.class, name))
+                        .asType(MethodType.methodType(List.class, HttpHeaders.class, String.class));
+            } catch (ReflectiveOperationException other) {
+                // Another version of Spring.
+            }
+        }
+        throw new IllegalStateException("HttpHeaders of Spring has no method get");
     }
 
     void setUser(Principal known) {
@@ -83,16 +101,16 @@ final class WebRequest implements Request {
         return lines(request.getHeaders(), name);
     }
 
-    /** The lines of a field, read in a way that Spring 6 and Spring 7 have. */
+    /** The lines of a field. */
     static List<String> lines(HttpHeaders headers, String name) {
-        if (headers.getFirst(name) != null) {
-            for (Map.Entry<String, List<String>> field : headers.headerSet()) {
-                if (field.getKey().equalsIgnoreCase(name)) {
-                    return List.copyOf(field.getValue());
-                }
-            }
+        if (headers.getFirst(name) == null) {
+            return List.of();
         }
-        return List.of();
+        try {
+            return List.copyOf((List<String>) LINES.invokeExact(headers, name));
+        } catch (Throwable failed) {
+            throw new IllegalStateException("the lines of a field can't be read", failed);
+        }
     }
 
     @Override

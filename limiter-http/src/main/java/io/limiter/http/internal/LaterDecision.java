@@ -105,13 +105,18 @@ public final class LaterDecision {
                 return;
             }
             Duration reserved = charges.reservedFor(due);
-            CompletableFuture<Decision> asking = reserved == null
-                    ? http.limiter()
-                            .acquireAsync(PermitRequest.of(due)
-                                    .withMaxWait(charge -> isHeld ? charges.maxWait(charge) : Duration.ZERO)
-                                    .withEnd())
-                    : http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
-            if (reserved == null && isHeld && charges.mayWait(due)) {
+            boolean mayWait = charges.mayWait(due);
+            PermitRequest request = PermitRequest.of(due).withEnd();
+            CompletableFuture<Decision> asking = reserved != null
+                    ? http.limiter().reserveAsync(due, reserved).thenApply(ledger::note)
+                    : http.limiter()
+                            .acquireAsync(
+                                    mayWait
+                                            // One that may not be held waits for nothing, and passes no other.
+                                            ? request.withMaxWait(
+                                                    charge -> isHeld ? charges.maxWait(charge) : Duration.ZERO)
+                                            : request);
+            if (reserved == null && isHeld && mayWait) {
                 // A client that has gone leaves the queue. What does not wait must be known, to be given back.
                 answer.whenComplete((decision, gone) -> asking.cancel(false));
             }
