@@ -103,11 +103,9 @@ final class WebRequest implements Request {
 
     /** The lines of a field. */
     static List<String> lines(HttpHeaders headers, String name) {
-        if (headers.getFirst(name) == null) {
-            return List.of();
-        }
         try {
-            return List.copyOf((List<String>) LINES.invokeExact(headers, name));
+            List<String> lines = (List<String>) LINES.invokeExact(headers, name);
+            return lines == null ? List.of() : List.copyOf(lines);
         } catch (Throwable failed) {
             throw new IllegalStateException("the lines of a field can't be read", failed);
         }

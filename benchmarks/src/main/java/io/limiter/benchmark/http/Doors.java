@@ -10,6 +10,7 @@ import io.limiter.application.Limiter;
 import io.limiter.grpc.RateLimitServerInterceptor;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.webflux.RateLimitWebFilter;
+import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServlet;
 import java.io.ByteArrayInputStream;
 import java.io.File;
@@ -20,7 +21,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
@@ -55,18 +58,31 @@ final class Doors {
     /**
      * Starts a server on a free port of this machine; returns the port.
      *
-     * @param limiter null for a bare server
+     * @param filter before it, of that name: {@code bare} for none, {@code constants}, or {@code limiter}
+     * @param limiter of that
      */
-    static int start(String server, @Nullable Limiter limiter) throws Exception {
+    static int start(String server, String filter, Supplier<Limiter> limiter) throws Exception {
+        boolean isLimited = filter.equals("limiter");
+        Map<String, String> fields = filter.equals("constants") ? Filters.CONSTANTS : Map.of();
         return switch (server) {
-            case TOMCAT -> tomcat(limiter);
-            case WEBFLUX -> webFlux(limiter);
-            case GRPC -> grpc(limiter);
+            case TOMCAT -> tomcat(isLimited ? new RateLimitFilter(limiter.get()) : Filters.constants(fields));
+            case WEBFLUX ->
+                webFlux(isLimited ? RateLimitWebFilter.builder(limiter.get()).build() : constants(fields));
+            case GRPC -> grpc(isLimited ? limiter.get() : null);
             default -> throw new IllegalArgumentException("there is no server " + server);
         };
     }
 
-    private static int tomcat(@Nullable Limiter limiter) throws Exception {
+    private static @Nullable WebFilter constants(Map<String, String> fields) {
+        return fields.isEmpty()
+                ? null
+                : (exchange, chain) -> {
+                    fields.forEach(exchange.getResponse().getHeaders()::set);
+                    return chain.filter(exchange);
+                };
+    }
+
+    private static int tomcat(@Nullable Filter before) throws Exception {
         File directory = Files.createTempDirectory("tomcat").toFile();
         directory.deleteOnExit();
         Tomcat tomcat = new Tomcat();
@@ -75,10 +91,10 @@ final class Doors {
         // Else it closes a connection after 100.
         tomcat.getConnector().setProperty("maxKeepAliveRequests", "-1");
         Context context = tomcat.addContext("", directory.toString());
-        if (limiter != null) {
+        if (before != null) {
             FilterDef filter = new FilterDef();
             filter.setFilterName("limiter");
-            filter.setFilter(new RateLimitFilter(limiter));
+            filter.setFilter(before);
             filter.setAsyncSupported("true");
             context.addFilterDef(filter);
             FilterMap map = new FilterMap();
@@ -93,10 +109,7 @@ final class Doors {
         return tomcat.getConnector().getLocalPort();
     }
 
-    private static int webFlux(@Nullable Limiter limiter) {
-        List<WebFilter> filters = limiter == null
-                ? List.of()
-                : List.of(RateLimitWebFilter.builder(limiter).build());
+    private static int webFlux(@Nullable WebFilter before) {
         return HttpServer.create()
                 .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(exchange -> {
@@ -105,7 +118,7 @@ final class Doors {
                             return response.writeWith(Mono.fromSupplier(
                                     () -> response.bufferFactory().wrap(BODY)));
                         })
-                        .filters(all -> all.addAll(filters))
+                        .filters(all -> Stream.ofNullable(before).forEach(all::add))
                         .build()))
                 .bindNow()
                 .port();

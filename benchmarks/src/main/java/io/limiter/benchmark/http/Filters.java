@@ -13,6 +13,7 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,19 @@ final class Filters {
     /** The header with the number of the client. */
     static final String CLIENT = "X-Client";
 
+    /** Fields of draft-10, as our filter writes them. */
+    static final Map<String, String> CONSTANTS =
+            Map.of("RateLimit-Policy", "\"api\";q=1000;w=60", "RateLimit", "\"api\";r=999;t=60");
+
+    private static final Map<String, String> THREE =
+            Map.of("X-RateLimit-Limit", "1000", "X-RateLimit-Remaining", "999", "X-RateLimit-Reset", "1795249270");
+
     private Filters() {}
+
+    /** A filter that writes constant fields; null for none. */
+    static @Nullable Filter constants(Map<String, String> fields) {
+        return fields.isEmpty() ? null : new Plain(null, fields);
+    }
 
     /**
      * The filter of that name: {@code none}, {@code constants}, {@code limiter} in this JVM, {@code limiter-redis}, or a
@@ -34,13 +47,17 @@ final class Filters {
     static @Nullable Filter of(String name, Workload workload, int rules, String headers, String address) {
         return switch (name) {
             case "none" -> null;
-            case "constants" -> new Plain(null, headers);
+            case "constants" -> constants(fields(headers));
             case "limiter" -> new RateLimitFilter(limiter(workload, rules, headers, false));
             case "limiter-exempt" -> new RateLimitFilter(limiter(workload, rules, headers, true));
             case "limiter-redis" ->
                 new RateLimitFilter(limiter(workload, rules, headers, false, Ours.onRedis(address, "1s")));
-            default -> new Plain(Contender.of(name, new Contender.Task(address, "1s", workload)), headers);
+            default -> new Plain(Contender.of(name, new Contender.Task(address, "1s", workload)), fields(headers));
         };
+    }
+
+    private static Map<String, String> fields(String headers) {
+        return headers.equals("x-ratelimit") ? THREE : CONSTANTS;
     }
 
     /**
@@ -72,25 +89,18 @@ final class Filters {
     /** Writes the same fields as our filter, with constant values; calls a contender first if there is one. */
     private static final class Plain implements Filter {
         private final @Nullable Contender asked;
-        private final boolean three;
+        private final Map<String, String> fields;
 
-        Plain(@Nullable Contender asked, String headers) {
+        Plain(@Nullable Contender asked, Map<String, String> fields) {
             this.asked = asked;
-            this.three = headers.equals("x-ratelimit");
+            this.fields = fields;
         }
 
         @Override
         public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
                 throws IOException, ServletException {
             HttpServletResponse answer = (HttpServletResponse) response;
-            if (three) {
-                answer.setHeader("X-RateLimit-Limit", "1000");
-                answer.setHeader("X-RateLimit-Remaining", "999");
-                answer.setHeader("X-RateLimit-Reset", "1795249270");
-            } else {
-                answer.setHeader("RateLimit-Policy", "\"api\";q=1000;w=60");
-                answer.setHeader("RateLimit", "\"api\";r=999;t=60");
-            }
+            fields.forEach(answer::setHeader);
             if (asked != null) {
                 int client = Integer.parseInt(((HttpServletRequest) request).getHeader(CLIENT));
                 if ((asked.ask(client) & Contender.ALLOWED) == 0) {

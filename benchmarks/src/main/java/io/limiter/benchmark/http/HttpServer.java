@@ -49,9 +49,7 @@ public final class HttpServer {
         System.out.println(
                 door.length == 1
                         ? jetty(Filters.of(args[0], workload, rules, args[3], args[4]))
-                        : Doors.start(
-                                door[0],
-                                door[1].equals("bare") ? null : Filters.limiter(workload, rules, args[3], false)));
+                        : Doors.start(door[0], door[1], () -> Filters.limiter(workload, rules, args[3], false)));
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (line.equals("collect")) {
