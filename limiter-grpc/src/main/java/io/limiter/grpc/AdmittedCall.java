@@ -5,34 +5,35 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.limiter.http.internal.RequestLedger;
-import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A call that is admitted. Its trailers have the quota. What it took ends when the service closes it, or else when the transport
- * reports its end; that is once, because a ledger ends what it has. The ledger is locked by itself while it is used.
+ * reports its end; that is once, because a ledger ends what it has.
  *
- * <p>A call of gRPC is for one thread at a time, and the limiter may close it on another one than the service's. So it closes the call
- * when the service is not in it. No lock is held meanwhile: a transport inside of this JVM may call the client, and that another call.
+ * <p>A call of gRPC is for one thread at a time, and the limiter may close it on another one than the service's. So whoever is the
+ * last to leave the call closes it for the limiter. No lock is held meanwhile: a transport inside of this JVM may call the client,
+ * and that another call.
  */
 final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     /** How many messages may arrive before the service has got the first of them: all are kept if it waits. */
     private static final int MOST_AHEAD = 32;
 
+    private static final Metadata.Key<String> STATUS = GrpcRequest.key("grpc-status");
+
     private final GrpcCall call;
     private final RequestLedger ledger;
-    /** What was sent before the messages; guarded by the ledger. */
+    /** What outcomes read of the answer; guarded by the ledger. */
     private final Metadata sent = new Metadata();
 
-    /** How often the service is in the call; guarded by this, as all that follow. */
+    /** How many are in the call; guarded by this, as all that follow. */
     private int uses;
 
     private int ahead;
     /** How many messages the service has asked for, besides those ahead. */
     private int asked;
 
-    /** Closes the call instead of the service; null if the limiter has not. */
+    /** Closes the call instead of the service; null if the limiter does not. */
     private volatile @Nullable Runnable cut;
 
     private volatile boolean isClosed;
@@ -66,7 +67,7 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
             // Those of the service may be a constant, for many calls.
             Metadata own = new Metadata();
             own.merge(trailers);
-            GrpcAnswers.Fields.of(call).writeTo(own);
+            GrpcAnswers.write(call, own);
             super.close(status, own);
         });
     }
@@ -74,7 +75,7 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     /** Lets the service use the call, unless the limiter has closed it. */
     private void use(Runnable step) {
         synchronized (this) {
-            if (cut != null) {
+            if (isCut()) {
                 return;
             }
             uses++;
@@ -82,30 +83,30 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
         try {
             step.run();
         } finally {
-            Runnable last;
-            synchronized (this) {
-                uses--;
-                last = uses > 0 || isClosed ? null : cut;
-            }
-            if (last != null) {
-                last.run();
-            }
+            leave();
         }
     }
 
     /** Closes the call instead of the service, unless that has done it. Nothing of the service gets through any more. */
     void cut(Status status, Metadata trailers) {
-        Runnable now = () -> delegate().close(status, trailers);
         synchronized (this) {
             if (isOver()) {
                 return;
             }
-            cut = now;
-            if (uses > 0) {
-                return;
-            }
+            cut = () -> delegate().close(status, trailers);
+            uses++;
         }
-        now.run();
+        leave();
+    }
+
+    private void leave() {
+        Runnable last;
+        synchronized (this) {
+            last = --uses > 0 || isClosed ? null : cut;
+        }
+        if (last != null) {
+            last.run();
+        }
     }
 
     boolean isCut() {
@@ -150,17 +151,16 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
             if (!ledger.hasEnd()) {
                 return;
             }
+            sent.merge(trailers);
+            sent.discardAll(STATUS);
+            int code = 0;
             if (status == null) {
                 ledger.keep();
+            } else {
+                code = GrpcAnswers.http(status.getCode());
+                sent.put(STATUS, Integer.toString(status.getCode().value()));
             }
-            ledger.settle(
-                    status == null ? 0 : GrpcAnswers.http(status.getCode()),
-                    name -> status != null && name.equalsIgnoreCase("grpc-status")
-                            ? List.of(Integer.toString(status.getCode().value()))
-                            : Stream.of(sent, trailers)
-                                    .flatMap(part -> GrpcRequest.lines(part, name).stream())
-                                    .toList(),
-                    call::attribute);
+            ledger.settle(code, name -> GrpcRequest.lines(sent, name), call::attribute);
         }
     }
 }

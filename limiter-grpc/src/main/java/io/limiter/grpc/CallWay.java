@@ -11,10 +11,11 @@ import io.grpc.StatusRuntimeException;
 import io.limiter.http.internal.Admission;
 import io.limiter.http.internal.Admission.Answer;
 import io.limiter.http.internal.HeldPlaces;
+import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.RequestLedger;
 import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -37,14 +38,13 @@ final class CallWay<Q, A> extends Listener<Q> {
     private final RequestLedger ledger;
     private final AdmittedCall<Q, A> admitted;
     private final Listener<Q> nobody = new Listener<>() {};
-    /** What has arrived: first what is urgent, which the decision about a message does not hold. Guarded by itself. */
-    private final Deque<Runnable> events = new ArrayDeque<>(4);
+    /** What has arrived, and stays while a decision is awaited. Guarded by this, as the two that follow. */
+    private final Queue<Runnable> events = new ArrayDeque<>(0);
 
-    /** How many of the events are urgent; guarded by the events, as all that follow. */
-    private int urgent;
+    /** What no decision delays. */
+    private final Queue<Runnable> urgent = new ArrayDeque<>(0);
 
     private boolean isBusy;
-    private boolean isHeld;
 
     /** Gets the events; nobody before it has begun, and after its end. */
     private volatile Listener<Q> service = nobody;
@@ -66,7 +66,7 @@ final class CallWay<Q, A> extends Listener<Q> {
         this.terms = terms;
         this.rules = rules;
         this.call = GrpcCall.of(received, headers);
-        this.request = rules.users().request(call);
+        this.request = rules.users().apply(call);
         this.ledger = RequestLedger.of(request, rules.calls().limiter(), RequestLedger.class, RequestLedger::new);
         this.admitted = new AdmittedCall<>(received, call, ledger);
     }
@@ -74,34 +74,26 @@ final class CallWay<Q, A> extends Listener<Q> {
     /** Begins the service if the call is admitted; closes or holds any other. */
     Listener<Q> begin(ServerCallHandler<Q, A> next) {
         Context context = call.context();
-        Consumer<Answer> start = answer -> {
+        boolean isKnown = decide(rules.calls(), request, ledger, answer -> {
             if (answer.decision() != null) {
                 rules.answers().note(answer.decision(), call);
             }
             service = Objects.requireNonNull(
                     Contexts.interceptCall(context, admitted, call.headers(), next), "a service without a listener");
-        };
-        if (rules.isIdle()) {
-            start.accept(Admission.UNCOUNTED);
-        } else {
-            decide(new Admission(rules.calls(), terms.places, request, ledger), start);
-        }
-        boolean hasEnd;
-        synchronized (ledger) {
-            hasEnd = ledger.hasEnd();
-        }
+        });
         // An open stream meets the rules for messages of a later configuration too.
         boolean isStream = !admitted.getMethodDescriptor().getType().clientSendsOneMessage();
-        return awaited == null && !hasEnd && !isStream && !rules.countMessages() ? service : this;
+        return isKnown && !isStream && !rules.countMessages() && !ledger.hasEnd() ? service : this;
     }
 
-    /** Decides something. If the answer is not known now, what arrives is held until it is. */
-    private void decide(Admission admission, Consumer<Answer> onward) {
+    /** Decides something. If the answer is not known now, what arrives is kept until it is; false then. */
+    private boolean decide(HttpRules by, GrpcRequest asked, RequestLedger charged, Consumer<Answer> onward) {
+        Admission admission = new Admission(by, terms.places, asked, charged);
         CompletableFuture<Answer> begun = admission.begin();
         Answer known = begun.getNow(null);
         if (known != null) {
             use(admission, known, onward);
-            return;
+            return true;
         }
         Runnable rest;
         try {
@@ -109,9 +101,6 @@ final class CallWay<Q, A> extends Listener<Q> {
         } catch (Throwable failed) {
             admission.giveUp();
             throw failed;
-        }
-        synchronized (events) {
-            isHeld = true;
         }
         awaited = admission;
         if (isEnded) {
@@ -126,11 +115,15 @@ final class CallWay<Q, A> extends Listener<Q> {
                 admitted.cut(Status.UNAVAILABLE.withDescription("No thread is free."), new Metadata());
             }
         });
+        return false;
     }
 
     private void resume(Admission admission, CompletableFuture<Answer> begun, Consumer<Answer> onward) {
         try {
-            add(true, () -> use(admission, Objects.requireNonNull(begun.getNow(null)), onward));
+            add(urgent, () -> {
+                awaited = null;
+                use(admission, Objects.requireNonNull(begun.getNow(null)), onward);
+            });
         } catch (Throwable failed) {
             // As gRPC does on its own threads.
             admitted.cut(Status.UNKNOWN.withDescription("Application error processing RPC"), new Metadata());
@@ -139,9 +132,6 @@ final class CallWay<Q, A> extends Listener<Q> {
     }
 
     private void use(Admission admission, Answer answer, Consumer<Answer> onward) {
-        synchronized (events) {
-            isHeld = false;
-        }
         Answer used = admission.use(answer);
         try {
             if (used != null && used.isAdmitted()) {
@@ -172,14 +162,9 @@ final class CallWay<Q, A> extends Listener<Q> {
     }
 
     /** Delivers an event as soon as it may follow those before. */
-    private void add(boolean isUrgent, Runnable event) {
-        synchronized (events) {
-            if (isUrgent) {
-                events.addFirst(event);
-                urgent++;
-            } else {
-                events.add(event);
-            }
+    private void add(Queue<Runnable> to, Runnable event) {
+        synchronized (this) {
+            to.add(event);
             if (isBusy) {
                 return;
             }
@@ -188,13 +173,10 @@ final class CallWay<Q, A> extends Listener<Q> {
         deliver();
     }
 
-    private @Nullable Runnable next() {
-        synchronized (events) {
-            Runnable next = urgent > 0 || !isHeld ? events.poll() : null;
-            urgent = Math.max(0, urgent - 1);
-            isBusy = next != null;
-            return next;
-        }
+    private synchronized @Nullable Runnable next() {
+        Runnable next = urgent.isEmpty() && awaited == null ? events.poll() : urgent.poll();
+        isBusy = next != null;
+        return next;
     }
 
     private void deliver() {
@@ -221,7 +203,7 @@ final class CallWay<Q, A> extends Listener<Q> {
         if (isCounted) {
             now.messages().noteRequest();
         }
-        add(false, () -> {
+        add(events, () -> {
             if (isEnded || admitted.isOver()) {
                 return;
             }
@@ -232,7 +214,7 @@ final class CallWay<Q, A> extends Listener<Q> {
             if (isCounted) {
                 // Each message is charged for itself, so it has a ledger of its own, which nothing ends.
                 RequestLedger own = new RequestLedger(now.messages().limiter(), null);
-                decide(new Admission(now.messages(), terms.places, request.ofMessage(), own), onward);
+                decide(now.messages(), request.ofMessage(), own, onward);
             } else {
                 onward.accept(Admission.UNCOUNTED);
             }
@@ -241,13 +223,13 @@ final class CallWay<Q, A> extends Listener<Q> {
 
     @Override
     public void onHalfClose() {
-        add(false, () -> service.onHalfClose());
+        add(events, () -> service.onHalfClose());
     }
 
     /** A service may send while a message waits. */
     @Override
     public void onReady() {
-        add(service != nobody, () -> service.onReady());
+        add(service == nobody ? events : urgent, () -> service.onReady());
     }
 
     @Override
@@ -268,7 +250,7 @@ final class CallWay<Q, A> extends Listener<Q> {
         if (pending != null) {
             pending.giveUp();
         }
-        add(true, () -> {
+        add(urgent, () -> {
             Listener<Q> told = service;
             service = nobody;
             try {

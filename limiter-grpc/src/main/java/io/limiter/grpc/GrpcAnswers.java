@@ -10,14 +10,13 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.DenialAnswer;
 import io.limiter.http.internal.Admission.Answer;
 import io.limiter.http.internal.NamedClasses;
-import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
 import io.limiter.http.internal.answer.Refusals;
 import java.time.Clock;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes decisions to the trailers of calls. Thread-safe. */
@@ -26,26 +25,19 @@ final class GrpcAnswers {
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
     private static final Metadata.Key<String> PUSHBACK = GrpcRequest.key("grpc-retry-pushback-ms");
 
-    private final QuotaFields quota;
+    private final QuotaFields fields;
     private final @Nullable GrpcRejectionHandler handler;
     private final Refusals refusals = new Refusals();
 
     GrpcAnswers(LimiterConfig config, @Nullable GrpcRejectionHandler handler) {
-        this.quota = new QuotaFields(config.settings().http(), Clock.systemUTC());
+        this.fields = new QuotaFields(config.settings().http(), Clock.systemUTC());
         this.handler = handler;
     }
 
-    /** The quota in the trailers of one call; shared by all interceptors. Locked by itself. */
-    static final class Fields {
-        private final LimitsInAnswer limits = new LimitsInAnswer();
-        private final Map<String, String> lines = new LinkedHashMap<>();
-
-        static Fields of(GrpcCall call) {
-            return call.one(Fields.class, Fields::new);
-        }
-
-        /** Writes them once, though each interceptor sees the end of the call. */
-        synchronized void writeTo(Metadata trailers) {
+    /** Writes the quota of a call once, though each interceptor sees its end. */
+    static void write(GrpcCall call, Metadata trailers) {
+        synchronized (call.quota()) {
+            Map<String, String> lines = call.quota().lines();
             lines.forEach((name, line) -> trailers.put(GrpcRequest.key(name), line));
             lines.clear();
         }
@@ -53,9 +45,9 @@ final class GrpcAnswers {
 
     /** Notes the quota after a decision about a call. */
     void note(Decision decision, GrpcCall call) {
-        Fields fields = Fields.of(call);
-        synchronized (fields) {
-            quota.add(decision, fields.limits, fields.lines::put);
+        GrpcCall.Quota told = call.quota();
+        synchronized (told) {
+            fields.add(decision, told.limits(), told.lines()::put);
         }
     }
 
@@ -67,20 +59,20 @@ final class GrpcAnswers {
                     .withDescription(answer.refused() == 503 ? "Service unavailable." : "Not allowed.");
         }
         note(decision, call);
-        Fields fields = Fields.of(call);
+        GrpcCall.Quota told = call.quota();
         DenialAnswer denial;
-        synchronized (fields) {
-            denial = new DenialAnswer(decision, fields.limits) {};
+        synchronized (told) {
+            denial = new DenialAnswer(decision, told.limits()) {};
             if (denial.retryAfterSeconds().isEmpty()) {
                 // Those of an earlier rule would be read as the time to try again.
-                fields.lines.keySet().removeAll(quota.promises());
+                told.lines().keySet().removeAll(fields.promises());
             }
-            fields.writeTo(trailers);
+            write(call, trailers);
         }
         denial.retryAfterSeconds()
                 .ifPresent(seconds -> trailers.put(GrpcRequest.key("Retry-After"), Long.toString(seconds)));
-        String sentence = denial.body(List.of("text/plain")).text().strip();
-        Status standard = status(denial.status()).withDescription(sentence);
+        Status standard = status(denial.status())
+                .withDescription(denial.body(List.of("text/plain")).text().strip());
         long micros = decision.retryAfterMicros();
         if (micros >= 0) {
             trailers.put(DETAILS, RetryInfo.of(standard, micros));
@@ -89,22 +81,19 @@ final class GrpcAnswers {
         if (pushback != null) {
             trailers.put(PUSHBACK, pushback);
         }
-        return handled(denial, standard, trailers);
+        return handler == null ? standard : handled(handler, denial, standard, trailers);
     }
 
-    private Status handled(DenialAnswer denial, Status standard, Metadata trailers) {
-        if (handler == null) {
-            return standard;
-        }
+    private Status handled(GrpcRejectionHandler asked, DenialAnswer denial, Status standard, Metadata trailers) {
         try {
-            Status status = handler.reject(denial, standard, trailers);
+            Status status = asked.reject(denial, standard, trailers);
             if (!status.isOk()) {
                 return status;
             }
             throw new IllegalStateException("a denied call has no status OK");
         } catch (Throwable failure) {
             NamedClasses.rethrowFatal(failure);
-            refusals.logFailed(handler, failure);
+            refusals.logFailed(asked, failure);
             return standard;
         }
     }
@@ -122,13 +111,13 @@ final class GrpcAnswers {
         return micros < 0 ? null : Long.toString((micros + 999) / 1_000);
     }
 
-    /** The status for one of HTTP, as far as the limiter answers with it. */
+    /** The status for one of HTTP that only one has. */
     private static Status status(int http) {
-        return switch (http) {
-            case 403 -> Status.PERMISSION_DENIED;
-            case 503 -> Status.UNAVAILABLE;
-            default -> Status.RESOURCE_EXHAUSTED;
-        };
+        return Stream.of(Status.Code.values())
+                .filter(code -> http(code) == http)
+                .findFirst()
+                .orElse(Status.Code.UNKNOWN)
+                .toStatus();
     }
 
     /** The status of HTTP for one of gRPC, as google.rpc.Code lists them, for outcomes. */

@@ -3,10 +3,11 @@ package io.limiter.grpc;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
+import io.limiter.http.internal.answer.LimitsInAnswer;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,35 +19,39 @@ public final class GrpcCall {
 
     private final ServerCall<?, ?> call;
     private final Metadata headers;
-    private final String path;
     private final Map<String, Object> attributes;
+    private final Quota quota;
 
-    private GrpcCall(ServerCall<?, ?> call, Metadata headers, Map<String, Object> attributes) {
+    private GrpcCall(ServerCall<?, ?> call, Metadata headers, Map<String, Object> attributes, Quota quota) {
         this.call = call;
         this.headers = headers;
-        this.path = "/" + call.getMethodDescriptor().getFullMethodName();
         this.attributes = attributes;
+        this.quota = quota;
     }
 
-    /** The call at an interceptor; it has the attributes that it had at earlier ones. */
+    /** The call at an interceptor; what it has got at earlier ones is the same. */
     static GrpcCall of(ServerCall<?, ?> call, Metadata headers) {
         GrpcCall earlier = CURRENT.get();
-        return new GrpcCall(call, headers, earlier == null ? new ConcurrentHashMap<>() : earlier.attributes);
+        return earlier == null
+                ? new GrpcCall(
+                        call,
+                        headers,
+                        new ConcurrentHashMap<>(),
+                        new Quota(new LimitsInAnswer(), new LinkedHashMap<>()))
+                : new GrpcCall(call, headers, earlier.attributes, earlier.quota);
     }
 
-    /** What it has one of, for all interceptors. */
-    <T> T one(Class<T> type, Supplier<T> maker) {
-        return type.cast(attributes.computeIfAbsent(type.getName(), name -> maker.get()));
+    /** The quota in its trailers; shared by all interceptors. Locked by itself while it is used. */
+    record Quota(LimitsInAnswer limits, Map<String, String> lines) {}
+
+    /** What its trailers have of its decisions. */
+    Quota quota() {
+        return quota;
     }
 
     /** The context in which the rest of the call runs. */
     Context context() {
         return Context.current().withValue(CURRENT, this);
-    }
-
-    /** As HTTP/2 has it. */
-    String path() {
-        return path;
     }
 
     /** The call itself. */

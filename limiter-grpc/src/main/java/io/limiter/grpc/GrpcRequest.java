@@ -25,6 +25,11 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
     /** By name: those of rules and of our fields, so they are few. */
     private static final Map<String, Metadata.Key<String>> KEYS = new ConcurrentHashMap<>();
 
+    /** A call of nobody. */
+    static GrpcRequest ofNobody(GrpcCall call) {
+        return new GrpcRequest(call, POST, null, (user, role) -> false);
+    }
+
     /** The same for a message. */
     GrpcRequest ofMessage() {
         return new GrpcRequest(call, MESSAGE, user, roles);
@@ -32,7 +37,7 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
 
     @Override
     public String rawPath() {
-        return call.path();
+        return "/" + call.call().getMethodDescriptor().getFullMethodName();
     }
 
     /** gRPC compares it with the names of methods as it was sent. */

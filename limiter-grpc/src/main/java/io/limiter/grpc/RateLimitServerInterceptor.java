@@ -12,7 +12,6 @@ import io.limiter.http.internal.DoorBuilder;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
@@ -45,20 +44,7 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
                 GrpcCall.class,
                 CallRules.maker(builder.limiter, builder.chosen(), builder.users, builder.isBeside));
         this.follower = builder.follower;
-        this.terms = new CallWay.Terms(
-                this::rules,
-                places,
-                Objects.requireNonNullElseGet(builder.executor, RateLimitServerInterceptor::threads),
-                builder.context);
-    }
-
-    /** They end when there is nothing to do. */
-    private static ExecutorService threads() {
-        return Executors.newCachedThreadPool(task -> {
-            Thread thread = new Thread(task, "limiter-grpc");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.terms = new CallWay.Terms(this::rules, places, builder.executor, builder.context);
     }
 
     /** A builder of an interceptor with the configured rules of this limiter, and others. */
@@ -69,9 +55,15 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
     /** Builds an interceptor. Not thread-safe. */
     public static final class Builder extends DoorBuilder<GrpcCall, GrpcRejectionHandler, Builder> {
         private final Limiter limiter;
-        private @Nullable Executor executor;
+        /** Its threads end when there is nothing to do. */
+        private Executor executor = Executors.newCachedThreadPool(task -> {
+            Thread thread = new Thread(task, "limiter-grpc");
+            thread.setDaemon(true);
+            return thread;
+        });
+
         private UnaryOperator<Runnable> context = task -> task;
-        private CallRules.Users users = new CallRules.Users(null, (user, role) -> false);
+        private @Nullable Function<GrpcCall, GrpcRequest> users;
         private boolean isBeside;
         private @Nullable ServerInterceptor follower;
 
@@ -88,7 +80,7 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
          * interceptor that authenticates must be before this one.
          */
         public Builder user(Function<GrpcCall, @Nullable Principal> user, BiPredicate<Principal, String> hasRole) {
-            users = new CallRules.Users(user, hasRole);
+            users = call -> new GrpcRequest(call, GrpcRequest.POST, user.apply(call), hasRole);
             return this;
         }
 

@@ -60,6 +60,9 @@ public final class Admission implements HeldPlaces.Refusable {
 
     /** Charges the request. The answer is complete if it is known now, never exceptional, and to be {@linkplain #use used}. */
     public CompletableFuture<Answer> begin() {
+        if (http.isIdle()) {
+            return CompletableFuture.completedFuture(UNCOUNTED);
+        }
         if (http.tryDeny(asked)) {
             return CompletableFuture.completedFuture(
                     new Answer(http.config().settings().callers().deniedStatus(), null, null));

@@ -102,16 +102,25 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
                 NamedClasses classes,
                 Class<S> type,
                 @Nullable HttpRules before) {
+            checkRules(config);
             List<RuleDefinition> configured =
                     config.settings().rules().stream().filter(this::has).toList();
-            if (configured.isEmpty() && rules.isEmpty() && which == null) {
-                throw new IllegalArgumentException(HttpRules.NO_RULES);
-            }
             HttpRules made = new HttpRules(limiter, config, configured, rules, classes, type);
             if (before != null) {
                 made.continueFrom(before);
             }
             return made;
+        }
+
+        /**
+         * Checks that there is something to limit by.
+         *
+         * @throws IllegalArgumentException if there is no rule, and all were chosen
+         */
+        public void checkRules(LimiterConfig config) {
+            if (config.settings().rules().isEmpty() && rules.isEmpty() && which == null) {
+                throw new IllegalArgumentException(HttpRules.NO_RULES);
+            }
         }
 
         /** Whether a configured rule was chosen. */

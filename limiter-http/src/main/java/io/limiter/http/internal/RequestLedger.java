@@ -236,7 +236,7 @@ public class RequestLedger {
     }
 
     /** Whether something is to be done at the end of the request. */
-    public final boolean hasEnd() {
+    public final synchronized boolean hasEnd() {
         return !taken.isEmpty() || !counted.isEmpty();
     }
 
