@@ -26,6 +26,9 @@ final class WebRequest implements Request {
     private static final boolean HAS_SECURITY =
             ClassUtils.isPresent("org.springframework.security.core.Authentication", WebRequest.class.getClassLoader());
 
+    private static final boolean HAS_GATEWAY =
+            ClassUtils.isPresent("org.springframework.cloud.gateway.route.Route", WebRequest.class.getClassLoader());
+
     private final ServerWebExchange exchange;
     private final ServerHttpRequest request;
     /** As the server has received it. */
@@ -62,6 +65,12 @@ final class WebRequest implements Request {
     @Override
     public String prefix() {
         return request.getPath().contextPath().value();
+    }
+
+    /** Routes of Gateway match the path with what {@code ForwardedHeaderTransformer} adds of {@code X-Forwarded-Prefix}. */
+    @Override
+    public boolean isPrefixRouted() {
+        return HAS_GATEWAY && !prefix().equals(received.getPath().contextPath().value());
     }
 
     /**
