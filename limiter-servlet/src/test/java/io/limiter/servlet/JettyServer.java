@@ -1,16 +1,23 @@
 package io.limiter.servlet;
 
+import io.limiter.kit.door.Tls;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.EnumSet;
+import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.ee10.servlet.ErrorPageErrorHandler;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
+import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.server.ForwardedRequestCustomizer;
+import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 
 /** A real Jetty on a free port. */
 public final class JettyServer implements Container {
@@ -43,6 +50,23 @@ public final class JettyServer implements Container {
                 .getHttpConfiguration()
                 .addCustomizer(new ForwardedRequestCustomizer());
         return this;
+    }
+
+    /** A connector of HTTP/2 and HTTP/1.1 over TLS. */
+    static ServerConnector secure(Server server) throws Exception {
+        HttpConfiguration https = new HttpConfiguration();
+        https.addCustomizer(new SecureRequestCustomizer(false));
+        SslContextFactory.Server keys = new SslContextFactory.Server();
+        keys.setKeyStorePath(Tls.store().toString());
+        keys.setKeyStorePassword(Tls.PASSWORD);
+        ALPNServerConnectionFactory choice = new ALPNServerConnectionFactory();
+        choice.setDefaultProtocol("http/1.1");
+        return new ServerConnector(
+                server,
+                new SslConnectionFactory(keys, choice.getProtocol()),
+                choice,
+                new HTTP2ServerConnectionFactory(https),
+                new HttpConnectionFactory(https));
     }
 
     @Override

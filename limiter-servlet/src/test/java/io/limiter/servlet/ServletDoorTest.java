@@ -17,17 +17,18 @@ import java.util.stream.Stream;
 /** What must be the same at each door, in servlet containers. */
 class ServletDoorTest extends DoorTest {
     static Stream<Door> doors() {
-        return Stream.of(new InContainer(ServletSite.TOMCAT), new InContainer(ServletSite.JETTY));
+        return Stream.of(new InContainer(ServletSite.TOMCAT, false), new InContainer(ServletSite.JETTY, false));
     }
 
-    private record InContainer(ServletSite site) implements Door {
+    record InContainer(ServletSite site, boolean isSecure) implements Door {
         @Override
         public Running start(Path directory, RateLimiter limiter, String rules, App app) throws Exception {
             RateLimitFilter filter = new RateLimitFilter(Limiter.of(WebServer.config(rules), limiter));
             ServletSite.Running running = site.start(
                     directory,
                     List.of(RuleSite.disguising(), filter),
-                    Map.of("/*", (request, response) -> answer(app, request, response)));
+                    Map.of("/*", (request, response) -> answer(app, request, response)),
+                    isSecure);
             return new Running() {
                 @Override
                 public int port() {

@@ -25,8 +25,11 @@ import org.eclipse.jetty.server.ServerConnector;
 public enum ServletSite {
     TOMCAT {
         @Override
-        public Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets) {
+        Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets, boolean isSecure) {
             WebServer server = new WebServer(directory);
+            if (isSecure) {
+                server.secure();
+            }
             for (int i = 0; i < filters.size(); i++) {
                 server.filter("filter " + i, filters.get(i));
             }
@@ -37,10 +40,10 @@ public enum ServletSite {
     },
     JETTY {
         @Override
-        public Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets)
+        Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets, boolean isSecure)
                 throws Exception {
             Server server = new Server();
-            ServerConnector connector = new ServerConnector(server);
+            ServerConnector connector = isSecure ? JettyServer.secure(server) : new ServerConnector(server);
             ServletContextHandler context = new ServletContextHandler("/", ServletContextHandler.SESSIONS);
             for (Filter filter : filters) {
                 FilterHolder holder = new FilterHolder(filter);
@@ -60,7 +63,14 @@ public enum ServletSite {
     };
 
     /** Starts it on a free port; filters are for all paths and dispatches. */
-    public abstract Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets)
+    public Running start(Path directory, List<? extends Filter> filters, Map<String, Answer> servlets)
+            throws Exception {
+        return start(directory, filters, servlets, false);
+    }
+
+    /** With HTTP/2 over TLS, or HTTP/1.1 in clear text. */
+    abstract Running start(
+            Path directory, List<? extends Filter> filters, Map<String, Answer> servlets, boolean isSecure)
             throws Exception;
 
     /** A running one. */

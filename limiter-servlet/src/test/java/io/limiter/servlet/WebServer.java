@@ -6,6 +6,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.door.Tls;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -40,9 +41,12 @@ import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.coyote.http2.Http2Protocol;
 import org.apache.tomcat.util.descriptor.web.ErrorPage;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.apache.tomcat.util.net.SSLHostConfig;
+import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
 /**
  * A real Tomcat on a free port. A request may say who it comes from: the headers {@code Test-Address} and
@@ -157,6 +161,20 @@ public final class WebServer implements Container {
             throw new IllegalArgumentException("no attribute of a connector: " + attribute);
         }
         return this;
+    }
+
+    /** HTTP/2 and HTTP/1.1 over TLS. */
+    WebServer secure() {
+        SSLHostConfig host = new SSLHostConfig();
+        SSLHostConfigCertificate keys = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.EC);
+        keys.setCertificateKeystoreFile(Tls.store().toString());
+        keys.setCertificateKeystorePassword(Tls.PASSWORD);
+        host.addCertificate(keys);
+        connector().addSslHostConfig(host);
+        connector().addUpgradeProtocol(new Http2Protocol());
+        connector().setSecure(true);
+        connector().setScheme("https");
+        return connector("SSLEnabled", "true");
     }
 
     @Override

@@ -14,6 +14,7 @@ import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
 import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
+import org.springframework.cloud.gateway.support.HasRouteId;
 
 /**
  * The filter {@code Limiter} of Spring Cloud Gateway: a rule for the requests of a route. Its arguments are the properties of
@@ -35,11 +36,25 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
     private volatile @Nullable RuntimeException mistake;
 
     /** The properties of a rule, by the last parts of their keys. Not thread-safe. */
-    public static final class Rule extends TreeMap<String, String> {
+    public static final class Rule extends TreeMap<String, String> implements HasRouteId {
         private static final long serialVersionUID = 1;
+
+        /** For messages; no property of the rule. */
+        private String route = "in code";
 
         /** A rule without properties; it needs at least a policy or a plan. */
         public Rule() {}
+
+        /** Called by Gateway. */
+        @Override
+        public void setRouteId(String id) {
+            route = id;
+        }
+
+        @Override
+        public String getRouteId() {
+            return route;
+        }
     }
 
     LimiterGatewayFilterFactory(HeldPlaces held, Supplier<RateLimitWebFilter.Builder> builders) {
@@ -74,7 +89,7 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
     public GatewayFilter apply(Rule rule) {
         try {
             return Objects.requireNonNull(filters.compute(Map.copyOf(rule), (same, known) -> {
-                Limited one = known == null ? limited(same) : known;
+                Limited one = known == null ? limited(same, rule.getRouteId()) : known;
                 one.isNew = true;
                 return one;
             }));
@@ -84,10 +99,20 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         }
     }
 
-    private Limited limited(Map<String, String> rule) {
+    private Limited limited(Map<String, String> rule, String route) {
         // The same in each instance: plans make policies of that name.
         String name = "gateway-" + Integer.toHexString(rule.hashCode());
-        return new Limited(builders.get().rule(name, rule).places(held).build());
+        String where = "route '" + route + "'";
+        try {
+            return new Limited(
+                    builders.get().rule(where, name, rule).places(held).build());
+        } catch (IllegalArgumentException wrong) {
+            // What the route has is the last part of each key.
+            String text = String.valueOf(wrong.getMessage())
+                    .replace("limiter.rules." + name + ".", "args.")
+                    .replace("rule '" + name + "'", "the filter");
+            throw new IllegalArgumentException(where + ", filter Limiter: " + text, wrong);
+        }
     }
 
     /** Forgets the filters that routes had, and these have no more. Requests that have one go on with it. */

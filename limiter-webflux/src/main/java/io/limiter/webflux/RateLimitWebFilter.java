@@ -46,7 +46,7 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
                 builder.shared,
                 builder.basePath,
                 ServerWebExchange.class,
-                WebAdmission.Rules.maker(builder.limiter, Map.copyOf(builder.rule), builder.chosen()));
+                WebAdmission.Rules.maker(builder.limiter, builder.source, Map.copyOf(builder.rule), builder.chosen()));
         this.order = builder.order;
     }
 
@@ -61,6 +61,7 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
         private final Map<String, String> rule = new HashMap<>();
         private int order = Ordered.HIGHEST_PRECEDENCE;
         private String basePath = "";
+        private String source = "";
         private @Nullable HeldPlaces shared;
 
         private Builder(Limiter limiter) {
@@ -83,8 +84,9 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
             return this;
         }
 
-        /** Has this rule, for all requests that reach it, besides those of the configuration, and none of them. */
-        Builder rule(String name, Map<String, String> properties) {
+        /** Has this rule of a route, for all requests that reach it, besides those of the configuration, and none of them. */
+        Builder rule(String route, String name, Map<String, String> properties) {
+            source = route;
             String start = "limiter.rules." + name + ".";
             rule.put(start + "path", "/*");
             properties.forEach((key, value) -> rule.put(start + key, value));

@@ -52,12 +52,16 @@ final class WebAdmission {
         /**
          * What makes those of a filter.
          *
+         * @param source where its own properties are written
          * @param own properties of a rule that only it has; empty for none
          */
         static BiFunction<LimiterConfig, @Nullable Rules, Rules> maker(
-                Limiter limiter, Map<String, String> own, Choice<ServerWebExchange, WebRejectionHandler> choice) {
+                Limiter limiter,
+                String source,
+                Map<String, String> own,
+                Choice<ServerWebExchange, WebRejectionHandler> choice) {
             return (all, before) -> {
-                LimiterConfig config = own.isEmpty() ? all : all.with("a filter of a route", own);
+                LimiterConfig config = own.isEmpty() ? all : all.with(source, own);
                 NamedClasses classes = choice.classes(ServerWebExchange.class);
                 HttpRules http = choice.rules(
                         limiter, config, classes, ServerWebExchange.class, before == null ? null : before.http);

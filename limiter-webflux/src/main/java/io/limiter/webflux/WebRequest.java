@@ -31,6 +31,9 @@ final class WebRequest implements Request {
     /** {@code HttpHeaders.get}: of a text in Spring 7, of any object in Spring 6. */
     private static final MethodHandle LINES = linesOf(String.class, Object.class);
 
+    private static final boolean HAS_GATEWAY =
+            ClassUtils.isPresent("org.springframework.cloud.gateway.route.Route", WebRequest.class.getClassLoader());
+
     private final ServerWebExchange exchange;
     private final ServerHttpRequest request;
     /** As the server has received it. */
@@ -80,6 +83,12 @@ final class WebRequest implements Request {
     @Override
     public String prefix() {
         return request.getPath().contextPath().value();
+    }
+
+    /** Routes of Gateway match the path with what {@code ForwardedHeaderTransformer} adds of {@code X-Forwarded-Prefix}. */
+    @Override
+    public boolean isPrefixRouted() {
+        return HAS_GATEWAY && !prefix().equals(received.getPath().contextPath().value());
     }
 
     /**

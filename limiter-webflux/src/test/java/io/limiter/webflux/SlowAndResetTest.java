@@ -13,7 +13,8 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
-import io.limiter.kit.door.Client;
+import io.limiter.kit.door.Http2Client;
+import io.limiter.kit.door.Tls;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,6 +27,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
@@ -38,7 +41,7 @@ import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Clients that are slow, or cancel what they began, on HTTP/1.1 and on HTTP/2 in clear text: whatever they do, nothing stays in
+ * Clients that are slow, or cancel what they began, on HTTP/1.1 and on HTTP/2, in clear text and by TLS: whatever they do, nothing stays in
  * flight, and nothing reaches the application uncounted.
  */
 class SlowAndResetTest {
@@ -65,12 +68,14 @@ class SlowAndResetTest {
     private Limiter limiter;
     private RateLimitWebFilter filter;
     private DisposableServer server;
+    private boolean isSecure;
 
-    private void start() {
+    private void start(boolean secure) throws Exception {
+        isSecure = secure;
         limiter = Limiter.of(WebSite.config(RULES), decides);
         filter = RateLimitWebFilter.builder(limiter).build();
-        server = HttpServer.create()
-                .protocol(HttpProtocol.H2C, HttpProtocol.HTTP11)
+        HttpServer clear = HttpServer.create().protocol(HttpProtocol.H2C, HttpProtocol.HTTP11);
+        server = (secure ? WebSite.secure(clear) : clear)
                 .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .handle(new ReactorHttpHandlerAdapter(WebSite.handler(
                         exchange -> Mono.defer(() -> {
@@ -138,12 +143,12 @@ class SlowAndResetTest {
     }
 
     /** The server closes a connection with too many resets, so there are many. */
-    private void resetMany(int connections) throws Exception {
-        start();
+    private void resetMany(int connections, boolean secure) throws Exception {
+        start(secure);
         SplittableRandom random = new SplittableRandom(20_261_126);
         String[] paths = {"/", "/later", "/hangs", "/wait", "/never", "/body", "/stream"};
         for (int i = 0; i < connections; i++) {
-            try (Http2Client client = new Http2Client(server.port())) {
+            try (Http2Client client = new Http2Client(server.port(), isSecure)) {
                 assertEquals(200, client.status(client.open(true, "GET", "/")));
                 List<Integer> open = new ArrayList<>();
                 for (int j = 0; j < 180; j++) {
@@ -162,27 +167,31 @@ class SlowAndResetTest {
         assertNothingLeft();
     }
 
-    @Test
-    void streamsThatAreResetInThisJvm() throws Exception {
-        resetMany(Repeats.of(5, 300));
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void streamsThatAreResetInThisJvm(boolean secure) throws Exception {
+        resetMany(Repeats.of(5, 300), secure);
     }
 
     @Test
     void streamsThatAreResetInRedis() throws Exception {
         decides.close();
         decides = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
-        resetMany(Repeats.of(5, 300));
+        resetMany(Repeats.of(5, 300), false);
     }
 
-    @Test
-    void aSlowHeadIsNoRequest() throws Exception {
-        start();
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSlowHeadIsNoRequest(boolean secure) throws Exception {
+        start(secure);
         List<Socket> slow = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            slow.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
+            slow.add(connect());
             write(slow.get(i), "GET / HTTP/1.1\r\nHost: h\r\nX-Slow");
         }
-        assertEquals(200, Client.send(server.port(), "GET", "/").response().status());
+        try (Http2Client client = new Http2Client(server.port(), isSecure)) {
+            assertEquals(200, client.status(client.open(true, "GET", "/")));
+        }
         assertEquals(1, counted());
         write(slow.get(0), ": 1\r\n\r\n");
         Await.until(LONG, "it is counted once", () -> counted() == 2);
@@ -193,12 +202,13 @@ class SlowAndResetTest {
         assertEquals(2, counted());
     }
 
-    @Test
-    void aSlowBodyIsInFlightUntilItsEnd() throws Exception {
-        start();
-        Socket slow = new Socket(InetAddress.getLoopbackAddress(), server.port());
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSlowBodyIsInFlightUntilItsEnd(boolean secure) throws Exception {
+        start(secure);
+        Socket slow = connect();
         write(slow, "POST /body HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc");
-        try (Http2Client client = new Http2Client(server.port())) {
+        try (Http2Client client = new Http2Client(server.port(), isSecure)) {
             int leaves = client.open(false, "POST", "/body");
             client.data(leaves, false, "abc");
             int stays = client.open(false, "POST", "/body");
@@ -218,11 +228,13 @@ class SlowAndResetTest {
         assertEquals(4, counted(), "the denied one is not");
     }
 
-    @Test
-    void aSlowReaderIsInFlightUntilItLeaves() throws Exception {
-        start();
-        Client slow = Client.send(server.port(), "GET", "/stream");
-        try (Http2Client client = new Http2Client(server.port())) {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSlowReaderIsInFlightUntilItLeaves(boolean secure) throws Exception {
+        start(secure);
+        Socket slow = connect();
+        write(slow, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+        try (Http2Client client = new Http2Client(server.port(), isSecure)) {
             int stream = client.open(true, "GET", "/stream");
             assertEquals(200, client.status(stream), "the head");
             assertInFlight(2, "the head of two streams");
@@ -239,7 +251,7 @@ class SlowAndResetTest {
 
     @Test
     void aRequestThatChangesToHttp2IsOne() throws Exception {
-        start();
+        start(false);
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             write(socket, """
                     GET /later HTTP/1.1
@@ -258,6 +270,12 @@ class SlowAndResetTest {
         assertNothingLeft();
         assertEquals(1, counted());
         assertEquals(1, arrived.get());
+    }
+
+    private Socket connect() throws IOException {
+        return isSecure
+                ? Tls.connect(server.port(), "http/1.1")
+                : new Socket(InetAddress.getLoopbackAddress(), server.port());
     }
 
     private static void write(Socket socket, String text) throws IOException {

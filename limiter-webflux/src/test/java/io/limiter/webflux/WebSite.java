@@ -4,6 +4,7 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.door.Door;
+import io.limiter.kit.door.Tls;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
@@ -28,6 +29,8 @@ import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
 import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
+import reactor.netty.http.Http2SslContextSpec;
+import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.server.HttpServer;
 
 /** A site of WebFlux on a real server, without a Spring context. */
@@ -36,6 +39,17 @@ enum WebSite implements Door {
         @Override
         Server serve(Path directory, HttpHandler handler) {
             DisposableServer server = HttpServer.create()
+                    .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                    .handle(new ReactorHttpHandlerAdapter(handler))
+                    .bindNow();
+            return new Server(server.port(), server::disposeNow);
+        }
+    },
+    /** HTTP/2 over TLS. */
+    SECURE_NETTY {
+        @Override
+        Server serve(Path directory, HttpHandler handler) throws Exception {
+            DisposableServer server = secure(HttpServer.create())
                     .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                     .handle(new ReactorHttpHandlerAdapter(handler))
                     .bindNow();
@@ -71,6 +85,12 @@ enum WebSite implements Door {
 
     /** Serves what a handler answers, on a free port. */
     abstract Server serve(Path directory, HttpHandler handler) throws Exception;
+
+    /** A server of HTTP/2 and HTTP/1.1 over TLS. */
+    static HttpServer secure(HttpServer server) throws Exception {
+        Http2SslContextSpec keys = Http2SslContextSpec.forServer(Tls.keys());
+        return server.protocol(HttpProtocol.H2, HttpProtocol.HTTP11).secure(tls -> tls.sslContext(keys));
+    }
 
     /** A handler with these filters, in this order. */
     static HttpHandler handler(WebHandler application, WebFilter... filters) {

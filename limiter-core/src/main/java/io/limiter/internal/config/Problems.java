@@ -66,9 +66,11 @@ public final class Problems {
         }
     }
 
-    /** The mistakes one by one, in the order of the text. */
+    /** The mistakes one by one, in the order of the text; then what is missing, perhaps because its key is misspelled. */
     public List<String> lines() {
-        found.sort(Comparator.<Problem, String>comparing(one -> one.at.source()).thenComparing(one -> one.at.line()));
+        found.sort(Comparator.<Problem, Boolean>comparing(one -> one.at.source().isEmpty())
+                .thenComparing(one -> one.at.source())
+                .thenComparing(one -> one.at.line()));
         boolean hasOneSource = onlySource() != null;
         return found.stream()
                 .map(one -> one.place(hasOneSource) + one.message())

@@ -11,6 +11,7 @@ import java.io.StringReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -105,20 +106,24 @@ class GatewayDoorTest extends DoorTest {
 
     @BeforeAll
     static void startGateway() {
+        startGateway("server.http2.enabled=false");
+    }
+
+    static void startGateway(String... others) {
         DisposableServer service = HttpServer.create()
                 .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .handle(GatewayDoorTest::serve)
                 .bindNow();
-        site = new Site(
-                Gateway.class,
-                service,
+        List<String> all = new ArrayList<>(List.of(others));
+        all.addAll(List.of(
                 "routes[0].id=admin",
                 "routes[0].uri=SERVICE",
                 "routes[0].predicates[0]=Path=/admin",
                 "routes[0].filters[0]=AddRequestHeader=Test-Route, /admin",
                 "routes[1].id=all",
                 "routes[1].uri=SERVICE",
-                "routes[1].predicates[0]=Path=/**");
+                "routes[1].predicates[0]=Path=/**"));
+        site = new Site(Gateway.class, service, all.toArray(String[]::new));
     }
 
     @AfterAll
@@ -126,8 +131,7 @@ class GatewayDoorTest extends DoorTest {
         site.close();
     }
 
-    private static Door.Running start(Path directory, RateLimiter limiter, String rules, Door.App replies)
-            throws Exception {
+    static Door.Running start(Path directory, RateLimiter limiter, String rules, Door.App replies) throws Exception {
         LimiterConfig config =
                 LimiterConfig.builder().text("test", new StringReader(rules)).build();
         RateLimitWebFilter made =

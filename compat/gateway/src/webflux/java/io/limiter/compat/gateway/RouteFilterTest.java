@@ -1,6 +1,7 @@
 package io.limiter.compat.gateway;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -239,5 +240,20 @@ class RouteFilterTest {
                     assertThrows(RuntimeException.class, () -> factory.apply(rule -> rule.put(property, "ip")));
             assertTrue(String.valueOf(wrong.getMessage()).contains(code), wrong::toString);
         });
+    }
+
+    @Test
+    void aMistakeNamesItsRouteAndItsCauseFirst() {
+        LimiterGatewayFilterFactory factory = site.context.getBean(LimiterGatewayFilterFactory.class);
+        LimiterGatewayFilterFactory.Rule rule = new LimiterGatewayFilterFactory.Rule();
+        rule.put("polcy", "api");
+        rule.setRouteId("orders");
+        String text = String.valueOf(assertThrows(IllegalArgumentException.class, () -> factory.apply(rule))
+                .getMessage());
+        assertTrue(text.startsWith("route 'orders', filter Limiter: "), text);
+        assertTrue(text.contains("did you mean 'args.policy'?"), text);
+        assertTrue(text.contains("the filter has no limit; add args.policy or args.limits"), text);
+        assertTrue(text.indexOf("RL-101") < text.indexOf("RL-105"), text);
+        assertFalse(text.contains("gateway-"), text);
     }
 }

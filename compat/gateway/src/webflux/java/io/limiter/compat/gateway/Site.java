@@ -86,7 +86,9 @@ final class Site implements AutoCloseable {
             String first = all[i].get(0);
             if (first.startsWith("id=")) {
                 String route = "routes[" + i + "].";
-                properties.add(route + "uri=SERVICE");
+                if (all[i].stream().noneMatch(one -> one.startsWith("uri="))) {
+                    properties.add(route + "uri=SERVICE");
+                }
                 properties.add(route + "predicates[0]=Path=/" + first.substring("id=".length()) + "/**");
                 all[i].forEach(one -> properties.add(route + one));
             } else {

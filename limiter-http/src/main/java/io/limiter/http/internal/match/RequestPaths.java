@@ -47,13 +47,17 @@ public final class RequestPaths {
             }
             routed = "";
         }
-        if (isPlain(raw, prefix, routed)) {
+        boolean isPrefixRouted = request.isPrefixRouted();
+        if (!isPrefixRouted && isPlain(raw, prefix, routed)) {
             return List.of(routed);
         }
         List<String> readings = new ArrayList<>(5);
         readings.add(routed);
         addDecoded(prefix, raw, PercentText::decoded, readings);
         addOfCharset(request, prefix, raw, readings);
+        if (isPrefixRouted) {
+            addDecoded("", raw, PercentText::decoded, readings);
+        }
         return readings;
     }
 

@@ -1,0 +1,389 @@
+package io.limiter.kit.door;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Backend;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.Repeats;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * An attack by HTTP/2 over TLS, on each door: what reaches the application is counted once, by the key that the same request has
+ * in HTTP/1.1, and nothing stays in flight. The module of a door extends it with a static method {@code secureDoors}.
+ */
+public abstract class Http2Test {
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final int PLACES = 300;
+    private static final int MANY = 1_000_000;
+    private static final String RULES = """
+            limiter.client-ip.trusted-proxies = loopback
+            limiter.rules.flight.path = /*
+            limiter.rules.flight.key = global
+            limiter.rules.flight.limits = %d concurrent
+            limiter.rules.counted.path = /*
+            limiter.rules.counted.key = global
+            limiter.rules.counted.limits = %d/1h fixed
+            limiter.rules.page.path = /page
+            limiter.rules.page.key = global
+            limiter.rules.page.limits = %d/1h fixed
+            limiter.rules.client.path = /*
+            limiter.rules.client.limits = %d/1h fixed
+            limiter.rules.header.path = /*
+            limiter.rules.header.key = header:X-Key
+            limiter.rules.header.limits = %d/1h fixed
+            limiter.rules.host.path = /*
+            limiter.rules.host.key = header:Host
+            limiter.rules.host.limits = %d/1h fixed
+            limiter.rules.cookie.path = /*
+            limiter.rules.cookie.key = cookie:sid
+            limiter.rules.cookie.limits = %d/1h fixed
+            """.formatted(PLACES, MANY, MANY, MANY, MANY, MANY, MANY);
+
+    @TempDir
+    public Path directory;
+
+    private final AtomicInteger served = new AtomicInteger();
+    private final AtomicInteger pages = new AtomicInteger();
+    private final CompletableFuture<Void> hanging = new CompletableFuture<>();
+    private final Keys keys = new Keys();
+    private final RateLimiter limiter = RateLimiters.on(keys);
+    private Map<String, Policy> policies;
+    private Door.Running running;
+
+    /** Notes the keys of the last charges, by policy. */
+    private static final class Keys implements Backend {
+        private final Backend decides = InProcessBackend.create();
+        private volatile Map<String, PartitionKey> last = Map.of();
+
+        @Override
+        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+            if (charges.size() > 1) {
+                Map<String, PartitionKey> now = new TreeMap<>();
+                charges.forEach(charge -> now.put(charge.policy().name(), charge.key()));
+                last = now;
+            }
+            return decides.decide(charges, mode);
+        }
+
+        @Override
+        public void close() {
+            decides.close();
+        }
+    }
+
+    private void start(Door door) throws Exception {
+        policies = LimiterConfig.builder()
+                .text("test", new StringReader(RULES))
+                .build()
+                .policies();
+        running = door.start(directory, limiter, RULES, asked -> {
+            served.incrementAndGet();
+            if (asked.routesTo().test("/page")) {
+                pages.incrementAndGet();
+            }
+            Door.Reply reply = new Door.Reply(200);
+            String act = asked.query().apply("act");
+            return act == null
+                    ? reply
+                    : reply.after(
+                            act.equals("hangs")
+                                    ? hanging
+                                    : CompletableFuture.runAsync(
+                                            () -> {}, CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS)));
+        });
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        running.close();
+        limiter.close();
+    }
+
+    private long left(String policy) {
+        return limiter.tryAcquire(PermitRequest.of(policies.get(policy), PartitionKey.global(), 1)
+                                .withLook())
+                        .outcomes()
+                        .get(0)
+                        .remaining()
+                + 1;
+    }
+
+    private long counted(String policy) {
+        return MANY - left(policy);
+    }
+
+    private void assertNothingInFlight() {
+        Await.until(LONG, "nothing in flight", () -> left("flight") == PLACES);
+    }
+
+    private Http2Client connect() {
+        return new Http2Client(running.port(), true);
+    }
+
+    @ParameterizedTest
+    @MethodSource("secureDoors")
+    void streamsThatAreResetLeaveNothing(Door door) throws Exception {
+        start(door);
+        SplittableRandom random = new SplittableRandom(20_261_126);
+        String[] targets = {"/", "/page", "/?act=later", "/page?act=later", "/?act=hangs"};
+        int opened = 0;
+        for (int i = 0; i < Repeats.of(3, 200); i++) {
+            try (Http2Client client = connect()) {
+                List<Integer> open = new ArrayList<>();
+                for (int j = 0; j < 120; j++) {
+                    opened++;
+                    open.add(client.open(random.nextBoolean(), "POST", targets[random.nextInt(targets.length)]));
+                    // The server closes a connection with too many resets.
+                    if (random.nextInt(3) > 0 || open.size() > 40) {
+                        client.reset(open.remove(random.nextInt(open.size())));
+                    }
+                }
+                opened++;
+                client.status(client.open(true, "GET", "/"));
+            } catch (IOException closed) {
+                // By the server.
+            }
+        }
+        hanging.complete(null);
+        assertNothingInFlight();
+        int most = opened;
+        assertTrue(served.get() > 50, () -> "served: " + served);
+        assertTrue(counted("counted") >= served.get(), () -> counted("counted") + " counted of " + served);
+        assertTrue(counted("counted") <= most, () -> counted("counted") + " counted of " + most);
+        assertTrue(counted("page") >= pages.get(), () -> counted("page") + " counted of " + pages);
+    }
+
+    private static List<String> head(String... fields) {
+        return List.of(fields);
+    }
+
+    private static List<String> to(String path, String... others) {
+        List<String> all =
+                new ArrayList<>(List.of(":method: GET", ":scheme: https", ":authority: h", ":path: " + path));
+        all.addAll(List.of(others));
+        return all;
+    }
+
+    /** Heads that a client of good will never sends, and some that it may. */
+    private static List<List<String>> odd() {
+        List<List<String>> all = new ArrayList<>();
+        for (String path : List.of(
+                "/page",
+                "/page?x",
+                "/./page",
+                "/%2e/page",
+                "/x/../page",
+                "/x/%2e%2e/page",
+                "//page",
+                "/%70age",
+                "/page/",
+                "/page;a=1",
+                "/;a/page",
+                "/..;/page",
+                "/page%2f",
+                "/page%00",
+                "/PAGE",
+                "/\\page",
+                "/page#x",
+                "page",
+                "*",
+                "",
+                "http://h/page",
+                "https://other/page",
+                "//h/page",
+                "/page /x",
+                "/page\t",
+                "?x",
+                "/pag\u0001e")) {
+            all.add(to(path));
+        }
+        for (String authority : List.of("", "h:99999", "user@h", "h/page", "[::1", "h, other", " h")) {
+            all.add(head(":method: GET", ":scheme: https", ":authority: " + authority, ":path: /page"));
+        }
+        all.add(head(":method: GET", ":scheme: https", ":path: /page"));
+        all.add(head(":method: GET", ":scheme: https", ":path: /page", "host: h"));
+        all.add(head(":method: GET", ":scheme: https", ":authority: h"));
+        all.add(head(":scheme: https", ":authority: h", ":path: /page"));
+        all.add(head(":method: GET", ":authority: h", ":path: /page"));
+        all.add(head(":method: GET", ":scheme: odd", ":authority: h", ":path: /page"));
+        all.add(head(":method: GET /x", ":scheme: https", ":authority: h", ":path: /page"));
+        all.add(head(":method: CONNECT", ":authority: h"));
+        all.add(to("/page", "host: other"));
+        all.add(to("/page", "host: h", "host: other"));
+        all.add(to("/page", ":authority: other"));
+        all.add(to("/page", ":path: /"));
+        all.add(to("/", ":path: /page"));
+        all.add(to("/page", ":method: POST"));
+        all.add(to("/page", ":status: 200"));
+        all.add(to("/page", ":odd: 1"));
+        all.add(to("/page", "x-key: 1", ":path: /"));
+        all.add(to("/page", "X-Key: 1"));
+        all.add(to("/page", "x key: 1"));
+        all.add(to("/page", "x-key: a\r\nx-key: b"));
+        all.add(to("/page", "x-key: a\nb"));
+        all.add(to("/page", "connection: close"));
+        all.add(to("/page", "connection: x-key", "x-key: 1"));
+        all.add(to("/page", "transfer-encoding: chunked"));
+        all.add(to("/page", "upgrade: h2c"));
+        all.add(to("/page", "te: gzip"));
+        all.add(to("/page", "content-length: 5"));
+        all.add(to("/page", "content-length: 5", "content-length: 6"));
+        all.add(to("/page", "expect: 100-continue"));
+        all.add(to("/page", "x-large: " + "a".repeat(7_000)));
+        all.add(to("/page", "x-large: " + "a".repeat(100_000)));
+        String[] many = new String[3_000];
+        for (int i = 0; i < many.length; i++) {
+            many[i] = "x-key: " + i;
+        }
+        all.add(to("/page", many));
+        return all;
+    }
+
+    @ParameterizedTest
+    @MethodSource("secureDoors")
+    void whateverReachesTheApplicationIsCountedOnce(Door door) throws Exception {
+        start(door);
+        List<String> differences = new ArrayList<>();
+        int answered = 0;
+        for (List<String> head : odd()) {
+            long before = counted("counted");
+            long pagesBefore = counted("page");
+            int servedBefore = served.get();
+            int routedBefore = pages.get();
+            int status;
+            try (Http2Client client = connect()) {
+                status = client.statusUnlessIgnored(client.open(true, head));
+            } catch (IOException closed) {
+                status = 0;
+            }
+            assertNothingInFlight();
+            String text = head.toString();
+            String what = text.substring(0, Math.min(text.length(), 200));
+            int reached = served.get() - servedBefore;
+            int routed = pages.get() - routedBefore;
+            long byAll = counted("counted") - before;
+            long byPage = counted("page") - pagesBefore;
+            answered += reached;
+            if (status < 0) {
+                System.out.println("ignored: " + what);
+            }
+            if (reached > 1 || byAll < reached || byAll > 1 || byPage < routed || byPage > 1) {
+                differences.add(what + ": " + status + ", served " + reached + ", counted " + byAll + "; as page "
+                        + routed + ", counted " + byPage);
+            }
+        }
+        assertEquals(List.of(), differences);
+        assertTrue(answered > 15, "served: " + answered);
+    }
+
+    /** What an HTTP/1.1 request with these lines is counted by. */
+    private Map<String, PartitionKey> keysOfHttp1(List<String> lines) throws IOException {
+        keys.last = Map.of();
+        try (var socket = Tls.connect(running.port(), "http/1.1")) {
+            String text =
+                    "GET / HTTP/1.1\r\nHost: h\r\n" + String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
+            socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+            assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
+        }
+        return keys.last;
+    }
+
+    private Map<String, PartitionKey> keysOfHttp2(List<String> lines) throws Exception {
+        keys.last = Map.of();
+        try (Http2Client client = connect()) {
+            assertEquals(200, client.status(client.open(true, to("/", lines.toArray(String[]::new)))));
+        }
+        return keys.last;
+    }
+
+    @ParameterizedTest
+    @MethodSource("secureDoors")
+    void aRequestHasTheKeysThatItHasInHttp1(Door door) throws Exception {
+        start(door);
+        for (List<String> lines : List.of(
+                List.of("x-other: 1"),
+                List.of("x-key: a"),
+                List.of("x-key: a", "x-key: b"),
+                List.of("x-key: a, b"),
+                List.of("x-key: " + "a".repeat(3_000)),
+                List.of("x-forwarded-for: 192.0.2.1"),
+                List.of("x-forwarded-for: 192.0.2.1", "x-forwarded-for: 192.0.2.2"),
+                List.of("x-forwarded-for: 192.0.2.2, 127.0.0.1", "x-forwarded-for: 127.0.0.1"),
+                List.of("x-forwarded-for: odd", "x-forwarded-host: other", "forwarded: for=192.0.2.3;host=other"),
+                List.of("cookie: a=1; sid=x"),
+                List.of("cookie: sid=x; sid=y"))) {
+            assertEquals(keysOfHttp1(lines), keysOfHttp2(lines), lines::toString);
+        }
+        assertEquals(
+                PartitionKey.of("192.0.2.2"),
+                keysOfHttp2(List.of("x-forwarded-for: 192.0.2.1", "x-forwarded-for: 192.0.2.2"))
+                        .get("client"));
+        // RFC 9113, 8.2.3.
+        assertEquals(
+                keysOfHttp1(List.of("cookie: a=1; sid=x; b=2")),
+                keysOfHttp2(List.of("cookie: a=1", "cookie: sid=x", "cookie: b=2")));
+        assertEquals(
+                keysOfHttp1(List.of("cookie: sid=x; sid=y")), keysOfHttp2(List.of("cookie: sid=x", "cookie: sid=y")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("secureDoors")
+    void trailersChangeNothing(Door door) throws Exception {
+        start(door);
+        Map<String, PartitionKey> without = keysOfHttp2(List.of("x-key: a"));
+        keys.last = Map.of();
+        try (Http2Client client = connect()) {
+            int stream = client.open(false, "POST", "/page", "x-key: a");
+            client.data(stream, false, "abc");
+            client.trailers(stream, "x-key: b", "x-forwarded-for: 192.0.2.1", "cookie: sid=x");
+            assertEquals(200, client.status(stream));
+            assertEquals(2, served.get());
+            assertEquals(2, counted("counted"));
+            Map<String, PartitionKey> with = new TreeMap<>(keys.last);
+            with.remove("page");
+            assertEquals(without, with);
+            // One with a pseudo-header is malformed, and one that has ended has no more.
+            int odd = client.open(false, "POST", "/page");
+            client.trailers(odd, ":path: /");
+            client.status(odd);
+            client.trailers(stream, "x-key: c");
+        } catch (IOException closed) {
+            // By the server.
+        }
+        try (Http2Client client = connect()) {
+            client.openForever(to("/page"));
+        }
+        assertNothingInFlight();
+        assertTrue(served.get() <= 3, served::toString);
+        assertTrue(counted("counted") <= 3, () -> "counted: " + counted("counted"));
+        assertTrue(counted("counted") >= served.get(), () -> "counted: " + counted("counted"));
+    }
+}

@@ -1,0 +1,99 @@
+package io.limiter.kit.door;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
+
+/** A certificate that this JVM has made for itself, and clients that trust every one. */
+public final class Tls {
+    public static final String PASSWORD = "secret";
+    private static final Path STORE = make();
+
+    private Tls() {}
+
+    /** A file of type PKCS12. */
+    public static Path store() {
+        return STORE;
+    }
+
+    private static Path make() {
+        try {
+            Path file = Files.createTempDirectory("limiter-tls").resolve("keys.p12");
+            file.getParent().toFile().deleteOnExit();
+            file.toFile().deleteOnExit();
+            String command = Path.of(System.getProperty("java.home"), "bin", "keytool")
+                    + " -J-XX:TieredStopAtLevel=1 -genkeypair -alias h -dname CN=h -validity 2 -keyalg EC -groupname secp256r1"
+                    + " -storetype PKCS12 -storepass " + PASSWORD + " -keystore " + file;
+            int end = new ProcessBuilder(command.split(" "))
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+            if (end != 0) {
+                throw new IllegalStateException("keytool ended with " + end);
+            }
+            return file;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What a server needs. */
+    public static KeyManagerFactory keys() throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(STORE)) {
+            store.load(in, PASSWORD.toCharArray());
+        }
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(store, PASSWORD.toCharArray());
+        return keys;
+    }
+
+    /** A connection to a server that must choose this protocol (ALPN). */
+    public static SSLSocket connect(int port, String protocol) throws IOException {
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, new TrustManager[] {new Everyone()}, null);
+            SSLSocket socket =
+                    (SSLSocket) context.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port);
+            SSLParameters parameters = socket.getSSLParameters();
+            parameters.setApplicationProtocols(new String[] {protocol});
+            socket.setSSLParameters(parameters);
+            socket.setTcpNoDelay(true);
+            socket.startHandshake();
+            if (!protocol.equals(socket.getApplicationProtocol())) {
+                throw new IOException("the server has chosen '" + socket.getApplicationProtocol() + "'");
+            }
+            return socket;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static final class Everyone implements X509TrustManager {
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+}
