@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * each answer is that of the model, which asks anew each time.
  */
 class CachedDenialsContractTest {
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 4_000));
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_000, 4_000));
     private static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_122L);
     private static final double LEAST_REMEMBERED = 0.005;
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.BackendException;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisControlStore;
 import java.net.URI;
@@ -85,9 +86,10 @@ class RedisUsersTest extends ControlFixture {
     }
 
     private static String documented(String user) {
-        return io.limiter.kit.Pages.text("operations")
-                .replaceAll("(?s).*ACL SETUSER " + user + " ", "")
-                .replaceAll("(?s)\n\n.*", "");
+        String page = Pages.text("operations");
+        String command = "ACL SETUSER " + user + " ";
+        int from = page.lastIndexOf(command) + command.length();
+        return page.substring(from, page.indexOf("\n\n", from));
     }
 
     /** Those that have a right to read only; the first may be another server (CONTRIBUTING.md). */

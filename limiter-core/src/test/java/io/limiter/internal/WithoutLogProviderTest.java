@@ -66,6 +66,7 @@ class WithoutLogProviderTest {
                 .collect(Collectors.joining(File.pathSeparator));
         Process process = new ProcessBuilder(Stream.of(
                                 ProcessHandle.current().info().command().orElse("java"),
+                                "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 path,
                                 Program.class.getName(),

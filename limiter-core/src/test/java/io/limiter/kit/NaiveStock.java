@@ -7,7 +7,6 @@ import io.limiter.internal.AllotmentTerms;
 import io.limiter.internal.LimitSpec;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What a stock means, from the rules alone: a list of purchases that is searched each time. */
@@ -57,11 +56,12 @@ final class NaiveStock {
     }
 
     private @Nullable Purchase ofRequest(Charge charge, Limit limit, long now) {
+        if (charge.permits() == 0 || charge.requestId() == null) {
+            return null;
+        }
+        String member = member(charge);
         return live(limit, now).stream()
-                .filter(one -> charge.permits() > 0
-                        && charge.requestId() != null
-                        && charge.requestId().equals(one.request)
-                        && one.member.equals(member(charge)))
+                .filter(one -> charge.requestId().equals(one.request) && one.member.equals(member))
                 // An id may come again after its hold has run out, and both count again if the clock steps back.
                 .reduce((earlier, later) -> later)
                 .orElse(null);
@@ -81,8 +81,8 @@ final class NaiveStock {
         List<Purchase> live = live(limit, now);
         long n = charge.permits();
         long sold = sum(live);
-        long had = sum(
-                live.stream().filter(one -> one.member.equals(member(charge))).toList());
+        String member = member(charge);
+        long had = sum(live.stream().filter(one -> one.member.equals(member)).toList());
         Purchase known = known(charge, limit, now);
         int reason = 0;
         if (n == 0 || known != null) {
@@ -106,15 +106,17 @@ final class NaiveStock {
             // What is left at each end of a hold, in turn.
             next = end;
             reset = end;
-            List<Purchase> left = new ArrayList<>(live);
+            int holders = live.size();
+            long left = sold;
             for (Purchase one : live) {
                 long at = one.stamp + limit.spec().periodMicros();
                 if (one.held && at < end) {
-                    left.remove(one);
-                    if (next == end && sum(left) < limit.permits() && sum(left) < sold) {
+                    holders--;
+                    left -= one.permits;
+                    if (next == end && left < limit.permits() && left < sold) {
                         next = at;
                     }
-                    if (left.isEmpty()) {
+                    if (holders == 0) {
                         reset = at;
                     }
                 }
@@ -161,9 +163,9 @@ final class NaiveStock {
     }
 
     private @Nullable Purchase of(LimitOutcome outcome, long now) {
+        String member = member(outcome.charge());
         return live(outcome.limit(), now).stream()
-                .filter(one ->
-                        one.stamp == outcome.stampMicros() && Objects.equals(one.member, member(outcome.charge())))
+                .filter(one -> one.stamp == outcome.stampMicros() && one.member.equals(member))
                 .findFirst()
                 .orElse(null);
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and unites them.
  */
 class HeldPagesTest {
-    private static final int STEPS = Repeats.of(1_000, 3_000);
+    private static final int STEPS = Repeats.of(500, 3_000);
     private static final int RECORD_BYTES = 51;
     private static final int USUAL = 32;
 

@@ -149,6 +149,7 @@ class LostFlightsTest {
         RateLimiter here = instances.open();
         Process other = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-Xmx128m",
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -32,12 +32,12 @@ import redis.embedded.RedisServer;
 @Tag("timing")
 class WaitingOnRedisTest {
     private static final int KEYS = 10;
-    private static final int EACH = Repeats.of(8, 100);
+    private static final int EACH = Repeats.of(5, 100);
     private static final int WAITING = KEYS * EACH;
     /** Of which one client, or one key, has a tenth. */
     private static final int MOST_WAITING = 20_000;
     /** Long enough for all requests to arrive within it. */
-    private static final String WINDOW = Repeats.of(8, 15) + "s";
+    private static final String WINDOW = Repeats.of(5, 15) + "s";
     /** The first request of a key takes the whole window; those that wait get the next one. */
     private static final String RULES = """
             limiter.wait.max-waiting = %d

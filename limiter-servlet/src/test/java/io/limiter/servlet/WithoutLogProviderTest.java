@@ -54,6 +54,7 @@ class WithoutLogProviderTest {
                 .collect(Collectors.joining(File.pathSeparator));
         Process process = new ProcessBuilder(List.of(
                         ProcessHandle.current().info().command().orElse("java"),
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         path,
                         Program.class.getName(),

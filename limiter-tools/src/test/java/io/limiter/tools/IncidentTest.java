@@ -50,10 +50,11 @@ class IncidentTest {
 
     /** The commands below a heading of the page, in their order. */
     private static List<String> commands() {
-        String page = Pages.text("operations")
-                .replaceAll("(?s).*\n## In an incident\n", "")
-                .replaceAll("(?s)\n## .*", "");
-        return page.lines()
+        String page = Pages.text("operations");
+        String heading = "\n## In an incident\n";
+        String section = page.substring(page.lastIndexOf(heading) + heading.length());
+        return section.replaceAll("(?s)\n## .*", "")
+                .lines()
                 .map(String::strip)
                 .filter(line -> line.startsWith("limiter "))
                 .map(line -> line.substring("limiter ".length()))

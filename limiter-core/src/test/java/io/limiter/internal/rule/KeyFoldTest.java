@@ -62,7 +62,7 @@ class KeyFoldTest {
 
     @Test
     void foldingAgainChangesNothing() {
-        for (int point = 0; point <= Character.MAX_CODE_POINT; point += Repeats.of(7, 1)) {
+        for (int point = 0; point <= Character.MAX_CODE_POINT; point += Repeats.of(29, 1)) {
             String text = "a" + Character.toString(point) + "\u0308.";
             String once = KeyFold.of(text);
             assertEquals(once, KeyFold.of(once), () -> escaped(text));

@@ -66,6 +66,7 @@ class MetadataTest {
     void theTypesBelowNamesHaveTheirProperties(@TempDir Path folder) throws Exception {
         Process program = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
                         "src/build/MetadataTypes.java",

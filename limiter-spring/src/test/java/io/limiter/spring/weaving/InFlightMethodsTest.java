@@ -218,6 +218,7 @@ class InFlightMethodsTest {
                 Process other = new ProcessBuilder(
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString(),
+                                "-XX:TieredStopAtLevel=1",
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 HoldingJvm.class.getName(),

@@ -35,6 +35,7 @@ class ModulePathTest {
         Path output = folder.resolve("output.txt");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "--module-path",
                         app + File.pathSeparator + jars,
                         // Jars without module-info name nothing that they need.

@@ -22,6 +22,7 @@ final class ServerProcess implements AutoCloseable {
     static ServerProcess start(Map<String, String> environment) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
                 ProcessHandle.current().info().command().orElseThrow(),
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName(),

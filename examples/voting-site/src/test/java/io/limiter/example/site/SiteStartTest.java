@@ -30,6 +30,7 @@ class SiteStartTest {
     private static Process start(int port) throws IOException {
         return new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
+                        "-XX:TieredStopAtLevel=1",
                         "-Dserver.port=" + port,
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -41,6 +41,7 @@ class AddressFuzzTest {
     void theLocaleOfTheMachineMeansNothing() throws IOException, InterruptedException {
         ProcessBuilder other = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
                 "-Dorg.slf4j.simpleLogger.log.io.limiter.http.internal.address.AddressResolver=off",
                 "-cp",
