@@ -34,6 +34,7 @@ public final class Http2Client implements AutoCloseable {
     /** The most octets of a frame that every server takes. */
     private static final int FRAME = 16_384;
 
+    private final String scheme;
     private final Socket socket;
     private final DataOutputStream out;
     private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
@@ -47,6 +48,7 @@ public final class Http2Client implements AutoCloseable {
      * @param isSecure by TLS; otherwise in clear text, as if the server were known to speak HTTP/2
      */
     public Http2Client(int port, boolean isSecure) {
+        scheme = isSecure ? "https" : "http";
         try {
             socket = isSecure ? Tls.connect(port, "h2") : new Socket(InetAddress.getLoopbackAddress(), port);
             out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
@@ -108,7 +110,7 @@ public final class Http2Client implements AutoCloseable {
     /** Begins a request; returns its stream. */
     public int open(boolean isWhole, String method, String path, String... headers) throws IOException {
         List<String> lines =
-                new ArrayList<>(List.of(":method: " + method, ":scheme: http", ":path: " + path, ":authority: h"));
+                new ArrayList<>(List.of(":method: " + method, ":scheme: " + scheme, ":path: " + path, ":authority: h"));
         lines.addAll(List.of(headers));
         return open(isWhole, lines);
     }

@@ -75,8 +75,10 @@ public final class Tls {
             socket.setSSLParameters(parameters);
             socket.setTcpNoDelay(true);
             socket.startHandshake();
-            if (!protocol.equals(socket.getApplicationProtocol())) {
-                throw new IOException("the server has chosen '" + socket.getApplicationProtocol() + "'");
+            String chosen = socket.getApplicationProtocol();
+            // Without a choice it is HTTP/1.1.
+            if (!protocol.equals(chosen.isEmpty() ? "http/1.1" : chosen)) {
+                throw new IOException("the server has chosen '" + chosen + "'");
             }
             return socket;
         } catch (GeneralSecurityException e) {

@@ -88,7 +88,7 @@ public final class ServletHttpRequest implements Request {
             return null;
         }
         if (!lines.hasMoreElements()) {
-            return List.of();
+            return name.equalsIgnoreCase("Host") ? authority() : List.of();
         }
         String first = lines.nextElement();
         if (!lines.hasMoreElements()) {
@@ -99,6 +99,18 @@ public final class ServletHttpRequest implements Request {
         all.add(first);
         lines.asIterator().forEachRemaining(all::add);
         return Collections.unmodifiableList(all);
+    }
+
+    /** The host of HTTP/2 (RFC 9113 section 8.3.1), which Jetty shows in no field. A rule must not depend on the version that a client chooses. */
+    private List<String> authority() {
+        String protocol = request.getProtocol();
+        if (protocol == null || protocol.startsWith("HTTP/0") || protocol.startsWith("HTTP/1")) {
+            return List.of();
+        }
+        String name = request.getServerName();
+        int port = request.getServerPort();
+        boolean isUsual = port == ("https".equals(request.getScheme()) ? 443 : 80);
+        return name == null || name.isEmpty() ? List.of() : List.of(isUsual ? name : name + ":" + port);
     }
 
     @Override
