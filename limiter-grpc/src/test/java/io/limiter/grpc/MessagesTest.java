@@ -144,8 +144,8 @@ class MessagesTest {
                 CallSite site = CallSite.start(decides, """
                         limiter.rules.messages.path = /t.Votes/Chat
                         limiter.rules.messages.methods = ext:MESSAGE
-                        limiter.rules.messages.limits = 1/1m token-bucket burst 1
-                        limiter.rules.messages.wait = 2m
+                        limiter.rules.messages.limits = 1/30s token-bucket burst 1
+                        limiter.rules.messages.wait = 1m
                         """, (message, to) -> message)) {
             Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
             Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
@@ -167,8 +167,8 @@ class MessagesTest {
                         CallSite.start(decides, """
                         limiter.rules.messages.path = /t.Votes/Chat
                         limiter.rules.messages.methods = ext:MESSAGE
-                        limiter.rules.messages.limits = 1/1m token-bucket burst 1
-                        limiter.rules.messages.wait = 2m
+                        limiter.rules.messages.limits = 1/30s token-bucket burst 1
+                        limiter.rules.messages.wait = 1m
                         """, (message, to) -> answers.complete(to) ? message : "late")) {
             Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
             Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
