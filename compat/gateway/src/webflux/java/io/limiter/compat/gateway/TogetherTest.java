@@ -237,13 +237,12 @@ class TogetherTest {
     }
 
     @Test
-    void aWebSocketIsOneRequestInFlightUntilItIsClosed() throws Exception {
+    void aWebSocketIsOneRequestAndLeavesNothingInFlight() throws Exception {
         long before = taken("socket");
         WebSocket socket = HttpClient.newHttpClient()
                 .newWebSocketBuilder()
                 .buildAsync(URI.create("ws://127.0.0.1:" + site.port() + "/socket/1"), new WebSocket.Listener() {})
                 .get(20, TimeUnit.SECONDS);
-        assertEquals(1, taken("flight"));
         for (int i = 0; i < 3; i++) {
             socket.sendText("text", true).get(20, TimeUnit.SECONDS);
         }
