@@ -114,7 +114,7 @@ final class WebRequest implements Request {
     static List<String> lines(HttpHeaders headers, String name) {
         try {
             List<String> lines = (List<String>) LINES.invokeExact(headers, name);
-            return lines == null ? List.of() : List.copyOf(lines);
+            return lines == null ? List.of() : lines;
         } catch (Throwable failed) {
             throw new IllegalStateException("the lines of a field can't be read", failed);
         }

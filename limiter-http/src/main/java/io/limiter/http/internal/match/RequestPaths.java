@@ -111,7 +111,13 @@ public final class RequestPaths {
 
     /** Whether it is routed as it was sent. Spaces at the ends of segments are not. */
     private static boolean isOrdinary(String raw) {
-        return isUnambiguous(raw) && !raw.contains("//") && raw.chars().allMatch(c -> c > ' ');
+        // No stream: called for each request of WebFlux.
+        for (int i = 0; i < raw.length(); i++) {
+            if (raw.charAt(i) <= ' ') {
+                return false;
+            }
+        }
+        return isUnambiguous(raw) && !raw.contains("//");
     }
 
     /** Adds the part of a path inside the application, if there is one. */
