@@ -2,6 +2,7 @@ package io.limiter.spring.boot.internal;
 
 import io.limiter.http.internal.Holding;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
@@ -23,7 +24,11 @@ public final class HeldRequestsLifecycle implements SmartLifecycle {
 
     @Override
     public void stop() {
-        running.forEach(Holding::stopHolding);
+        // At once: each of them waits until its answers are written.
+        running.stream()
+                .map(door -> CompletableFuture.runAsync(door::stopHolding, task -> new Thread(task).start()))
+                .toList()
+                .forEach(CompletableFuture::join);
         running = List.of();
     }
 
