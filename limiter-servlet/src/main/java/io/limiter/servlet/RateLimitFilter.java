@@ -6,6 +6,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.internal.Answers;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.Holding;
@@ -216,7 +217,8 @@ public final class RateLimitFilter implements Filter, Holding {
         if (checks != null) {
             checks.refuse(config.settings());
         }
-        return new Admission.Rules(made, Rejections.of(config, choice.handler(), classes));
+        RejectionHandler handler = Answers.handler(config, choice.handler(), classes, RejectionHandler.class);
+        return new Admission.Rules(made, Rejections.of(config, handler));
     }
 
     @Override

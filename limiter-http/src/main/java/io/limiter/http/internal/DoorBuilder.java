@@ -135,8 +135,7 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
 
         /** The classes that a configuration names, found as the current thread finds them. */
         public NamedClasses classes(Class<S> type) {
-            ClassLoader loader = Thread.currentThread().getContextClassLoader();
-            return classes(loader == null ? DoorBuilder.class.getClassLoader() : loader, type);
+            return NamedClasses.ofThread(instances, type);
         }
 
         /** The classes that a configuration names, found by a loader. */
