@@ -205,7 +205,7 @@ final class CallWay<Q, A> extends Listener<Q> {
         if (isCounted) {
             now.messages().noteRequest();
         }
-        Map<RateLimiter, RequestLedger> ledgers = call.shared().ledgers();
+        Map<Object, RequestLedger> ledgers = call.shared().ledgers(this);
         add(events, () -> {
             if (isEnded || admitted.isOver()) {
                 return;
@@ -216,8 +216,9 @@ final class CallWay<Q, A> extends Listener<Q> {
             };
             if (isCounted) {
                 // Each message is charged for itself, so it has ledgers of its own, which nothing ends.
-                RequestLedger own =
-                        ledgers.computeIfAbsent(now.messages().limiter(), owner -> new RequestLedger(owner, null));
+                RateLimiter owner = now.messages().limiter();
+                RequestLedger own = ledgers.computeIfAbsent(owner, none -> new RequestLedger(owner, null));
+                ledgers.put(this, own);
                 decide(now.messages(), request.ofMessage(), own, onward);
             } else {
                 onward.accept(Admission.UNCOUNTED);

@@ -65,6 +65,7 @@ final class GrpcAnswers {
                     .withDescription(answer.refused() == 503 ? "Service unavailable." : "Not allowed.");
         }
         DenialAnswer denial;
+        Metadata told = new Metadata();
         synchronized (call.shared()) {
             denial = Objects.requireNonNull(answers.tryBegin(
                             decision,
@@ -72,29 +73,35 @@ final class GrpcAnswers {
                             call.shared(),
                             (one, limits) -> new DenialAnswer(one, limits) {}))
                     .answer();
-            write(call, trailers);
+            write(call, told);
         }
         Status standard = status(denial.status())
                 .withDescription(denial.body(List.of("text/plain")).text().strip());
         long micros = decision.retryAfterMicros();
         if (micros >= 0) {
-            trailers.put(DETAILS, RetryInfo.of(standard, micros));
+            told.put(DETAILS, RetryInfo.of(standard, micros));
         }
         String pushback = pushback(micros);
         if (pushback != null) {
-            trailers.put(PUSHBACK, pushback);
+            told.put(PUSHBACK, pushback);
         }
         GrpcRejectionHandler handler = answers.handler();
-        try {
-            Status status = handler == null ? standard : handler.reject(denial, standard, trailers);
-            if (!status.isOk()) {
+        if (handler != null) {
+            try {
+                Metadata own = new Metadata();
+                own.merge(told);
+                Status status = handler.reject(denial, standard, own);
+                if (status.isOk()) {
+                    throw new IllegalStateException("a denied call has no status OK");
+                }
+                trailers.merge(own);
                 return status;
+            } catch (Throwable failure) {
+                answers.logFailed(failure);
             }
-            throw new IllegalStateException("a denied call has no status OK");
-        } catch (Throwable failure) {
-            answers.logFailed(failure);
-            return standard;
         }
+        trailers.merge(told);
+        return standard;
     }
 
     /**

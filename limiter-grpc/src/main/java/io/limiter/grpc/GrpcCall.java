@@ -3,7 +3,6 @@ package io.limiter.grpc;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
-import io.limiter.RateLimiter;
 import io.limiter.http.internal.RequestLedger;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import java.util.HashMap;
@@ -47,7 +46,8 @@ public final class GrpcCall {
         final Map<String, String> lines = new LinkedHashMap<>();
 
         private final Map<String, Object> attributes = new ConcurrentHashMap<>();
-        private volatile @Nullable Passing passing;
+        /** The ledgers of the messages that are on their way between two interceptors, by the threads that pass them on. */
+        private final Map<Thread, Map<Object, RequestLedger>> passing = new ConcurrentHashMap<>(2);
 
         void put(String field, String line) {
             if (!OF_HTTP.contains(field)) {
@@ -55,25 +55,27 @@ public final class GrpcCall {
             }
         }
 
-        /** The ledgers of a message, by their owners: those of the interceptor that passes it on, if one does. */
-        Map<RateLimiter, RequestLedger> ledgers() {
-            Passing now = passing;
-            return now != null && now.by == Thread.currentThread() ? now.ledgers : new HashMap<>(2);
+        /**
+         * The ledgers of a message that arrives: those of the interceptor that passes it on, if this thread does, and no others.
+         *
+         * @param way through one interceptor. With its own ledger there it has had the message: this is a later one, for which
+         *     the service has asked on this thread
+         */
+        Map<Object, RequestLedger> ledgers(Object way) {
+            Map<Object, RequestLedger> passed = passing.get(Thread.currentThread());
+            return passed == null || passed.containsKey(way) ? new HashMap<>(4) : passed;
         }
 
         /** Passes a message on to the next interceptor, with its ledgers. */
-        void pass(Map<RateLimiter, RequestLedger> ledgers, Runnable message) {
-            passing = new Passing(Thread.currentThread(), ledgers);
+        void pass(Map<Object, RequestLedger> ledgers, Runnable message) {
+            passing.put(Thread.currentThread(), ledgers);
             try {
                 message.run();
             } finally {
-                passing = null;
+                passing.remove(Thread.currentThread());
             }
         }
     }
-
-    /** A message on its way between two interceptors; one that something between them delays has none. */
-    private record Passing(Thread by, Map<RateLimiter, RequestLedger> ledgers) {}
 
     Shared shared() {
         return shared;

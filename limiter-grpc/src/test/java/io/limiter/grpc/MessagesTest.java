@@ -102,7 +102,7 @@ class MessagesTest {
     void aMessageThatPassesTwoInterceptorsIsChargedOnce(boolean redis) throws Exception {
         RateLimiter decides = backends(redis).findFirst().orElseThrow();
         Limiter limiter = Limiter.of(CallSite.config("""
-                limiter.policies.chat.limits = 40/1h fixed
+                limiter.policies.chat.limits = 400/1h fixed
                 limiter.rules.early.path = /t.Votes/Chat
                 limiter.rules.early.methods = ext:MESSAGE
                 limiter.rules.early.policy = chat
@@ -121,9 +121,9 @@ class MessagesTest {
                         builder -> builder.configuredRules("early"::equals),
                         second)) {
             List<String> sent =
-                    IntStream.range(0, 40).mapToObj(Integer::toString).toList();
+                    IntStream.range(0, 400).mapToObj(Integer::toString).toList();
             Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say(sent.toArray(String[]::new));
-            Await.until(LONG, "all are answered", () -> talk.messages.size() == 40);
+            Await.until(LONG, "all are answered", () -> talk.messages.size() == 400);
             assertEquals(
                     Code.RESOURCE_EXHAUSTED, talk.say("one more").over().end().code());
         }
