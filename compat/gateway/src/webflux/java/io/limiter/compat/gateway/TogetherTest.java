@@ -144,6 +144,14 @@ class TogetherTest {
                                 "uri=ws://127.0.0.1:" + service.port(),
                                 "filters[0]=Limiter=socket, global",
                                 "filters[1]=Limiter=flight, global"),
+                        List.of(
+                                "id=broken",
+                                "uri=http://127.0.0.1:1",
+                                "filters[0].name=CircuitBreaker",
+                                "filters[0].args.name=broken",
+                                "filters[0].args.fallbackUri=forward:/inside",
+                                "filters[1]=Limiter=broken, global",
+                                "filters[2]=Limiter=flight, global"),
                         List.of("id=admin"),
                         List.of(
                                 "id=again",
@@ -164,6 +172,7 @@ class TogetherTest {
                                 "limiter.policies.socket.limits=1000/1h fixed",
                                 "limiter.policies.shop.limits=2/1h fixed",
                                 "limiter.policies.again.limits=9/1h fixed",
+                                "limiter.policies.broken.limits=1000/1h fixed",
                                 "limiter.policies.flight.limits=1000 concurrent",
                                 "limiter.rules.inside.path=/inside",
                                 "limiter.rules.inside.key=global",
@@ -277,6 +286,20 @@ class TogetherTest {
         assertEquals("inside", site.get("/chained/1").body());
         assertTaken(chained, 1, "chained");
         assertTaken(before, 2, "forward");
+        assertNothingInFlight();
+    }
+
+    @Test
+    void aFallbackIsPartOfTheRequest() {
+        long before = taken("broken");
+        long all = taken("before");
+        long inside = taken("inside");
+        Response answer = site.get("/broken/1");
+        assertEquals("inside", answer.body());
+        assertTrue(answer.fields().get("ratelimit").contains("\"broken\""), answer::toString);
+        assertTaken(before, 1, "broken");
+        assertTaken(all, 1, "before");
+        assertTaken(inside, 0, "inside");
         assertNothingInFlight();
     }
 
