@@ -211,7 +211,7 @@ public final class RateLimitFilter implements Filter, Holding {
     }
 
     private Admission.Rules make(Limiter limiter, LimiterConfig config) {
-        NamedClasses classes = choice.classes(loader, HttpServletRequest.class);
+        NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
         HttpRules before = inForce == null ? null : rulesInForce().http();
         HttpRules made = choice.rules(limiter, config, classes, HttpServletRequest.class, before);
         if (checks != null) {

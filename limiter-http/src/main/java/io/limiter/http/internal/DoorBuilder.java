@@ -137,10 +137,5 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
         public NamedClasses classes(Class<S> type) {
             return NamedClasses.ofThread(instances, type);
         }
-
-        /** The classes that a configuration names, found by a loader. */
-        public NamedClasses classes(ClassLoader loader, Class<S> type) {
-            return new NamedClasses(loader, instances, type);
-        }
     }
 }

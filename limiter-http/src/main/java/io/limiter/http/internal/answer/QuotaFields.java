@@ -89,7 +89,8 @@ public final class QuotaFields {
     /** Writes the fields of a decision, after those of earlier decisions about the same request. */
     public <R> void write(Decision decision, LimitsInAnswer answer, ResponseType<R> type, R response) {
         add(decision, answer, (field, line) -> {
-            if (isList(field)) {
+            // A list, to which other filters may add lines.
+            if (draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES))) {
                 replaceLine(field, answer.replaceLine(field, line), line, type, response);
             } else {
                 type.set().write(response, field, line);
@@ -113,11 +114,6 @@ public final class QuotaFields {
             all.set(at, line);
             type.setAll(response, field, all);
         }
-    }
-
-    /** Whether a field is a list, to which other filters may add lines; else it has one line. */
-    private boolean isList(String field) {
-        return draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES));
     }
 
     /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
