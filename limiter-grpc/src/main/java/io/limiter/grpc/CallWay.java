@@ -8,12 +8,14 @@ import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.limiter.RateLimiter;
 import io.limiter.http.internal.Admission;
 import io.limiter.http.internal.Admission.Answer;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.RequestLedger;
 import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -203,17 +205,20 @@ final class CallWay<Q, A> extends Listener<Q> {
         if (isCounted) {
             now.messages().noteRequest();
         }
+        Map<Object, RequestLedger> ledgers = call.shared().ledgers(this);
         add(events, () -> {
             if (isEnded || admitted.isOver()) {
                 return;
             }
             Consumer<Answer> onward = answer -> {
-                service.onMessage(message);
+                call.shared().pass(ledgers, () -> service.onMessage(message));
                 admitted.noteDelivered();
             };
             if (isCounted) {
-                // Each message is charged for itself, so it has a ledger of its own, which nothing ends.
-                RequestLedger own = new RequestLedger(now.messages().limiter(), null);
+                // Each message is charged for itself, so it has ledgers of its own, which nothing ends.
+                RateLimiter owner = now.messages().limiter();
+                RequestLedger own = ledgers.computeIfAbsent(owner, none -> new RequestLedger(owner, null));
+                ledgers.put(this, own);
                 decide(now.messages(), request.ofMessage(), own, onward);
             } else {
                 onward.accept(Admission.UNCOUNTED);

@@ -7,14 +7,15 @@ import io.grpc.Status;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.config.LimiterConfig;
+import io.limiter.grpc.GrpcCall.Shared;
 import io.limiter.http.DenialAnswer;
 import io.limiter.http.internal.Admission.Answer;
-import io.limiter.http.internal.NamedClasses;
-import io.limiter.http.internal.answer.QuotaFields;
-import io.limiter.http.internal.answer.Refusals;
+import io.limiter.http.internal.Answers;
+import io.limiter.http.internal.answer.ResponseType;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -25,19 +26,25 @@ final class GrpcAnswers {
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
     private static final Metadata.Key<String> PUSHBACK = GrpcRequest.key("grpc-retry-pushback-ms");
 
-    private final QuotaFields fields;
-    private final @Nullable GrpcRejectionHandler handler;
-    private final Refusals refusals = new Refusals();
+    private static final ResponseType<Shared> TYPE = new ResponseType<>(
+            call -> false,
+            (call, status) -> {},
+            call -> call.lines.clear(),
+            Shared::put,
+            Shared::put,
+            (call, field) -> Stream.ofNullable(call.lines.get(field)).toList(),
+            (call, to) -> call.lines.forEach((field, line) -> to.accept(field, List.of(line))));
+
+    private final Answers<GrpcRejectionHandler, Shared> answers;
 
     GrpcAnswers(LimiterConfig config, @Nullable GrpcRejectionHandler handler) {
-        this.fields = new QuotaFields(config.settings().http(), Clock.systemUTC());
-        this.handler = handler;
+        this.answers = new Answers<>(config.settings().http(), TYPE, handler, Clock.systemUTC());
     }
 
     /** Writes the quota of a call once, though each interceptor sees its end. */
     static void write(GrpcCall call, Metadata trailers) {
-        synchronized (call.quota()) {
-            Map<String, String> lines = call.quota().lines();
+        synchronized (call.shared()) {
+            Map<String, String> lines = call.shared().lines;
             lines.forEach((name, line) -> trailers.put(GrpcRequest.key(name), line));
             lines.clear();
         }
@@ -45,9 +52,8 @@ final class GrpcAnswers {
 
     /** Notes the quota after a decision about a call. */
     void note(Decision decision, GrpcCall call) {
-        GrpcCall.Quota told = call.quota();
-        synchronized (told) {
-            fields.add(decision, told.limits(), told.lines()::put);
+        synchronized (call.shared()) {
+            answers.tryWriteQuota(decision, call.shared().limits, call.shared());
         }
     }
 
@@ -58,44 +64,44 @@ final class GrpcAnswers {
             return status(answer.refused())
                     .withDescription(answer.refused() == 503 ? "Service unavailable." : "Not allowed.");
         }
-        note(decision, call);
-        GrpcCall.Quota told = call.quota();
         DenialAnswer denial;
-        synchronized (told) {
-            denial = new DenialAnswer(decision, told.limits()) {};
-            if (denial.retryAfterSeconds().isEmpty()) {
-                // Those of an earlier rule would be read as the time to try again.
-                told.lines().keySet().removeAll(fields.promises());
-            }
-            write(call, trailers);
+        Metadata told = new Metadata();
+        synchronized (call.shared()) {
+            denial = Objects.requireNonNull(answers.tryBegin(
+                            decision,
+                            call.shared().limits,
+                            call.shared(),
+                            (one, limits) -> new DenialAnswer(one, limits) {}))
+                    .answer();
+            write(call, told);
         }
-        denial.retryAfterSeconds()
-                .ifPresent(seconds -> trailers.put(GrpcRequest.key("Retry-After"), Long.toString(seconds)));
         Status standard = status(denial.status())
                 .withDescription(denial.body(List.of("text/plain")).text().strip());
         long micros = decision.retryAfterMicros();
         if (micros >= 0) {
-            trailers.put(DETAILS, RetryInfo.of(standard, micros));
+            told.put(DETAILS, RetryInfo.of(standard, micros));
         }
         String pushback = pushback(micros);
         if (pushback != null) {
-            trailers.put(PUSHBACK, pushback);
+            told.put(PUSHBACK, pushback);
         }
-        return handler == null ? standard : handled(handler, denial, standard, trailers);
-    }
-
-    private Status handled(GrpcRejectionHandler asked, DenialAnswer denial, Status standard, Metadata trailers) {
-        try {
-            Status status = asked.reject(denial, standard, trailers);
-            if (!status.isOk()) {
+        GrpcRejectionHandler handler = answers.handler();
+        if (handler != null) {
+            try {
+                Metadata own = new Metadata();
+                own.merge(told);
+                Status status = handler.reject(denial, standard, own);
+                if (status.isOk()) {
+                    throw new IllegalStateException("a denied call has no status OK");
+                }
+                trailers.merge(own);
                 return status;
+            } catch (Throwable failure) {
+                answers.logFailed(failure);
             }
-            throw new IllegalStateException("a denied call has no status OK");
-        } catch (Throwable failure) {
-            NamedClasses.rethrowFatal(failure);
-            refusals.logFailed(asked, failure);
-            return standard;
         }
+        trailers.merge(told);
+        return standard;
     }
 
     /**

@@ -3,10 +3,13 @@ package io.limiter.grpc;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
+import io.limiter.http.internal.RequestLedger;
 import io.limiter.http.internal.answer.LimitsInAnswer;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -19,34 +22,63 @@ public final class GrpcCall {
 
     private final ServerCall<?, ?> call;
     private final Metadata headers;
-    private final Map<String, Object> attributes;
-    private final Quota quota;
+    private final Shared shared;
 
-    private GrpcCall(ServerCall<?, ?> call, Metadata headers, Map<String, Object> attributes, Quota quota) {
+    private GrpcCall(ServerCall<?, ?> call, Metadata headers, Shared shared) {
         this.call = call;
         this.headers = headers;
-        this.attributes = attributes;
-        this.quota = quota;
+        this.shared = shared;
     }
 
     /** The call at an interceptor; what it has got at earlier ones is the same. */
     static GrpcCall of(ServerCall<?, ?> call, Metadata headers) {
         GrpcCall earlier = CURRENT.get();
-        return earlier == null
-                ? new GrpcCall(
-                        call,
-                        headers,
-                        new ConcurrentHashMap<>(),
-                        new Quota(new LimitsInAnswer(), new LinkedHashMap<>()))
-                : new GrpcCall(call, headers, earlier.attributes, earlier.quota);
+        return new GrpcCall(call, headers, earlier == null ? new Shared() : earlier.shared);
     }
 
-    /** The quota in its trailers; shared by all interceptors. Locked by itself while it is used. */
-    record Quota(LimitsInAnswer limits, Map<String, String> lines) {}
+    /** What a call has at all interceptors. Locked by itself while its quota is used. */
+    static final class Shared {
+        /** Fields for browsers and caches are no trailers. */
+        private static final Set<String> OF_HTTP = Set.of("Access-Control-Expose-Headers", "Cache-Control");
 
-    /** What its trailers have of its decisions. */
-    Quota quota() {
-        return quota;
+        final LimitsInAnswer limits = new LimitsInAnswer();
+        /** The quota in its trailers. */
+        final Map<String, String> lines = new LinkedHashMap<>();
+
+        private final Map<String, Object> attributes = new ConcurrentHashMap<>();
+        /** The ledgers of the messages that are on their way between two interceptors, by the threads that pass them on. */
+        private final Map<Thread, Map<Object, RequestLedger>> passing = new ConcurrentHashMap<>(2);
+
+        void put(String field, String line) {
+            if (!OF_HTTP.contains(field)) {
+                lines.put(field, line);
+            }
+        }
+
+        /**
+         * The ledgers of a message that arrives: those of the interceptor that passes it on, if this thread does, and no others.
+         *
+         * @param way through one interceptor. With its own ledger there it has had the message: this is a later one, for which
+         *     the service has asked on this thread
+         */
+        Map<Object, RequestLedger> ledgers(Object way) {
+            Map<Object, RequestLedger> passed = passing.get(Thread.currentThread());
+            return passed == null || passed.containsKey(way) ? new HashMap<>(4) : passed;
+        }
+
+        /** Passes a message on to the next interceptor, with its ledgers. */
+        void pass(Map<Object, RequestLedger> ledgers, Runnable message) {
+            passing.put(Thread.currentThread(), ledgers);
+            try {
+                message.run();
+            } finally {
+                passing.remove(Thread.currentThread());
+            }
+        }
+    }
+
+    Shared shared() {
+        return shared;
     }
 
     /** The context in which the rest of the call runs. */
@@ -66,12 +98,12 @@ public final class GrpcCall {
 
     /** An attribute; null if it is missing. {@code io.limiter.decision} is the last {@link io.limiter.Decision} about the call. */
     public @Nullable Object attribute(String name) {
-        return attributes.get(name);
+        return shared.attributes.get(name);
     }
 
     /** Sets an attribute: {@code GrpcCall.current().ifPresent(call -> call.set("tokens", 30))}. Before the call is closed. */
     public void set(String name, Object value) {
-        attributes.put(name, value);
+        shared.attributes.put(name, value);
     }
 
     /** The call that the current {@link Context} belongs to; empty if the limiter has no interceptor here. */

@@ -143,11 +143,17 @@ class DeniedCallTest {
                 decides,
                 rule,
                 (message, to) -> message,
-                builder -> builder.rejectionHandler((d, s, t) -> {
+                builder -> builder.rejectionHandler((d, s, own) -> {
+                    own.put(GrpcRequest.key("half"), "done");
+                    own.discardAll(GrpcRequest.key("RateLimit"));
                     throw new IllegalStateException("meant");
                 }));
         try (LogLines log = new LogLines()) {
-            assertEquals(Code.RESOURCE_EXHAUSTED, site.code());
+            Ended standard = site.vote("a").end();
+            assertEquals(Code.RESOURCE_EXHAUSTED, standard.code());
+            assertNull(standard.trailer("half"));
+            assertEquals("\"vote\";r=0", standard.trailer("RateLimit"));
+            assertNull(standard.trailer("Cache-Control"));
             assertEquals(1, log.of(Level.WARN, "RL-322").size());
         }
     }

@@ -21,11 +21,6 @@ public interface Request {
         return "";
     }
 
-    /** Whether the server also routes by the whole raw path, because the prefix is one that a client may have sent. */
-    default boolean isPrefixRouted() {
-        return false;
-    }
-
     /**
      * The path inside the application by which the server routes: decoded, without parameters. Null if the server refuses
      * to decode it; rules then match all that it could mean.

@@ -45,7 +45,7 @@ class WallsTest {
             .whereLayer("address")
             .mayOnlyBeAccessedByLayers("rules")
             .whereLayer("answer")
-            .mayOnlyBeAccessedByLayers("API")
+            .mayOnlyBeAccessedByLayers("API", "rules")
             .because("a request goes one way: rules match it, make keys of addresses, and charge it");
 
     @ArchTest

@@ -6,6 +6,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.internal.Answers;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.Holding;
@@ -210,13 +211,14 @@ public final class RateLimitFilter implements Filter, Holding {
     }
 
     private Admission.Rules make(Limiter limiter, LimiterConfig config) {
-        NamedClasses classes = choice.classes(loader, HttpServletRequest.class);
+        NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
         HttpRules before = inForce == null ? null : rulesInForce().http();
         HttpRules made = choice.rules(limiter, config, classes, HttpServletRequest.class, before);
         if (checks != null) {
             checks.refuse(config.settings());
         }
-        return new Admission.Rules(made, Rejections.of(config, choice.handler(), classes));
+        RejectionHandler handler = Answers.handler(config, choice.handler(), classes, RejectionHandler.class);
+        return new Admission.Rules(made, Rejections.of(config, handler));
     }
 
     @Override

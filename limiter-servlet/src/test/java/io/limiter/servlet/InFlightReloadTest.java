@@ -13,6 +13,7 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.door.Client;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -39,7 +40,7 @@ class InFlightReloadTest {
 
     private final WaysToEnd ways = new WaysToEnd();
     private final Semaphore ends = new Semaphore(0);
-    private final Deque<RawClient> clients = new ArrayDeque<>();
+    private final Deque<Client> clients = new ArrayDeque<>();
     private RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
     private Limiter limiter;
     private Container server;
@@ -47,7 +48,7 @@ class InFlightReloadTest {
     @AfterEach
     void stop() {
         ends.release(1_000);
-        clients.forEach(RawClient::close);
+        clients.forEach(Client::close);
         server.close();
         limiter.close();
         rateLimiter.close();
@@ -75,7 +76,7 @@ class InFlightReloadTest {
     private void begin(int calls) {
         int before = ways.running();
         for (int i = 0; i < calls; i++) {
-            clients.add(new RawClient(server.port(), "/wait"));
+            clients.add(Client.send(server.port(), "GET", "/wait"));
         }
         ways.awaitRunning(before + calls);
     }
@@ -168,7 +169,7 @@ class InFlightReloadTest {
     private void waits(Container.Kind kind, String replacement, int status) {
         start(kind, false, rules(1) + "limiter.rules.api.wait = 30s\n");
         begin(1);
-        RawClient waiting = new RawClient(server.port(), "/wait");
+        Client waiting = Client.send(server.port(), "GET", "/wait");
         clients.add(waiting);
         Await.until(
                 Duration.ofSeconds(20), "it waits", () -> rateLimiter.monitor().waiting() == 1);

@@ -15,6 +15,7 @@ import io.limiter.RateLimiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
+import io.limiter.kit.door.Client;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -57,11 +58,11 @@ class InFlightRestartTest {
     Path directory;
 
     private final String prefix = "restarts-" + System.nanoTime();
-    private final List<RawClient> clients = new ArrayList<>();
+    private final List<Client> clients = new ArrayList<>();
 
     @AfterEach
     void stop() {
-        clients.forEach(RawClient::close);
+        clients.forEach(Client::close);
     }
 
     private static long inUse(RateLimiter limiter) {
@@ -72,7 +73,7 @@ class InFlightRestartTest {
     /** Of each kind some: those that have a thread, those that have none, and those whose client does not read. */
     private void fill(int port, String... paths) {
         for (int i = 0; i < LIMIT; i++) {
-            clients.add(new RawClient(port, paths[i % paths.length]));
+            clients.add(Client.send(port, "GET", paths[i % paths.length]));
         }
     }
 
@@ -113,7 +114,7 @@ class InFlightRestartTest {
                 int port = port(jvm);
                 fill(port, "/wait", "/wait-async", "/stream?endless");
                 Await.until(Duration.ofSeconds(30), "all permits are in use", () -> inUse(here) == LIMIT);
-                try (RawClient denied = new RawClient(port, "/answer")) {
+                try (Client denied = Client.send(port, "GET", "/answer")) {
                     assertEquals(429, denied.response().status());
                 }
                 assertFalse(here.enter(CALLS, KEY, 1).allowed());

@@ -11,6 +11,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.HoldTerms;
 import io.limiter.kit.Await;
+import io.limiter.kit.door.Client;
 import io.limiter.rule.PlanResolver;
 import jakarta.servlet.Filter;
 import java.nio.file.Path;
@@ -99,7 +100,7 @@ class ReservedLateTest {
                                             .filter("limiter", filter),
                                     (in, out) -> {})
                             .start();
-                    RawClient client = new RawClient(server.port(), "/answer", "X-Api-Key: a")) {
+                    Client client = Client.send(server.port(), "GET", "/answer", "X-Api-Key: a")) {
                 held.join();
                 lookup.plan.complete("free");
                 backend.asked.join();

@@ -7,6 +7,7 @@ import io.limiter.ManualTime;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Pages;
+import io.limiter.kit.door.Client;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -83,7 +84,7 @@ class RulesPageChargingTest {
                 .filter("limiter", WebServer.limiter(TimeSource.system(), rules))
                 .servlet("/", (request, response) -> response.setStatus(200))
                 .start()) {
-            List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/search"))
+            List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/search"))
                     .limit(10)
                     .toList();
             assertEquals(

@@ -8,6 +8,7 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.door.Client;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,21 +54,21 @@ class StopTest {
     }
 
     /** Each key's first request is admitted, the second one is held. */
-    private List<RawClient> hold(Container server, int count) {
-        List<RawClient> clients = new ArrayList<>();
+    private List<Client> hold(Container server, int count) {
+        List<Client> clients = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             String key = "k" + keys++;
             assertEquals(200, server.get("/", "X-Key", key).statusCode());
-            clients.add(new RawClient(server.port(), "/", "X-Key: " + key));
+            clients.add(Client.send(server.port(), "GET", "/", "X-Key: " + key));
         }
         Await.until(
                 Duration.ofSeconds(60), count + " held", () -> limiter.monitor().waiting() == count);
         return clients;
     }
 
-    private static void assertAnswered(List<RawClient> clients) {
-        for (RawClient client : clients) {
-            RawClient.Response response = client.response();
+    private static void assertAnswered(List<Client> clients) {
+        for (Client client : clients) {
+            Client.Response response = client.response();
             assertEquals(503, response.status());
             assertTrue(response.body().contains("\"title\":\"Service Unavailable\",\"status\":503}"), response.body());
             assertEquals("no-store", response.fields().get("cache-control"));
@@ -78,7 +79,7 @@ class StopTest {
     @EnumSource
     void eachHeldRequestIsAnsweredWhenTheServerStops(Container.Kind kind) {
         Container server = start(kind, RULES);
-        List<RawClient> clients = hold(server, HELD);
+        List<Client> clients = hold(server, HELD);
         server.close();
         assertAnswered(clients);
         assertEquals(0, limiter.monitor().waiting());
@@ -88,7 +89,7 @@ class StopTest {
     @EnumSource
     void aServerThatSaysThatItStopsGoesOnMeanwhile(Container.Kind kind) {
         try (Container server = start(kind, RULES)) {
-            List<RawClient> clients = hold(server, HELD);
+            List<Client> clients = hold(server, HELD);
             filter.stopHolding();
             assertEquals(0, limiter.monitor().waiting());
             assertAnswered(clients);
@@ -105,12 +106,13 @@ class StopTest {
     void oneAddressHasATenthOfThePlaces(Container.Kind kind) {
         String rules = RULES.replace("20000", "100") + "limiter.client-ip.trusted-proxies = 127.0.0.0/8\n";
         try (Container server = start(kind, rules)) {
-            List<RawClient> gone = new ArrayList<>();
+            List<Client> gone = new ArrayList<>();
             for (int i = 0; i < 60; i++) {
                 String key = "X-Key: gone" + i;
                 assertEquals(
-                        200, new RawClient(server.port(), "/", key).response().status());
-                gone.add(new RawClient(server.port(), "/", key, "X-Forwarded-For: 2001:db8::" + i));
+                        200,
+                        Client.send(server.port(), "GET", "/", key).response().status());
+                gone.add(Client.send(server.port(), "GET", "/", key, "X-Forwarded-For: 2001:db8::" + i));
                 int sent = i + 1;
                 if (i < 10) {
                     Await.until(
@@ -121,9 +123,9 @@ class StopTest {
                     assertEquals(429, gone.get(i).response().status());
                 }
             }
-            gone.forEach(RawClient::close);
+            gone.forEach(Client::close);
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-            RawClient honest = new RawClient(server.port(), "/", "X-Key: a", "X-Forwarded-For: 192.0.2.1");
+            Client honest = Client.send(server.port(), "GET", "/", "X-Key: a", "X-Forwarded-For: 192.0.2.1");
             Await.until(
                     Duration.ofSeconds(60),
                     "the next client is held",

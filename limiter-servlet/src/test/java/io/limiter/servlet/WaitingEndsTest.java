@@ -9,6 +9,7 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.door.Client;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
@@ -46,7 +47,7 @@ class WaitingEndsTest {
                     .start();
             try {
                 assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-                List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
+                List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/", "X-Key: a"))
                         .limit(4)
                         .toList();
                 Await.until(
@@ -81,13 +82,13 @@ class WaitingEndsTest {
                 .filter("limiter", RateLimitFilter.builder(replaced).build())
                 .servlet("/", (request, response) -> response.setStatus(200))
                 .start()) {
-            List<RawClient> clients = Stream.generate(() -> new RawClient(server.port(), "/", "X-Key: a"))
+            List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/", "X-Key: a"))
                     .limit(2)
                     .toList();
             Await.until(
                     Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(slow.replace("1/50s", "100/1m")));
-            for (RawClient client : clients) {
+            for (Client client : clients) {
                 assertEquals(200, client.response().status());
             }
         }
@@ -110,7 +111,7 @@ class WaitingEndsTest {
                 .servlet("/", (request, response) -> response.setStatus(200))
                 .start()) {
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-            RawClient held = new RawClient(server.port(), "/", "X-Key: a");
+            Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
             Await.until(
                     Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(both));

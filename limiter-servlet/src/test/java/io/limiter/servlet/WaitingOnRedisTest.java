@@ -12,6 +12,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
+import io.limiter.kit.door.Client;
 import io.limiter.redis.RedisBackend;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -61,8 +62,8 @@ class WaitingOnRedisTest {
                 .start();
     }
 
-    private static List<List<RawClient>> allWait(Container server, RateLimiter limiter) {
-        List<List<RawClient>> clients = new ArrayList<>();
+    private static List<List<Client>> allWait(Container server, RateLimiter limiter) {
+        List<List<Client>> clients = new ArrayList<>();
         int waiting = 0;
         for (int key = 0; key < KEYS; key++) {
             assertEquals(
@@ -71,7 +72,7 @@ class WaitingOnRedisTest {
         }
         for (int i = 0; i < EACH; i++) {
             for (int key = 0; key < KEYS; key++) {
-                clients.get(key).add(new RawClient(server.port(), "/", "X-Key: k" + key));
+                clients.get(key).add(Client.send(server.port(), "GET", "/", "X-Key: k" + key));
             }
             waiting += KEYS;
             int all = waiting;
@@ -108,15 +109,15 @@ class WaitingOnRedisTest {
             assertEquals(200, server.get("/", "X-Key", "warm-up").statusCode());
             int threads = threads();
             long before = scriptCalls(RedisServers.singlePort());
-            List<List<RawClient>> clients = allWait(server, limiter);
+            List<List<Client>> clients = allWait(server, limiter);
             assertEquals(WAITING, limiter.monitor().waiting());
             int more = threads() - threads;
             // One client leaves: its permit goes to a request that nobody reads, or to the next one, never to two.
             clients.get(0).remove(EACH / 2).close();
-            for (List<RawClient> ofKey : clients) {
+            for (List<Client> ofKey : clients) {
                 List<Integer> remaining = new ArrayList<>();
-                for (RawClient client : ofKey) {
-                    RawClient.Response response = client.response();
+                for (Client client : ofKey) {
+                    Client.Response response = client.response();
                     assertEquals(200, response.status());
                     Matcher left = REMAINING.matcher(response.fields().get("ratelimit"));
                     assertTrue(left.find());
@@ -149,7 +150,7 @@ class WaitingOnRedisTest {
                         .maxWaiting(MOST_WAITING)
                         .build();
                 Container server = start(kind, limiter, RULES)) {
-            List<List<RawClient>> clients = allWait(server, limiter);
+            List<List<Client>> clients = allWait(server, limiter);
             RedisServers.signal("KILL", RedisServers.pid(port));
             long began = System.nanoTime();
             List<Integer> statuses = clients.stream()
@@ -172,7 +173,7 @@ class WaitingOnRedisTest {
         RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
         try (RateLimiter limiter = limiter(backend)) {
             Container server = start(kind, limiter, RULES.replace(WINDOW, "45s").replace("40s", "1m"));
-            List<List<RawClient>> clients = allWait(server, limiter);
+            List<List<Client>> clients = allWait(server, limiter);
             server.close();
             assertEquals(0, limiter.monitor().waiting());
             System.out.println(kind + " stopped: statuses "

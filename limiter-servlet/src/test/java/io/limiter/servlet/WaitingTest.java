@@ -13,6 +13,7 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.door.Client;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.nio.file.Path;
@@ -55,11 +56,11 @@ class WaitingTest {
                 .start();
     }
 
-    private List<RawClient> send(Container server, int from, int to) {
-        List<RawClient> clients = new ArrayList<>();
+    private List<Client> send(Container server, int from, int to) {
+        List<Client> clients = new ArrayList<>();
         for (int i = from; i < to; i++) {
             int sent = i - from + 1;
-            clients.add(new RawClient(server.port(), "/?s=200&n=" + i, "X-Key: a"));
+            clients.add(Client.send(server.port(), "GET", "/?s=200&n=" + i, "X-Key: a"));
             // The next one is sent when this one waits or was admitted.
             Await.until(
                     Duration.ofSeconds(20),
@@ -74,9 +75,9 @@ class WaitingTest {
     void aDeniedRequestGoesOnWhenItsPermitIsDue(Container.Kind kind) {
         try (Container server = start(kind, RULES)) {
             long began = System.nanoTime();
-            List<RawClient> clients = send(server, 0, 6);
-            for (RawClient client : clients) {
-                RawClient.Response response = client.response();
+            List<Client> clients = send(server, 0, 6);
+            for (Client client : clients) {
+                Client.Response response = client.response();
                 assertEquals(200, response.status());
                 assertEquals("\"search\";r=0;t=1", response.fields().get("ratelimit"));
                 assertNull(response.fields().get("retry-after"));
@@ -205,7 +206,7 @@ class WaitingTest {
     @EnumSource
     void aDisconnectedClientLeavesWhenItHasItsTurn(Container.Kind kind) {
         try (Container server = start(kind, RULES)) {
-            List<RawClient> clients = send(server, 0, 5);
+            List<Client> clients = send(server, 0, 5);
             clients.get(2).close();
             for (int i : List.of(0, 1, 3, 4)) {
                 assertEquals(200, clients.get(i).response().status());
@@ -248,13 +249,13 @@ class WaitingTest {
         try {
             server.servlet("/", (request, response) -> seen.add("called")).start();
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-            RawClient waits = new RawClient(server.port(), "/", "X-Key: a");
+            Client waits = Client.send(server.port(), "GET", "/", "X-Key: a");
             Await.until(
                     Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             assertEquals(429, server.get("/", "X-Key", "a").statusCode());
             assertEquals(200, waits.response().status());
             assertEquals(2, seen.size());
-            RawClient denied = new RawClient(server.port(), "/", "X-Key: a");
+            Client denied = Client.send(server.port(), "GET", "/", "X-Key: a");
             Await.until(
                     Duration.ofSeconds(20), "it waits", () -> limiter.monitor().waiting() == 1);
             limiter.close();

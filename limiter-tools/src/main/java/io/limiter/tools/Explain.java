@@ -81,7 +81,7 @@ public final class Explain {
         LimiterConfig config = LimiterConfig.builder().file(file, Path.of(file)).build();
         InProcessBackend backend = InProcessBackend.builder().build();
         try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
-            NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null);
+            NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null, null);
             HttpRules rules =
                     new HttpRules(limiter, config, config.settings().rules(), List.of(), classes, Request.class);
             print(Explainer.explain(rules, SampleRequest.of(sample, contextPath, Function.identity())), out);

@@ -1,12 +1,11 @@
 package io.limiter.webflux;
 
 import io.limiter.application.Limiter;
+import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
-import java.util.List;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -72,16 +71,8 @@ public class LimiterWebFluxAutoConfiguration {
             boolean isTomcat = ClassUtils.isPresent(FilterPlaces.VALVE, null) && !ClassUtils.isPresent(NETTY, null);
             FilterPlaces.checkAddresses(limiter, environment, isTomcat, transformer);
             if (beans.getBeanNamesForType(HiddenHttpMethodFilter.class, true, false).length > 0) {
-                limiter.derive(config -> config.settings().http().methodOverride() == MethodOverride.FORMS
-                                        || config.settings()
-                                                .rulesThat(rule ->
-                                                        !rule.scope().methods().isEmpty())
-                                                .isEmpty()
-                                ? List.<String>of()
-                                : List.of(
-                                        "RL-324 HiddenHttpMethodFilter takes methods from the bodies of forms, which the"
-                                                + " limiter does not read, and there are rules with methods; add"
-                                                + " limiter.http.method-override = forms"))
+                limiter.derive(config -> ReplacedAddresses.methodFindings(
+                                config.settings(), config.settings().rules(), "HiddenHttpMethodFilter"))
                         .reporting(LOG::warn, found -> found);
             }
             return filter(limiter, beans, environment, order, RateLimitWebFilter.Builder::rulesBeforeAuthentication);

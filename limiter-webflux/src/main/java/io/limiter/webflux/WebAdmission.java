@@ -73,7 +73,7 @@ final class WebAdmission {
                                         || rule.charging().plans() != null);
                 return new Rules(
                         http,
-                        WebRejections.of(config, choice.handler(), classes),
+                        new WebRejections(config, choice.handler(), classes),
                         needsUser,
                         has(rules, KeyPart.Kind.SESSION),
                         own.isEmpty()
@@ -133,7 +133,7 @@ final class WebAdmission {
             return run();
         }
         Mono<Void> written = answer.refused() > 0
-                ? WebRejections.refuse(answer.refused(), exchange)
+                ? rejections.refuse(answer.refused(), exchange)
                 : answer.failure() != null
                         ? Mono.error(answer.failure())
                         : rejections.write(Objects.requireNonNull(answer.decision()), exchange);

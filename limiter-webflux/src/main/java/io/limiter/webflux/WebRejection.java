@@ -5,7 +5,6 @@ import io.limiter.http.DenialAnswer;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import java.nio.charset.StandardCharsets;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
@@ -21,21 +20,16 @@ public final class WebRejection extends DenialAnswer {
      * It sends the response.
      */
     public Mono<Void> writeTo(ServerWebExchange exchange) {
-        Body body = body(WebRequest.lines(exchange.getRequest().getHeaders(), "Accept"));
-        return send(exchange.getResponse(), body.contentType(), body.text());
-    }
-
-    /** Status and fields, except those of the quota and of the body. */
-    void setHead(ServerHttpResponse response) {
-        response.setStatusCode(HttpStatusCode.valueOf(status()));
-        fields().forEach(response.getHeaders()::set);
+        return send(
+                exchange.getResponse(),
+                body(WebRequest.lines(exchange.getRequest().getHeaders(), "Accept")));
     }
 
     /** Sends a body of ASCII; the server leaves it out for a HEAD request. */
-    static Mono<Void> send(ServerHttpResponse response, String contentType, String body) {
-        byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
+    static Mono<Void> send(ServerHttpResponse response, Body body) {
+        byte[] bytes = body.text().getBytes(StandardCharsets.US_ASCII);
         HttpHeaders headers = response.getHeaders();
-        headers.set("Content-Type", contentType);
+        headers.set("Content-Type", body.contentType());
         headers.setContentLength(bytes.length);
         return response.writeWith(
                 Mono.fromSupplier(() -> response.bufferFactory().wrap(bytes)));

@@ -1,6 +1,5 @@
 package io.limiter.webflux;
 
-import io.limiter.http.Request;
 import io.limiter.http.internal.address.ConnectionPeer;
 import io.limiter.http.internal.address.Node;
 import io.limiter.http.internal.match.RequestPaths;
@@ -21,7 +20,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ServerWebExchange;
 
 /** An exchange, for the rules. User and session are those that were found before, because nothing here may block. */
-final class WebRequest implements Request {
+final class WebRequest implements RequestPaths.WithPrefix {
     /** As with servlets: the name of an attribute with the address of the TCP peer as a text. */
     private static final String PEER = "io.limiter.peer";
 

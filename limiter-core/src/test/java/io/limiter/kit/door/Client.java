@@ -64,6 +64,10 @@ public final class Client implements AutoCloseable {
     /** Goes away. */
     @Override
     public void close() {
+        close(socket);
+    }
+
+    static void close(Socket socket) {
         try {
             socket.close();
         } catch (IOException e) {

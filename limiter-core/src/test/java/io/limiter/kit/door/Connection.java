@@ -59,10 +59,6 @@ final class Connection implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            socket.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Client.close(socket);
     }
 }

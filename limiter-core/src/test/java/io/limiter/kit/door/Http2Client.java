@@ -191,10 +191,6 @@ public final class Http2Client implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            socket.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Client.close(socket);
     }
 }

@@ -4,16 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.limiter.Backend;
-import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Repeats;
 import java.io.IOException;
@@ -27,7 +23,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -73,31 +68,10 @@ public abstract class Http2Test {
     private final AtomicInteger served = new AtomicInteger();
     private final AtomicInteger pages = new AtomicInteger();
     private final CompletableFuture<Void> hanging = new CompletableFuture<>();
-    private final Keys keys = new Keys();
+    private final NotedKeys keys = new NotedKeys();
     private final RateLimiter limiter = RateLimiters.on(keys);
     private Map<String, Policy> policies;
     private Door.Running running;
-
-    /** Notes the keys of the last charges, by policy. */
-    private static final class Keys implements Backend {
-        private final Backend decides = InProcessBackend.create();
-        private volatile Map<String, PartitionKey> last = Map.of();
-
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            if (charges.size() > 1) {
-                Map<String, PartitionKey> now = new TreeMap<>();
-                charges.forEach(charge -> now.put(charge.policy().name(), charge.key()));
-                last = now;
-            }
-            return decides.decide(charges, mode);
-        }
-
-        @Override
-        public void close() {
-            decides.close();
-        }
-    }
 
     private void start(Door door) throws Exception {
         policies = LimiterConfig.builder()
@@ -182,98 +156,12 @@ public abstract class Http2Test {
         assertTrue(counted("page") >= pages.get(), () -> counted("page") + " counted of " + pages);
     }
 
-    private static List<String> head(String... fields) {
-        return List.of(fields);
-    }
-
-    private static List<String> to(String path, String... others) {
-        List<String> all =
-                new ArrayList<>(List.of(":method: GET", ":scheme: https", ":authority: h", ":path: " + path));
-        all.addAll(List.of(others));
-        return all;
-    }
-
-    /** Heads that a client of good will never sends, and some that it may. */
-    private static List<List<String>> odd() {
-        List<List<String>> all = new ArrayList<>();
-        for (String path : List.of(
-                "/page",
-                "/page?x",
-                "/./page",
-                "/%2e/page",
-                "/x/../page",
-                "/x/%2e%2e/page",
-                "//page",
-                "/%70age",
-                "/page/",
-                "/page;a=1",
-                "/;a/page",
-                "/..;/page",
-                "/page%2f",
-                "/page%00",
-                "/PAGE",
-                "/\\page",
-                "/page#x",
-                "page",
-                "*",
-                "",
-                "http://h/page",
-                "https://other/page",
-                "//h/page",
-                "/page /x",
-                "/page\t",
-                "?x",
-                "/pag\u0001e")) {
-            all.add(to(path));
-        }
-        for (String authority : List.of("", "h:99999", "user@h", "h/page", "[::1", "h, other", " h")) {
-            all.add(head(":method: GET", ":scheme: https", ":authority: " + authority, ":path: /page"));
-        }
-        all.add(head(":method: GET", ":scheme: https", ":path: /page"));
-        all.add(head(":method: GET", ":scheme: https", ":path: /page", "host: h"));
-        all.add(head(":method: GET", ":scheme: https", ":authority: h"));
-        all.add(head(":scheme: https", ":authority: h", ":path: /page"));
-        all.add(head(":method: GET", ":authority: h", ":path: /page"));
-        all.add(head(":method: GET", ":scheme: odd", ":authority: h", ":path: /page"));
-        all.add(head(":method: GET /x", ":scheme: https", ":authority: h", ":path: /page"));
-        all.add(head(":method: CONNECT", ":authority: h"));
-        all.add(to("/page", "host: other"));
-        all.add(to("/page", "host: h", "host: other"));
-        all.add(to("/page", ":authority: other"));
-        all.add(to("/page", ":path: /"));
-        all.add(to("/", ":path: /page"));
-        all.add(to("/page", ":method: POST"));
-        all.add(to("/page", ":status: 200"));
-        all.add(to("/page", ":odd: 1"));
-        all.add(to("/page", "x-key: 1", ":path: /"));
-        all.add(to("/page", "X-Key: 1"));
-        all.add(to("/page", "x key: 1"));
-        all.add(to("/page", "x-key: a\r\nx-key: b"));
-        all.add(to("/page", "x-key: a\nb"));
-        all.add(to("/page", "connection: close"));
-        all.add(to("/page", "connection: x-key", "x-key: 1"));
-        all.add(to("/page", "transfer-encoding: chunked"));
-        all.add(to("/page", "upgrade: h2c"));
-        all.add(to("/page", "te: gzip"));
-        all.add(to("/page", "content-length: 5"));
-        all.add(to("/page", "content-length: 5", "content-length: 6"));
-        all.add(to("/page", "expect: 100-continue"));
-        all.add(to("/page", "x-large: " + "a".repeat(7_000)));
-        all.add(to("/page", "x-large: " + "a".repeat(100_000)));
-        String[] many = new String[3_000];
-        for (int i = 0; i < many.length; i++) {
-            many[i] = "x-key: " + i;
-        }
-        all.add(to("/page", many));
-        return all;
-    }
-
     @ParameterizedTest
     @MethodSource("secureDoors")
     void whateverReachesTheApplicationIsCountedOnce(Door door) throws Exception {
         start(door);
         int sent = 0;
-        for (List<String> head : odd()) {
+        for (List<String> head : Http2Heads.odd()) {
             sent++;
             int status;
             try (Http2Client client = connect()) {
@@ -316,7 +204,7 @@ public abstract class Http2Test {
     private Map<String, PartitionKey> keysOfHttp2(List<String> lines) throws Exception {
         keys.last = Map.of();
         try (Http2Client client = connect()) {
-            assertEquals(200, client.status(client.open(true, to("/", lines.toArray(String[]::new)))));
+            assertEquals(200, client.status(client.open(true, Http2Heads.to("/", lines.toArray(String[]::new)))));
         }
         return keys.last;
     }
@@ -376,7 +264,7 @@ public abstract class Http2Test {
             // By the server.
         }
         try (Http2Client client = connect()) {
-            client.openForever(to("/page"));
+            client.openForever(Http2Heads.to("/page"));
         }
         assertNothingInFlight();
         assertTrue(served.get() <= 3, served::toString);

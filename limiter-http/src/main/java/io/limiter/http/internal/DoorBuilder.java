@@ -135,13 +135,7 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
 
         /** The classes that a configuration names, found as the current thread finds them. */
         public NamedClasses classes(Class<S> type) {
-            ClassLoader loader = Thread.currentThread().getContextClassLoader();
-            return classes(loader == null ? DoorBuilder.class.getClassLoader() : loader, type);
-        }
-
-        /** The classes that a configuration names, found by a loader. */
-        public NamedClasses classes(ClassLoader loader, Class<S> type) {
-            return new NamedClasses(loader, instances, type);
+            return NamedClasses.ofThread(instances, type);
         }
     }
 }

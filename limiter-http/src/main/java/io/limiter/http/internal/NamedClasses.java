@@ -13,11 +13,6 @@ public final class NamedClasses {
     private final Function<? super Class<?>, ?> instances;
     private final @Nullable Class<?> subject;
 
-    /** For classes that a loader finds, whatever they are for. */
-    public NamedClasses(ClassLoader loader, Function<? super Class<?>, ? extends @Nullable Object> instances) {
-        this(loader, instances, null);
-    }
-
     /**
      * For classes that a loader finds.
      *
@@ -31,6 +26,13 @@ public final class NamedClasses {
         this.loader = Objects.requireNonNull(loader, "loader");
         this.instances = Objects.requireNonNull(instances, "instances");
         this.subject = subject;
+    }
+
+    /** The same for classes as the current thread finds them. */
+    public static NamedClasses ofThread(
+            Function<? super Class<?>, ? extends @Nullable Object> instances, @Nullable Class<?> subject) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return new NamedClasses(loader == null ? NamedClasses.class.getClassLoader() : loader, instances, subject);
     }
 
     /**

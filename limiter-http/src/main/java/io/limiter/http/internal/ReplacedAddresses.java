@@ -1,10 +1,13 @@
 package io.limiter.http.internal;
 
 import io.limiter.internal.config.ClientIpSettings.Source;
+import io.limiter.internal.config.HttpSettings.MethodOverride;
+import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings;
+import java.util.Collection;
 import java.util.List;
 
-/** Checks of configurations for a server in which something before the door replaces the addresses of clients. */
+/** Checks of configurations for a server in which something before the door replaces the addresses of clients, or methods. */
 public final class ReplacedAddresses {
     private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
             + " limiter.client-ip.trusted-proxies, or container if that address is right";
@@ -38,6 +41,17 @@ public final class ReplacedAddresses {
                 : List.of("RL-330 " + by
                         + " replaces the client's address before the limiter; a client that can write its header gets new"
                         + " quotas" + WAYS_OUT);
+    }
+
+    /** That methods are replaced where rules don't see it, as sentences for the log. */
+    public static List<String> methodFindings(Settings config, Collection<RuleDefinition> rules, String by) {
+        return config.http().methodOverride() == MethodOverride.FORMS
+                        || rules.stream()
+                                .allMatch(rule -> rule.scope().methods().isEmpty())
+                ? List.of()
+                : List.of(
+                        "RL-324 " + by + " takes methods from the bodies of forms, which the limiter does not read, and"
+                                + " there are rules with methods; add limiter.http.method-override = forms");
     }
 
     private static boolean namesAddresses(Settings config) {

@@ -3,7 +3,6 @@ package io.limiter.servlet.internal;
 import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings;
 import jakarta.servlet.FilterRegistration;
@@ -65,15 +64,10 @@ public final class WebAppChecks {
             return;
         }
         checked = rules;
-        if (config.http().methodOverride() != MethodOverride.FORMS
-                && rules.stream().anyMatch(rule -> !rule.scope().methods().isEmpty())) {
-            // Filters of the application can read a method from the body of a form.
-            filter(List.of(METHOD_FILTER))
-                    .ifPresent(name -> LOG.warn(
-                            "RL-324 {} takes methods from the bodies of forms, which the limiter does not read, and"
-                                    + " there are rules with methods; add limiter.http.method-override = forms",
-                            name));
-        }
+        // Filters of the application can read a method from the body of a form.
+        filter(List.of(METHOD_FILTER))
+                .ifPresent(by ->
+                        ReplacedAddresses.methodFindings(config, rules, by).forEach(LOG::warn));
         String contextPath = webApp.getContextPath();
         if (contextPath != null && contextPath.length() > 1) {
             warnOfContextPath(contextPath, rules);

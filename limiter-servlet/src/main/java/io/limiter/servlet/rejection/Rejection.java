@@ -26,21 +26,13 @@ public final class Rejection extends DenialAnswer {
      */
     public void writeTo(HttpServletRequest request, HttpServletResponse response) throws IOException {
         Enumeration<String> accept = request.getHeaders("Accept");
-        Body body = body(accept == null ? null : Collections.list(accept));
-        response.setContentType(body.contentType());
-        send(request, response, body.text());
-    }
-
-    /** Status and fields, except those of the quota and of the body. */
-    void setHead(HttpServletResponse response) {
-        // Not sendError: that would dispatch the request to an error page, through the filters again.
-        response.setStatus(status());
-        fields().forEach(response::setHeader);
+        send(request, response, body(accept == null ? null : Collections.list(accept)));
     }
 
     /** Sends a body of ASCII; for a HEAD request only its length. */
-    static void send(HttpServletRequest request, HttpServletResponse response, String body) throws IOException {
-        byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
+    static void send(HttpServletRequest request, HttpServletResponse response, Body body) throws IOException {
+        byte[] bytes = body.text().getBytes(StandardCharsets.US_ASCII);
+        response.setContentType(body.contentType());
         response.setContentLength(bytes.length);
         if (request.getMethod().equals("HEAD")) {
             return;
@@ -49,7 +41,7 @@ public final class Rejection extends DenialAnswer {
             response.getOutputStream().write(bytes);
         } catch (IllegalStateException writerTaken) {
             // A servlet that forwarded here has called getWriter. The text is ASCII, so any charset is fine.
-            response.getWriter().write(body);
+            response.getWriter().write(body.text());
         }
     }
 }

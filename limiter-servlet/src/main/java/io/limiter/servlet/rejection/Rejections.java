@@ -2,21 +2,17 @@ package io.limiter.servlet.rejection;
 
 import io.limiter.Decision;
 import io.limiter.config.LimiterConfig;
+import io.limiter.http.DenialAnswer.Body;
+import io.limiter.http.internal.Answers;
+import io.limiter.http.internal.Answers.Begun;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.http.internal.answer.LimitsInAnswer;
-import io.limiter.http.internal.answer.QuotaFields;
-import io.limiter.http.internal.answer.Refusals;
+import io.limiter.http.internal.answer.ResponseType;
 import io.limiter.internal.config.HttpSettings;
-import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.Collection;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -38,13 +34,23 @@ public final class Rejections {
      */
     private static final String ATTRIBUTE = LimitsInAnswer.class.getName() + "." + UUID.randomUUID();
 
-    private final QuotaFields quota;
-    private final RejectionHandler handler;
-    private final Refusals refusals = new Refusals();
+    private static final ResponseType<HttpServletResponse> TYPE = new ResponseType<>(
+            HttpServletResponse::isCommitted,
+            (response, status) -> {
+                response.resetBuffer();
+                // Not sendError: that would dispatch the request to an error page, through the filters again.
+                response.setStatus(status);
+            },
+            HttpServletResponse::reset,
+            HttpServletResponse::setHeader,
+            HttpServletResponse::addHeader,
+            HttpServletResponse::getHeaders,
+            (response, to) -> response.getHeaderNames().forEach(name -> to.accept(name, response.getHeaders(name))));
 
-    Rejections(HttpSettings settings, RejectionHandler handler, Clock clock) {
-        this.quota = new QuotaFields(settings, clock);
-        this.handler = handler;
+    private final Answers<RejectionHandler, HttpServletResponse> answers;
+
+    Rejections(HttpSettings settings, @Nullable RejectionHandler handler, Clock clock) {
+        this.answers = new Answers<>(settings, TYPE, handler, clock);
     }
 
     /**
@@ -53,38 +59,18 @@ public final class Rejections {
      * @throws IllegalArgumentException if the configuration names a rejection handler that can't be made
      */
     public static Rejections of(LimiterConfig config) {
-        ClassLoader ofThread = Thread.currentThread().getContextClassLoader();
-        ClassLoader loader = ofThread == null ? Rejections.class.getClassLoader() : ofThread;
-        return of(config, null, new NamedClasses(loader, type -> null));
+        NamedClasses classes = NamedClasses.ofThread(type -> null, null);
+        return of(config, Answers.handler(config, null, classes, RejectionHandler.class));
     }
 
-    /** The same, with a handler that replaces a configured one. */
-    public static Rejections of(LimiterConfig config, RejectionHandler handler) {
-        return new Rejections(config.settings().http(), Objects.requireNonNull(handler, "handler"), Clock.systemUTC());
-    }
-
-    /**
-     * The same.
-     *
-     * @param handler answers denied requests; null for the configured one, or the standard answer
-     * @param classes provides the configured one
-     * @throws IllegalArgumentException if that can't be made
-     */
-    public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler, NamedClasses classes) {
-        String name = config.settings().http().rejectionHandler();
-        if (handler != null || name == null) {
-            return of(config, handler == null ? Rejection::writeTo : handler);
-        }
-        return of(config, classes.get("limiter.http.rejection-handler", name, RejectionHandler.class));
+    /** The same, with this handler and not the configured one; null for the standard answer. */
+    public static Rejections of(LimiterConfig config, @Nullable RejectionHandler handler) {
+        return new Rejections(config.settings().http(), handler, Clock.systemUTC());
     }
 
     /** Writes the quota fields of a decision, allowed or not. Does nothing if the response is committed. */
     public void writeQuota(Decision decision, HttpServletRequest request, HttpServletResponse response) {
-        if (response.isCommitted()) {
-            refusals.logCommitted();
-            return;
-        }
-        quota.write(decision, limitsInAnswer(request), fields(response));
+        answers.tryWriteQuota(decision, limits(request), response);
     }
 
     /**
@@ -93,39 +79,21 @@ public final class Rejections {
      * @throws IllegalArgumentException if the decision allows
      */
     public void write(Decision denial, HttpServletRequest request, HttpServletResponse response) throws IOException {
-        if (denial.allowed()) {
-            throw new IllegalArgumentException(
-                    "the decision allows the request, so there is nothing to reject: " + denial);
-        }
-        writeQuota(denial, request, response);
-        if (response.isCommitted()) {
+        Begun<Rejection> begun = answers.tryBegin(denial, limits(request), response, Rejection::new);
+        RejectionHandler handler = answers.handler();
+        if (begun == null) {
             return;
         }
-        Rejection rejection = new Rejection(denial, limitsInAnswer(request));
-        response.resetBuffer();
-        Map<String, List<String>> before = new LinkedHashMap<>();
-        response.getHeaderNames().forEach(name -> before.put(name, List.copyOf(response.getHeaders(name))));
-        if (rejection.retryAfterSeconds().isEmpty() && before.keySet().removeAll(quota.promises())) {
-            // Fields of an earlier rule would be read as the time to try again. The servlet API can't remove single
-            // fields.
-            restore(before, response);
+        if (handler == null) {
+            begun.answer().writeTo(request, response);
+            return;
         }
-        rejection.setHead(response);
         try {
-            handler.reject(rejection, request, response);
+            handler.reject(begun.answer(), request, response);
         } catch (Throwable failure) {
-            NamedClasses.rethrowFatal(failure);
-            refusals.logFailed(handler, failure);
-            if (!response.isCommitted()) {
-                restore(before, response);
-                rejection.setHead(response);
-                rejection.writeTo(request, response);
-            } else if (failure instanceof IOException gone) {
-                // Nearly always the client's connection, which the container handles.
-                throw gone;
+            if (answers.tryBeginAgain(failure, begun, response)) {
+                begun.answer().writeTo(request, response);
             }
-            // Otherwise what was sent is the answer. Throwing the handler's exception at every denial would fill the
-            // logs.
         }
     }
 
@@ -136,49 +104,19 @@ public final class Rejections {
      * @param status 403, 429 or 503
      */
     public void refuse(int status, HttpServletRequest request, HttpServletResponse response) throws IOException {
-        if (response.isCommitted()) {
-            return;
+        Body body = answers.tryRefuse(status, response);
+        if (body != null) {
+            Rejection.send(request, response, body);
         }
-        response.resetBuffer();
-        response.setStatus(status);
-        response.setHeader("Cache-Control", "no-store");
-        response.setContentType("application/problem+json");
-        Rejection.send(request, response, Refusals.problem(status));
     }
 
     /** Shared by all filters of a request. */
-    private static LimitsInAnswer limitsInAnswer(ServletRequest request) {
+    private static LimitsInAnswer limits(HttpServletRequest request) {
         if (request.getAttribute(ATTRIBUTE) instanceof LimitsInAnswer known) {
             return known;
         }
         LimitsInAnswer fresh = new LimitsInAnswer();
         request.setAttribute(ATTRIBUTE, fresh);
         return fresh;
-    }
-
-    /** Leaves only these fields: the Content-Encoding of a failed handler would make the standard body unreadable. */
-    private static void restore(Map<String, List<String>> fields, HttpServletResponse response) {
-        response.reset();
-        fields.forEach(fields(response)::setAll);
-    }
-
-    private static QuotaFields.ResponseFields fields(HttpServletResponse response) {
-        // One object, not one for each method: made for each request.
-        return new QuotaFields.ResponseFields() {
-            @Override
-            public void set(String field, String line) {
-                response.setHeader(field, line);
-            }
-
-            @Override
-            public void add(String field, String line) {
-                response.addHeader(field, line);
-            }
-
-            @Override
-            public Collection<String> lines(String field) {
-                return response.getHeaders(field);
-            }
-        };
     }
 }

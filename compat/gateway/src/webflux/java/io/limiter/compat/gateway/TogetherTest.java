@@ -9,6 +9,7 @@ import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
 import io.limiter.kit.door.Client.Response;
+import io.limiter.rule.KeyResolver;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.cloud.gateway.support.ServerWebExchangeUtils;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.MediaType;
@@ -29,6 +33,7 @@ import org.springframework.web.reactive.function.server.RequestPredicates;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerResponse;
+import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
@@ -55,6 +60,24 @@ class TogetherTest {
         }
     }
 
+    /** By what a route says about itself. */
+    public static final class Shop implements KeyResolver<ServerWebExchange> {
+        @Override
+        public PartitionKey resolve(ServerWebExchange exchange) {
+            Route route = exchange.getRequiredAttribute(ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR);
+            return PartitionKey.of(route.getMetadata().get("shop").toString());
+        }
+    }
+
+    private static List<String> shop(String id, String shop) {
+        return List.of(
+                "id=" + id,
+                "metadata.shop=" + shop,
+                "filters[0].name=Limiter",
+                "filters[0].args.policy=shop",
+                "filters[0].args.key=class:" + Shop.class.getName());
+    }
+
     private static DisposableServer service() {
         return HttpServer.create()
                 .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
@@ -64,6 +87,9 @@ class TogetherTest {
                         .get("/{first}/{second}", (request, response) -> {
                             int number = ASKED.incrementAndGet();
                             boolean fails = request.uri().contains("fails") && number % 3 != 0;
+                            if (request.uri().contains("told")) {
+                                response.addHeader("RateLimit", "\"service\";r=7");
+                            }
                             return response.status(fails ? 502 : 200).sendString(Mono.just(request.uri()));
                         }))
                 .bindNow();
@@ -118,7 +144,23 @@ class TogetherTest {
                                 "uri=ws://127.0.0.1:" + service.port(),
                                 "filters[0]=Limiter=socket, global",
                                 "filters[1]=Limiter=flight, global"),
+                        List.of(
+                                "id=broken",
+                                "uri=http://127.0.0.1:1",
+                                "filters[0].name=CircuitBreaker",
+                                "filters[0].args.name=broken",
+                                "filters[0].args.fallbackUri=forward:/inside",
+                                "filters[1]=Limiter=broken, global",
+                                "filters[2]=Limiter=flight, global"),
                         List.of("id=admin"),
+                        List.of(
+                                "id=again",
+                                "filters[0]." + RATE_LIMITER,
+                                "filters[0].args.rate-limiter=#{@limiterRateLimiter}",
+                                "filters[0].args.limiter.policy=again"),
+                        shop("east-1", "east"),
+                        shop("east-2", "east"),
+                        shop("west", "west"),
                         List.of(
                                 "limiter.policies.retried.limits=1000/1h fixed",
                                 "limiter.policies.asked.limits=1000/1h fixed",
@@ -128,6 +170,9 @@ class TogetherTest {
                                 "limiter.policies.rewritten.limits=1000/1h fixed",
                                 "limiter.policies.cors.limits=1000/1h fixed",
                                 "limiter.policies.socket.limits=1000/1h fixed",
+                                "limiter.policies.shop.limits=2/1h fixed",
+                                "limiter.policies.again.limits=9/1h fixed",
+                                "limiter.policies.broken.limits=1000/1h fixed",
                                 "limiter.policies.flight.limits=1000 concurrent",
                                 "limiter.rules.inside.path=/inside",
                                 "limiter.rules.inside.key=global",
@@ -181,6 +226,40 @@ class TogetherTest {
         assertNothingInFlight();
     }
 
+    /** Gateway's Retry removes the fields that the service has sent, by their names: as the page says. */
+    @Test
+    void aRetryRemovesTheFieldsThatTheServiceHasSentToo() {
+        long before = taken("retried");
+        ASKED.set(0);
+        Response answer = site.get("/retried/fails-told");
+        assertEquals(3, ASKED.get(), "asked by the gateway");
+        assertEquals("\"service\";r=7", answer.fields().get("ratelimit"), answer::toString);
+        assertTrue(answer.fields().get("ratelimit-policy").contains("\"retried\""), answer::toString);
+        assertTaken(before, 1, "retried");
+    }
+
+    @Test
+    void aKeyCanBeTheMetadataOfTheRoute() {
+        assertEquals(200, site.status("/east-1/1"));
+        assertEquals(200, site.status("/east-2/1"));
+        assertEquals(429, site.status("/east-1/1"));
+        assertEquals(200, site.status("/west/1"));
+    }
+
+    @Test
+    void routesThatAreMadeAgainGoOnCounting() {
+        long before = taken("forward");
+        for (int i = 0; i < 3; i++) {
+            assertEquals("inside", site.get("/forward/1").body());
+            assertTaken(before, i + 1, "forward");
+            String left = "\"again\";r=" + (8 - i);
+            String quota = site.get("/again/1?user=ann").fields().get("ratelimit");
+            assertTrue(quota.contains(left), quota);
+            // What the endpoint of the actuator does.
+            site.context.publishEvent(new RefreshRoutesEvent(site));
+        }
+    }
+
     /** Gateway runs what is in the list after Retry once for each try, and what is before it once. */
     @Test
     void theOrderOfRetryAndRequestRateLimiterCounts() {
@@ -207,6 +286,20 @@ class TogetherTest {
         assertEquals("inside", site.get("/chained/1").body());
         assertTaken(chained, 1, "chained");
         assertTaken(before, 2, "forward");
+        assertNothingInFlight();
+    }
+
+    @Test
+    void aFallbackIsPartOfTheRequest() {
+        long before = taken("broken");
+        long all = taken("before");
+        long inside = taken("inside");
+        Response answer = site.get("/broken/1");
+        assertEquals("inside", answer.body());
+        assertTrue(answer.fields().get("ratelimit").contains("\"broken\""), answer::toString);
+        assertTaken(before, 1, "broken");
+        assertTaken(all, 1, "before");
+        assertTaken(inside, 0, "inside");
         assertNothingInFlight();
     }
 

@@ -13,7 +13,6 @@ import io.limiter.internal.config.HttpSettings.Reset;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -87,54 +86,34 @@ public final class QuotaFields {
         }
     }
 
-    /** The fields of a response that is not committed. */
-    public interface ResponseFields {
-        /** Replaces all lines of a field by one. */
-        void set(String field, String line);
-
-        /** Adds a line to a field. */
-        void add(String field, String line);
-
-        /** The lines of a field. */
-        Collection<String> lines(String field);
-
-        /** Replaces all lines of a field by one or more. */
-        default void setAll(String field, List<String> all) {
-            set(field, all.get(0));
-            all.stream().skip(1).forEach(line -> add(field, line));
-        }
-    }
-
     /** Writes the fields of a decision, after those of earlier decisions about the same request. */
-    public void write(Decision decision, LimitsInAnswer answer, ResponseFields response) {
+    public <R> void write(Decision decision, LimitsInAnswer answer, ResponseType<R> type, R response) {
         add(decision, answer, (field, line) -> {
-            if (isList(field)) {
-                replaceLine(field, answer.replaceLine(field, line), line, response);
+            // A list, to which other filters may add lines.
+            if (draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES))) {
+                replaceLine(field, answer.replaceLine(field, line), line, type, response);
             } else {
-                response.set(field, line);
+                type.set().write(response, field, line);
             }
         });
         if (!exposed.isEmpty() && answer.replaceLine(EXPOSE, exposed) == null) {
-            response.add(EXPOSE, exposed);
+            type.add().write(response, EXPOSE, exposed);
         }
     }
 
     /** Replaces our own earlier line. Lines of other code stay. */
-    private static void replaceLine(String field, @Nullable String former, String line, ResponseFields response) {
-        List<String> all = former == null ? List.of() : new ArrayList<>(response.lines(field));
+    private static <R> void replaceLine(
+            String field, @Nullable String former, String line, ResponseType<R> type, R response) {
+        List<String> all =
+                former == null ? List.of() : new ArrayList<>(type.lines().apply(response, field));
         int at = former == null ? -1 : all.indexOf(former);
         if (at < 0) {
             // The first one, or the response was reset.
-            response.add(field, line);
+            type.add().write(response, field, line);
         } else {
             all.set(at, line);
-            response.setAll(field, all);
+            type.setAll(response, field, all);
         }
-    }
-
-    /** Whether a field is a list, to which other filters may add lines; else it has one line. */
-    private boolean isList(String field) {
-        return draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES));
     }
 
     /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
@@ -142,13 +121,16 @@ public final class QuotaFields {
         return exposed;
     }
 
-    /** The fields that contain a time and are not rewritten by a later denial: a final denial removes them. */
-    public Set<String> promises() {
-        Set<String> promises = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
+    /**
+     * The fields of earlier decisions that a denial removes and does not rewrite: without a Retry-After their time would be read as
+     * the one to try again.
+     */
+    public Set<String> untrueAfter(Decision denial) {
+        Set<String> untrue = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
         if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
-            promises.addAll(List.of(names(draft).split(", ", -1)));
+            untrue.addAll(List.of(names(draft).split(", ", -1)));
         }
-        return promises;
+        return denial.retryAfterMicros() < 0 ? untrue : Set.of();
     }
 
     /** Whole seconds, rounded up: a client that tries again after them must not be too early. Never above 13 digits. */

@@ -28,6 +28,12 @@ public final class RequestPaths {
 
     private final Throttle refusedLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
+    /** A request whose server may route by its whole raw path too. */
+    public interface WithPrefix extends Request {
+        /** Whether it does, because the prefix is one that a client may have sent. */
+        boolean isPrefixRouted();
+    }
+
     /** Reads paths. */
     public RequestPaths() {}
 
@@ -47,7 +53,7 @@ public final class RequestPaths {
             }
             routed = "";
         }
-        boolean isPrefixRouted = request.isPrefixRouted();
+        boolean isPrefixRouted = request instanceof WithPrefix sent && sent.isPrefixRouted();
         if (!isPrefixRouted && isPlain(raw, prefix, routed)) {
             return List.of(routed);
         }
