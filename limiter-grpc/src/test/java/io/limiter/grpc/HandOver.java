@@ -1,0 +1,97 @@
+package io.limiter.grpc;
+
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerCall;
+import io.grpc.ServerCall.Listener;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.grpc.CallSite.Talk;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+
+/** A site for one test, whose limiter is in this JVM and is looked at. */
+abstract class HandOver {
+    static final Duration LONG = Duration.ofSeconds(20);
+    static final String COUNTED = """
+            limiter.rules.flight.path = /*
+            limiter.rules.flight.key = global
+            limiter.rules.flight.limits = 9 concurrent
+            limiter.rules.kept.path = /*
+            limiter.rules.kept.key = global
+            limiter.rules.kept.limits = 1000/1h fixed
+            """;
+    /** The second call waits for a second. */
+    static final String WAITS = COUNTED + """
+            limiter.rules.wait.path = /*
+            limiter.rules.wait.key = global
+            limiter.rules.wait.limits = 1/1s token-bucket burst 1
+            limiter.rules.wait.wait = 1m
+            """;
+    /** The second message waits for a second. */
+    static final String MESSAGES = """
+            limiter.rules.messages.path = /t.Votes/Chat
+            limiter.rules.messages.methods = ext:MESSAGE
+            limiter.rules.messages.key = global
+            limiter.rules.messages.limits = 1/1s token-bucket burst 1
+            limiter.rules.messages.wait = 1m
+            """;
+
+    final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+    final AtomicInteger served = new AtomicInteger();
+    final CountDownLatch cancelled = new CountDownLatch(1);
+
+    @Nullable
+    CallSite site;
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        if (site != null) {
+            site.close();
+        }
+        decides.close();
+    }
+
+    final CallSite start(
+            String rules, UnaryOperator<RateLimitServerInterceptor.Builder> with, ServerInterceptor... after)
+            throws Exception {
+        site = CallSite.start(
+                Limiter.of(CallSite.config(rules), decides),
+                (message, to) -> {
+                    served.incrementAndGet();
+                    return message;
+                },
+                with,
+                after);
+        return site;
+    }
+
+    final void assertNothingInFlight() {
+        Await.until(LONG, "nothing is in flight", () -> site.taken("flight", 9) == 0);
+    }
+
+    /** A service that gets its calls as gRPC gives them. */
+    abstract static class Raw implements ServerInterceptor {
+        @Override
+        @SuppressWarnings("unchecked") // All messages are text.
+        public final <Q, A> Listener<Q> interceptCall(
+                ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+            return (Listener<Q>) begin((ServerCall<String, String>) call);
+        }
+
+        abstract Listener<String> begin(ServerCall<String, String> call);
+    }
+
+    final Talk chat(String... headers) {
+        return site.talk("Chat", MethodType.BIDI_STREAMING, headers);
+    }
+}
