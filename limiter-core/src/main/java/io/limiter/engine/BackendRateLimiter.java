@@ -73,7 +73,7 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public Decision tryAcquire(PermitRequest request) {
         return Asked.isPlain(request)
-                ? take(request, asked(request.charges().get(0).policy()), Runnable::run)
+                ? take(request, asked(request.charges().get(0).policy(), Runnable::run), Runnable::run)
                 : finished(Flights.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
     }
 
@@ -85,12 +85,12 @@ final class BackendRateLimiter extends RateLimiter {
     /** The same as for a request, on a shorter path. */
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
-        return take(asked(policy), key, permits, false, Runnable::run);
+        return take(asked(policy, Runnable::run), key, permits, false, Runnable::run);
     }
 
     @Override
     public InFlight enter(Policy policy, PartitionKey key, long permits) {
-        Asked asked = asked(policy);
+        Asked asked = asked(policy, Runnable::run);
         return entered(take(asked, key, permits, true, Runnable::run), asked.end());
     }
 
@@ -124,15 +124,16 @@ final class BackendRateLimiter extends RateLimiter {
         return decision;
     }
 
-    private Asked asked(Policy policy) {
+    /** The executor runs the listeners of the counters if the policy is new. */
+    private Asked asked(Policy policy, Executor listening) {
         Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
         // Short, so that it is compiled into its callers.
-        return known != null && known.policy() == policy ? known : firstAsked(policy);
+        return known != null && known.policy() == policy ? known : firstAsked(policy, listening);
     }
 
-    private Asked firstAsked(Policy policy) {
+    private Asked firstAsked(Policy policy, Executor listening) {
         Objects.requireNonNull(policy, "policy");
-        CallCounts counts = monitor.counts(policy.name(), Runnable::run);
+        CallCounts counts = monitor.counts(policy.name(), listening);
         Asked asked = new Asked(policy, backend.decider(policy), counts, decision -> flights.end(decision, counts));
         lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1] = asked;
         return asked;
@@ -164,7 +165,7 @@ final class BackendRateLimiter extends RateLimiter {
     public CompletableFuture<Decision> acquireAsync(PermitRequest request) {
         Flights.checked(request);
         if (!request.mayWait() && Asked.isPlain(request)) {
-            Asked asked = asked(request.charges().get(0).policy());
+            Asked asked = asked(request.charges().get(0).policy(), executor);
             if (asked.decider().isImmediate()) {
                 return CompletableFuture.completedFuture(take(request, asked, executor));
             }

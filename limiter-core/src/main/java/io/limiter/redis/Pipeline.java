@@ -29,13 +29,17 @@ import org.redisson.client.protocol.decoder.ObjectListReplayDecoder;
  * A connection to one master for commands of the limiter only, beside those of the client's pool. Redisson makes it as it makes
  * those: address, TLS, login, database, name and ping are the client's. Commands leave in one stream, and their replies come in
  * the same order; nothing is sent twice. It is opened by the first command, and again by the first one after it has
- * closed; commands on a connection that closes fail at once. Thread-safe.
+ * closed. Of the commands on a connection that closes, those that were sent fail at once, and the others take the next connection. Thread-safe.
  */
 final class Pipeline {
     /** An operator may flush the scripts repeatedly. */
     private static final int LOADS = 3;
     /** Longer than any timeout of connecting that is set; a client that was shut down may never answer. */
     private static final long LONGEST_OPENING_SECONDS = 30;
+    /** After another connection had an answer: replies of one server to two connections come within that time. */
+    private static final long SILENT_MICROS = 20_000;
+    /** The time between the two tasks that end such a wait. */
+    private static final long READING_MICROS = 1_000;
 
     private static final RedisCommand<List<Object>> EVALSHA =
             new RedisCommand<>("EVALSHA", new ObjectListReplayDecoder<>());
@@ -43,8 +47,6 @@ final class Pipeline {
     private final RedisClient client;
     private final ScheduledExecutorService timer;
     private volatile @Nullable RedisConnection open;
-    /** Whether a reply has come, or a failure, since {@link #expectReply}. */
-    private volatile boolean hasReplied;
     // Guarded by this.
     private @Nullable CompletableFuture<RedisConnection> opening;
     private boolean closed;
@@ -92,7 +94,7 @@ final class Pipeline {
             BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
         RedisConnection now = open;
         if (now != null && now.isActive()) {
-            write(now, name, words, receiver);
+            write(now, command, name, words, receiver);
             return;
         }
         opened().whenComplete((connection, failure) -> {
@@ -102,19 +104,19 @@ final class Pipeline {
                 receiver.accept(
                         null, new RedisConnectionException("its callers gave up before there was a connection"));
             } else {
-                write(connection, name, words, receiver);
+                write(connection, command, name, words, receiver);
             }
         });
     }
 
     private <T> void write(
             RedisConnection to,
+            Command command,
             RedisCommand<?> name,
             Object[] words,
             BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         answer.whenComplete((reply, failure) -> {
-            hasReplied = true;
             if (failure != null && !(failure instanceof RedisException)) {
                 // No error reply: it can't be read, so what follows in the stream may be the reply to another command.
                 to.closeAsync();
@@ -125,7 +127,12 @@ final class Pipeline {
             try {
                 to.send(new CommandData<>(answer, StringCodec.INSTANCE, name, words))
                         .addListener(written -> {
-                            if (!written.isSuccess()) {
+                            if (written.isSuccess()) {
+                                return;
+                            }
+                            if (!to.isActive() && command.isWanted()) {
+                                send(command, name, words, receiver);
+                            } else {
                                 answer.completeExceptionally(written.cause());
                             }
                         });
@@ -200,27 +207,42 @@ final class Pipeline {
         }
     }
 
-    /** Redisson fails the commands of a closed channel that were not written; the others would wait for their deadline. */
+    /** Those that were not written know it from that; the others would wait for their deadline. */
     private static void failAll(Channel channel) {
         Queue<QueueCommandHolder> waiting =
                 channel.attr(CommandsQueue.COMMANDS_QUEUE).get();
         LostException lost = new LostException();
         for (QueueCommandHolder one = waiting.poll(); one != null; one = waiting.poll()) {
-            one.getCommand().tryFailure(lost);
+            if (one.getChannelPromise().isSuccess()) {
+                one.getCommand().tryFailure(lost);
+            }
         }
     }
 
-    /** Begins to look whether replies come. */
-    void expectReply() {
-        hasReplied = false;
-    }
-
-    /** Closes the connection if no reply has come since then: the network may have dropped it silently. The next command opens another one. */
-    void closeIfSilent() {
+    /**
+     * Returns what closes the connection if the command that waits longest for its reply now still does then, or soon after: the
+     * network may have dropped it silently. The next command opens another one.
+     */
+    Runnable closeIfSilent() {
         RedisConnection now = open;
-        if (!hasReplied && now != null) {
-            now.closeAsync();
+        Queue<QueueCommandHolder> waiting = now == null
+                ? null
+                : now.getChannel().attr(CommandsQueue.COMMANDS_QUEUE).get();
+        QueueCommandHolder first = waiting == null ? null : waiting.peek();
+        if (now == null || waiting == null || first == null) {
+            return () -> {};
         }
+        Runnable close = () -> {
+            if (waiting.peek() == first) {
+                now.closeAsync();
+            }
+        };
+        // On the thread that reads the replies, which reads between the two tasks: if it is late, Redis is not silent.
+        EventLoop loop = now.getChannel().eventLoop();
+        return () -> loop.schedule(
+                () -> loop.schedule(close, READING_MICROS, TimeUnit.MICROSECONDS),
+                SILENT_MICROS,
+                TimeUnit.MICROSECONDS);
     }
 
     /** Closes the connection, if there is one; later commands fail. */

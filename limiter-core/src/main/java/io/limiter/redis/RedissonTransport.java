@@ -57,8 +57,6 @@ final class RedissonTransport implements Transport {
     private static final int SHUTDOWN_SECONDS = 2;
     /** As long as Redisson by default waits before it asks a cluster for its masters again. */
     private static final long MOVES_COUNT_MICROS = 5_000_000;
-    /** After another connection had an answer: replies of one server to two connections come within that time. */
-    private static final long SILENT_MICROS = 20_000;
     /** A name mapper of the client changes it, and the keys, as only the public API does. */
     private static final String PROBED_NAME = "limiter:{a}";
 
@@ -237,14 +235,12 @@ final class RedissonTransport implements Transport {
     @Override
     public void probe(Object master, Command command, Command.Receiver receiver) {
         Pipeline suspect = master instanceof RedisClient one ? pipelines.get(one) : null;
-        if (suspect != null) {
-            suspect.expectReply();
-        }
+        Runnable closeIfSilent = suspect == null ? () -> {} : suspect.closeIfSilent();
         Command.Receiver looking = (reply, failure) -> {
-            if (suspect != null && (failure == null || RedisFailure.isAnswer(failure))) {
-                after(SILENT_MICROS, suspect::closeIfSilent);
-            }
             receiver.accept(reply, failure);
+            if (failure == null || RedisFailure.isAnswer(failure)) {
+                closeIfSilent.run();
+            }
         };
         run(handle(command.longestMicros()), command, looking, LOADS);
     }
