@@ -2,93 +2,33 @@ package io.limiter.webflux;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.PartitionKey;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
-import io.limiter.kit.LogLines;
-import io.limiter.kit.door.Client;
 import io.limiter.kit.door.Client.Response;
 import io.limiter.rule.KeyResolver;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import jakarta.servlet.http.HttpServletRequest;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.server.reactive.ServerHttpResponse;
-import org.springframework.security.config.annotation.web.reactive.EnableWebFluxSecurity;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.core.userdetails.MapReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.web.server.SecurityWebFilterChain;
-import org.springframework.util.ClassUtils;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.server.ResponseStatusException;
-import org.springframework.web.server.WebSession;
 import reactor.core.publisher.Mono;
 
 /** A Spring Boot application with nothing of the limiter but its jar and properties. */
-class BootTest {
-    static {
-        // It would replace what reads the log.
-        System.setProperty("org.springframework.boot.logging.LoggingSystem", "none");
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
-    @EnableWebFluxSecurity
-    static class Site {
-        @Bean
-        SecurityWebFilterChain chain(ServerHttpSecurity http) {
-            return http.csrf(ServerHttpSecurity.CsrfSpec::disable)
-                    .authorizeExchange(all -> all.anyExchange().permitAll())
-                    .build();
-        }
-
-        @Bean
-        Pages pages() {
-            return new Pages();
-        }
-    }
-
-    @RestController
-    static class Pages {
-        @GetMapping({"/", "/page", "/api/{id}"})
-        Mono<String> page() {
-            return Mono.just("ok");
-        }
-
-        @GetMapping("/login")
-        Mono<String> login(WebSession session) {
-            session.getAttributes().put("is", "new");
-            return Mono.just("ok");
-        }
-
-        @GetMapping("/missing")
-        Mono<String> missing() {
-            return Mono.error(new ResponseStatusException(HttpStatus.NOT_FOUND));
-        }
-    }
-
+class BootTest extends BootSite {
     @Configuration(proxyBeanMethods = false)
     static class Secured extends Site {
         @Override
@@ -127,49 +67,6 @@ class BootTest {
                 return response.writeWith(Mono.just(response.bufferFactory().wrap("calm down".getBytes())));
             };
         }
-    }
-
-    private final LogLines log = new LogLines();
-    private ConfigurableApplicationContext context;
-
-    private void start(Class<?> site, String... properties) {
-        List<String> all = new ArrayList<>(List.of(
-                "server.address=127.0.0.1", "spring.main.banner-mode=off", "server.error.include-message=never"));
-        all.addAll(List.of(properties));
-        context = new SpringApplicationBuilder(site)
-                .web(WebApplicationType.REACTIVE)
-                .registerShutdownHook(false)
-                .properties(all.toArray(String[]::new))
-                // The class path has other servers.
-                .initializers(made -> ((GenericApplicationContext) made).registerBean(netty()))
-                .run();
-    }
-
-    /** Its class has another home in Spring Boot 4. */
-    private static Class<?> netty() {
-        return Stream.of("web.embedded.netty", "reactor.netty")
-                .map(home -> "org.springframework.boot." + home + ".NettyReactiveWebServerFactory")
-                .filter(name -> ClassUtils.isPresent(name, null))
-                .map(name -> ClassUtils.resolveClassName(name, null))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    @AfterEach
-    void stop() {
-        if (context != null) {
-            context.close();
-        }
-        log.close();
-    }
-
-    private Response get(String target, String... headers) {
-        int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
-        return Client.send(port, "GET", target, headers).response();
-    }
-
-    private int status(String target, String... headers) {
-        return get(target, headers).status();
     }
 
     private static String login(String user) {
@@ -263,53 +160,6 @@ class BootTest {
         assertEquals(1, log.of(Level.WARN, "RL-322").size(), log::toString);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"framework", "native"})
-    void anAddressOfAHeaderIsFoundAndThePeerCounts(String strategy) {
-        start(
-                Site.class,
-                "server.forward-headers-strategy=" + strategy,
-                "limiter.client-ip.source=connection",
-                "limiter.deny.addresses=127.0.0.1",
-                "limiter.rules.all.path=/*",
-                "limiter.rules.all.limits=1/1h fixed");
-        assertEquals(403, status("/", "X-Forwarded-For: 192.0.2.1"), "the peer is denied, whatever it claims");
-        assertEquals(403, status("/", "Forwarded: for=192.0.2.1"));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"framework", "native"})
-    void behindATrustedProxyTheClientCounts(String strategy) {
-        start(
-                Site.class,
-                "server.forward-headers-strategy=" + strategy,
-                "limiter.client-ip.source=connection",
-                "limiter.client-ip.trusted-proxies=127.0.0.0/8",
-                "limiter.rules.all.path=/*",
-                "limiter.rules.all.limits=1/1h fixed");
-        assertEquals(200, status("/", "X-Forwarded-For: 198.51.100.9, 192.0.2.1"));
-        assertEquals(
-                429, status("/", "X-Forwarded-For: 203.0.113.5, 192.0.2.1"), "the first one is the client's own text");
-        assertEquals(200, status("/", "X-Forwarded-For: 192.0.2.2"));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"framework", "native"})
-    void replacedAddressesAreReportedOrRefused(String strategy) {
-        start(
-                Site.class,
-                "server.forward-headers-strategy=" + strategy,
-                "limiter.rules.all.path=/*",
-                "limiter.rules.all.limits=1/1h fixed");
-        assertEquals(1, log.of(Level.WARN, "RL-330").size(), log::toString);
-        fails(
-                "RL-191",
-                "server.forward-headers-strategy=" + strategy,
-                "limiter.exempt.addresses=10.0.0.0/8",
-                "limiter.rules.all.path=/*",
-                "limiter.rules.all.limits=1/1h fixed");
-    }
-
     @Test
     void whatTheDoorCanNotDoFailsStartup() {
         fails(
@@ -330,20 +180,6 @@ class BootTest {
         @Override
         public PartitionKey resolve(HttpServletRequest request) {
             return PartitionKey.of(request.getRemoteAddr());
-        }
-    }
-
-    private static void fails(String code, String... properties) {
-        BootTest other = new BootTest();
-        try {
-            RuntimeException failure = assertThrows(RuntimeException.class, () -> other.start(Site.class, properties));
-            StringBuilder all = new StringBuilder();
-            for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-                all.append(cause.getMessage()).append('\n');
-            }
-            assertTrue(all.toString().contains(code), all::toString);
-        } finally {
-            other.stop();
         }
     }
 
