@@ -42,7 +42,7 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
                 null,
                 "",
                 GrpcCall.class,
-                CallRules.maker(builder.limiter, builder.chosen(), builder.users, builder.isBeside));
+                CallRules.maker(builder.limiter, DoorBuilder.Choice.of(builder), builder.users, builder.isBeside));
         this.follower = builder.follower;
         this.terms = new CallWay.Terms(this::rules, places, builder.executor, builder.context);
     }
@@ -69,10 +69,6 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
 
         private Builder(Limiter limiter) {
             this.limiter = limiter;
-        }
-
-        private Choice<GrpcCall, GrpcRejectionHandler> chosen() {
-            return choice();
         }
 
         /**

@@ -107,7 +107,7 @@ public final class RateLimitFilter implements Filter, Holding {
 
     private RateLimitFilter(Builder builder) {
         this.given = builder.limiter;
-        this.choice = builder.chosen();
+        this.choice = DoorBuilder.Choice.of(builder);
         this.loader = ConfigText.loader(null);
         if (given != null) {
             begin(given, null);
@@ -130,10 +130,6 @@ public final class RateLimitFilter implements Filter, Holding {
 
         private Builder(@Nullable Limiter limiter) {
             this.limiter = limiter;
-        }
-
-        private Choice<HttpServletRequest, RejectionHandler> chosen() {
-            return choice();
         }
 
         /**

@@ -13,6 +13,7 @@ import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -131,11 +132,9 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
             }
         }
 
-        private boolean isSame(Config other) {
-            return Objects.equals(policy, other.policy)
-                    && replenishRate == other.replenishRate
-                    && burstCapacity == other.burstCapacity
-                    && requestedTokens == other.requestedTokens;
+        /** What the route says. */
+        private List<?> arguments() {
+            return Arrays.asList(policy, replenishRate, burstCapacity, requestedTokens);
         }
     }
 
@@ -196,7 +195,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
             throw wrong;
         }
         Config before = configs.get(route);
-        if (before == null || !before.isSame(config)) {
+        if (before == null || !before.arguments().equals(config.arguments())) {
             Stream.ofNullable(before).forEach(Config::end);
             configs.put(route, config);
         }

@@ -46,7 +46,8 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
                 builder.shared,
                 builder.basePath,
                 ServerWebExchange.class,
-                WebAdmission.Rules.maker(builder.limiter, builder.source, Map.copyOf(builder.rule), builder.chosen()));
+                WebAdmission.Rules.maker(
+                        builder.limiter, builder.source, Map.copyOf(builder.rule), DoorBuilder.Choice.of(builder)));
         this.order = builder.order;
     }
 
@@ -66,10 +67,6 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
 
         private Builder(Limiter limiter) {
             this.limiter = limiter;
-        }
-
-        private Choice<ServerWebExchange, WebRejectionHandler> chosen() {
-            return choice();
         }
 
         /** Its place among the filters; without one it is the first. */

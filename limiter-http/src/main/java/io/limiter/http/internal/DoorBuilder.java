@@ -73,11 +73,6 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
         return (B) this;
     }
 
-    /** What is chosen now. */
-    protected final Choice<S, H> choice() {
-        return new Choice<S, H>(List.<Rule<? super S>>copyOf(rules), which, handler, instances);
-    }
-
     /**
      * What a filter was built with. Immutable.
      *
@@ -90,6 +85,12 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
             @Nullable Predicate<? super RuleDefinition> which,
             @Nullable H handler,
             Function<? super Class<?>, ? extends @Nullable Object> instances) {
+        /** What is chosen now. Not a method of the builder, which applications call. */
+        public static <S, H> Choice<S, H> of(DoorBuilder<S, H, ?> builder) {
+            return new Choice<S, H>(
+                    List.<Rule<? super S>>copyOf(builder.rules), builder.which, builder.handler, builder.instances);
+        }
+
         /**
          * The rules under a configuration.
          *
