@@ -10,6 +10,7 @@ import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
 import io.limiter.kit.door.Client.Response;
 import io.limiter.rule.KeyResolver;
+import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Base64;
@@ -25,6 +26,8 @@ import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.core.userdetails.MapReactiveUserDetailsService;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.web.server.SecurityWebFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
 /** A Spring Boot application with nothing of the limiter but its jar and properties. */
@@ -66,6 +69,23 @@ class BootTest extends BootSite {
                 response.setStatusCode(HttpStatus.TOO_MANY_REQUESTS);
                 return response.writeWith(Mono.just(response.bufferFactory().wrap("calm down".getBytes())));
             };
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Voting extends Site {
+        @Bean
+        Votes votes() {
+            return new Votes();
+        }
+    }
+
+    @RestController
+    static class Votes {
+        @GetMapping("/vote")
+        @RateLimited(name = "vote", limits = "1/1h fixed name vote", key = "'all'")
+        public Mono<String> vote() {
+            return Mono.just("ok");
         }
     }
 
@@ -158,6 +178,23 @@ class BootTest extends BootSite {
         assertEquals("application/problem+json", standard.fields().get("content-type"));
         assertFalse(standard.fields().containsKey("content-encoding"), standard::toString);
         assertEquals(1, log.of(Level.WARN, "RL-322").size(), log::toString);
+    }
+
+    @Test
+    void aDeniedMethodAnswersBesideTheRules() {
+        start(
+                Voting.class,
+                "limiter.http.headers=draft-10",
+                "limiter.rules.all.path=/*",
+                "limiter.rules.all.limits=9/1h fixed name all");
+        assertEquals(200, status("/vote"));
+        Response denied = get("/vote", "Accept: text/plain");
+        assertEquals(429, denied.status());
+        assertTrue(denied.fields().get("content-type").startsWith("text/plain"), denied::toString);
+        assertTrue(
+                denied.fields().get("ratelimit").matches("\"all\";r=7(;t=\\d+)?, \"vote\";r=0;t=\\d+"),
+                denied::toString);
+        assertEquals("\"all\";q=9;w=3600, \"vote\";q=1;w=3600", denied.fields().get("ratelimit-policy"));
     }
 
     @Test

@@ -98,6 +98,21 @@ class SameAnswersTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"text/html", "text/plain", "application/json, text/html;q=0.5", "image/png"})
+    void areInTheFormThatTheClientPrefers(String accept) throws Exception {
+        LimiterConfig config = App.config(POLICIES);
+        Decision denial = denials(config).get(0);
+        MockHttpServletRequest ofServlet = new MockHttpServletRequest("GET", "/");
+        ofServlet.addHeader("Accept", accept);
+        MockServerWebExchange ofWebFlux =
+                MockServerWebExchange.from(MockServerHttpRequest.get("/").header("Accept", accept));
+        try (Limiter limiter = Limiter.of(config, RateLimiters.on(InProcessBackend.create()))) {
+            RateLimitExceededWebHandler handler = new RateLimitExceededWebHandler(limiter);
+            assertEquals(servlet(config, denial, ofServlet), webFlux(handler, denial, ofWebFlux));
+        }
+    }
+
     @Test
     void whereTheResetIsATimeOfDayItIsThatOfRetryAfter() {
         LimiterConfig config = App.config(POLICIES + "limiter.http.headers = x-ratelimit");
@@ -138,8 +153,13 @@ class SameAnswersTest {
     }
 
     private static Map<String, String> servlet(LimiterConfig config, Decision denial) throws Exception {
+        return servlet(config, denial, new MockHttpServletRequest("GET", "/"));
+    }
+
+    private static Map<String, String> servlet(LimiterConfig config, Decision denial, MockHttpServletRequest request)
+            throws Exception {
         MockHttpServletResponse response = new MockHttpServletResponse();
-        Rejections.of(config).write(denial, new MockHttpServletRequest("GET", "/"), response);
+        Rejections.of(config).write(denial, request, response);
         Map<String, String> answer = new TreeMap<>();
         response.getHeaderNames()
                 .forEach(name ->
@@ -156,7 +176,11 @@ class SameAnswersTest {
     }
 
     private static Map<String, String> webFlux(RateLimitExceededWebHandler handler, Decision denial) {
-        MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"));
+        return webFlux(handler, denial, MockServerWebExchange.from(MockServerHttpRequest.get("/")));
+    }
+
+    private static Map<String, String> webFlux(
+            RateLimitExceededWebHandler handler, Decision denial, MockServerWebExchange exchange) {
         handler.handle(exchange, new RateLimitExceededException(denial)).block(Duration.ofSeconds(10));
         Map<String, String> answer = new TreeMap<>();
         exchange.getResponse()
