@@ -75,15 +75,13 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
     @Override
     public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
         Decision denial = denial(failure);
-        Begun<DenialAnswer> begun = denial == null
-                ? null
-                : answers.get()
-                        .tryBegin(
-                                denial,
-                                (LimitsInAnswer)
-                                        exchange.getAttributes().computeIfAbsent(LIMITS, name -> new LimitsInAnswer()),
-                                exchange.getResponse(),
-                                (one, limits) -> new DenialAnswer(one, limits) {});
+        ServerHttpResponse response = exchange.getResponse();
+        if (denial == null || response.isCommitted()) {
+            return Mono.error(failure);
+        }
+        Object limits = exchange.getAttributes().computeIfAbsent(LIMITS, name -> new LimitsInAnswer());
+        Begun<DenialAnswer> begun = answers.get()
+                .tryBegin(denial, (LimitsInAnswer) limits, response, (one, all) -> new DenialAnswer(one, all) {});
         return begun == null ? Mono.error(failure) : write(begun.answer(), exchange);
     }
 
