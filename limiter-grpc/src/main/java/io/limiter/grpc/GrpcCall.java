@@ -56,13 +56,14 @@ public final class GrpcCall {
         }
 
         /**
-         * The ledgers of a message that arrives: those of the interceptor that passes it on, if this thread does, and no others.
+         * The ledgers of a message that arrives: those of the interceptor that passes it on, if this thread does. Only the first
+         * one that arrives gets them: another interceptor may make several of one.
          *
          * @param way through one interceptor. With its own ledger there it has had the message: this is a later one, for which
          *     the service has asked on this thread
          */
         Map<Object, RequestLedger> ledgers(Object way) {
-            Map<Object, RequestLedger> passed = passing.get(Thread.currentThread());
+            Map<Object, RequestLedger> passed = passing.remove(Thread.currentThread());
             return passed == null || passed.containsKey(way) ? new HashMap<>(4) : passed;
         }
 

@@ -9,7 +9,6 @@ import io.grpc.stub.StreamObserver;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
-import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.grpc.CallSite.Ended;
 import io.limiter.grpc.CallSite.Talk;
@@ -93,39 +92,6 @@ class MessagesTest {
                             .over()
                             .end()
                             .messages());
-        }
-    }
-
-    /** Two rules of one policy, decided before and after authentication; on Redis the second one waits for the first one. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void aMessageThatPassesTwoInterceptorsIsChargedOnce(boolean redis) throws Exception {
-        RateLimiter decides = backends(redis).findFirst().orElseThrow();
-        Limiter limiter = Limiter.of(CallSite.config("""
-                limiter.policies.chat.limits = 400/1h fixed
-                limiter.rules.early.path = /t.Votes/Chat
-                limiter.rules.early.methods = ext:MESSAGE
-                limiter.rules.early.policy = chat
-                limiter.rules.late.path = /t.Votes/Chat
-                limiter.rules.late.methods = ext:MESSAGE
-                limiter.rules.late.policy = chat
-                """), decides);
-        try (decides;
-                limiter;
-                RateLimitServerInterceptor second = RateLimitServerInterceptor.builder(limiter)
-                        .configuredRules("late"::equals)
-                        .build();
-                CallSite site = CallSite.start(
-                        limiter,
-                        (message, to) -> message,
-                        builder -> builder.configuredRules("early"::equals),
-                        second)) {
-            List<String> sent =
-                    IntStream.range(0, 400).mapToObj(Integer::toString).toList();
-            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say(sent.toArray(String[]::new));
-            Await.until(LONG, "all are answered", () -> talk.messages.size() == 400);
-            assertEquals(
-                    Code.RESOURCE_EXHAUSTED, talk.say("one more").over().end().code());
         }
     }
 
