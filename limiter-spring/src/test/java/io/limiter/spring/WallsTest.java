@@ -95,7 +95,7 @@ class WallsTest {
 
     @ArchTest
     static final ArchRule ONLY_ONE_CLASS_AND_WEBFLUX_KNOW_REACTOR = noClasses()
-            .that(not(simpleName("ReactorInvoker")).and(not(resideInAPackage("io.limiter.spring.webflux"))))
+            .that(not(simpleName("ReactorInvoker")).and(not(resideInAPackage("io.limiter.spring.webflux.."))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("reactor..", "org.reactivestreams..")
@@ -104,7 +104,7 @@ class WallsTest {
     @ArchTest
     static final ArchRule NO_SERVLET_IN_WEBFLUX = noClasses()
             .that()
-            .resideInAPackage("io.limiter.spring.webflux")
+            .resideInAPackage("io.limiter.spring.webflux..")
             .should()
             .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web"))
             .because("an application with WebFlux has no servlet API");

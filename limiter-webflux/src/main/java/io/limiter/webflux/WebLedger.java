@@ -3,6 +3,7 @@ package io.limiter.webflux;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
 import io.limiter.http.internal.RequestLedger;
+import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -55,12 +56,12 @@ final class WebLedger extends RequestLedger {
         }
         HttpStatusCode status = exchange.getResponse().getStatusCode();
         HttpHeaders ofResponse = exchange.getResponse().getHeaders();
-        Function<String, Collection<String>> headers = name -> WebRequest.lines(ofResponse, name);
+        Function<String, Collection<String>> headers = name -> ExchangeAnswers.lines(ofResponse, name);
         if (failure instanceof ErrorResponse answer) {
             // It is an answer of the application; a handler outside of all filters writes it.
             status = answer.getStatusCode();
             headers = name -> Stream.of(answer.getHeaders(), ofResponse)
-                    .map(all -> WebRequest.lines(all, name))
+                    .map(all -> ExchangeAnswers.lines(all, name))
                     .filter(lines -> !lines.isEmpty())
                     .findFirst()
                     .orElse(List.of());

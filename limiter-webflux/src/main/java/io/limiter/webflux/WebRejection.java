@@ -3,9 +3,7 @@ package io.limiter.webflux;
 import io.limiter.Decision;
 import io.limiter.http.DenialAnswer;
 import io.limiter.http.internal.answer.LimitsInAnswer;
-import java.nio.charset.StandardCharsets;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.server.reactive.ServerHttpResponse;
+import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
@@ -20,18 +18,8 @@ public final class WebRejection extends DenialAnswer {
      * It sends the response.
      */
     public Mono<Void> writeTo(ServerWebExchange exchange) {
-        return send(
+        return ExchangeAnswers.send(
                 exchange.getResponse(),
-                body(WebRequest.lines(exchange.getRequest().getHeaders(), "Accept")));
-    }
-
-    /** Sends a body of ASCII; the server leaves it out for a HEAD request. */
-    static Mono<Void> send(ServerHttpResponse response, Body body) {
-        byte[] bytes = body.text().getBytes(StandardCharsets.US_ASCII);
-        HttpHeaders headers = response.getHeaders();
-        headers.set("Content-Type", body.contentType());
-        headers.setContentLength(bytes.length);
-        return response.writeWith(
-                Mono.fromSupplier(() -> response.bufferFactory().wrap(bytes)));
+                body(ExchangeAnswers.lines(exchange.getRequest().getHeaders(), "Accept")));
     }
 }

@@ -6,27 +6,15 @@ import io.limiter.http.DenialAnswer.Body;
 import io.limiter.http.internal.Answers;
 import io.limiter.http.internal.Answers.Begun;
 import io.limiter.http.internal.NamedClasses;
-import io.limiter.http.internal.answer.LimitsInAnswer;
-import io.limiter.http.internal.answer.ResponseType;
+import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.time.Clock;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /** Writes decisions to responses of WebFlux. Thread-safe. */
 final class WebRejections {
-    private static final String ATTRIBUTE = LimitsInAnswer.class.getName();
-    private static final ResponseType<ServerHttpResponse> TYPE = new ResponseType<>(
-            ServerHttpResponse::isCommitted,
-            (response, status) -> response.setStatusCode(HttpStatusCode.valueOf(status)),
-            response -> response.getHeaders().clear(),
-            (response, field, line) -> response.getHeaders().set(field, line),
-            (response, field, line) -> response.getHeaders().add(field, line),
-            (response, field) -> WebRequest.lines(response.getHeaders(), field),
-            (response, to) -> response.getHeaders().forEach(to));
-
     private final Answers<WebRejectionHandler, ServerHttpResponse> answers;
 
     /**
@@ -38,20 +26,21 @@ final class WebRejections {
     WebRejections(LimiterConfig config, @Nullable WebRejectionHandler handler, NamedClasses classes) {
         this.answers = new Answers<>(
                 config.settings().http(),
-                TYPE,
+                ExchangeAnswers.TYPE,
                 Answers.handler(config, handler, classes, WebRejectionHandler.class),
                 Clock.systemUTC());
     }
 
     /** Writes the quota fields of a decision, unless the response is committed. */
     void writeQuota(Decision decision, ServerWebExchange exchange) {
-        answers.tryWriteQuota(decision, limits(exchange), exchange.getResponse());
+        answers.tryWriteQuota(decision, ExchangeAnswers.limits(exchange), exchange.getResponse());
     }
 
     /** Answers a denied request. */
     Mono<Void> write(Decision denial, ServerWebExchange exchange) {
         ServerHttpResponse response = exchange.getResponse();
-        Begun<WebRejection> begun = answers.tryBegin(denial, limits(exchange), response, WebRejection::new);
+        Begun<WebRejection> begun =
+                answers.tryBegin(denial, ExchangeAnswers.limits(exchange), response, WebRejection::new);
         if (begun == null) {
             return Mono.empty();
         }
@@ -61,18 +50,12 @@ final class WebRejections {
                 ? standard
                 : Mono.defer(() -> handler.reject(begun.answer(), exchange))
                         .onErrorResume(
-                                failure -> Mono.fromCallable(() -> answers.tryBeginAgain(failure, begun, response))
-                                        .flatMap(isAgain -> isAgain ? standard : Mono.empty()));
+                                failure -> answers.tryBeginAgain(failure, begun, response) ? standard : Mono.empty());
     }
 
     /** Answers a caller that is always denied, or a request that was held when the server stopped. */
     Mono<Void> refuse(int status, ServerWebExchange exchange) {
         Body body = answers.tryRefuse(status, exchange.getResponse());
-        return body == null ? Mono.empty() : WebRejection.send(exchange.getResponse(), body);
-    }
-
-    /** Shared by all filters of a request. */
-    private static LimitsInAnswer limits(ServerWebExchange exchange) {
-        return (LimitsInAnswer) exchange.getAttributes().computeIfAbsent(ATTRIBUTE, name -> new LimitsInAnswer());
+        return body == null ? Mono.empty() : ExchangeAnswers.send(exchange.getResponse(), body);
     }
 }

@@ -3,15 +3,12 @@ package io.limiter.webflux;
 import io.limiter.http.internal.address.ConnectionPeer;
 import io.limiter.http.internal.address.Node;
 import io.limiter.http.internal.match.RequestPaths;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
+import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.security.core.Authentication;
@@ -26,9 +23,6 @@ final class WebRequest implements RequestPaths.WithPrefix {
 
     private static final boolean HAS_SECURITY =
             ClassUtils.isPresent("org.springframework.security.core.Authentication", WebRequest.class.getClassLoader());
-
-    /** {@code HttpHeaders.get}: of a text in Spring 7, of any object in Spring 6. */
-    private static final MethodHandle LINES = linesOf(String.class, Object.class);
 
     private static final boolean HAS_GATEWAY =
             ClassUtils.isPresent("org.springframework.cloud.gateway.route.Route", WebRequest.class.getClassLoader());
@@ -46,19 +40,6 @@ final class WebRequest implements RequestPaths.WithPrefix {
         this.exchange = exchange;
         this.request = request;
         this.received = received;
-    }
-
-    private static MethodHandle linesOf(Class<?>... names) {
-        for (Class<?> name : names) {
-            try {
-                return MethodHandles.publicLookup()
-                        .findVirtual(HttpHeaders.class, "get", MethodType.methodType(List.class, name))
-                        .asType(MethodType.methodType(List.class, HttpHeaders.class, String.class));
-            } catch (ReflectiveOperationException other) {
-                // Another version of Spring.
-            }
-        }
-        throw new IllegalStateException("HttpHeaders of Spring has no method get");
     }
 
     void setUser(Principal known) {
@@ -106,17 +87,7 @@ final class WebRequest implements RequestPaths.WithPrefix {
 
     @Override
     public List<String> headers(String name) {
-        return lines(request.getHeaders(), name);
-    }
-
-    /** The lines of a field. */
-    static List<String> lines(HttpHeaders headers, String name) {
-        try {
-            List<String> lines = (List<String>) LINES.invokeExact(headers, name);
-            return lines == null ? List.of() : lines;
-        } catch (Throwable failed) {
-            throw new IllegalStateException("the lines of a field can't be read", failed);
-        }
+        return ExchangeAnswers.lines(request.getHeaders(), name);
     }
 
     @Override

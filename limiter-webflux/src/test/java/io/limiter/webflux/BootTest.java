@@ -8,11 +8,13 @@ import ch.qos.logback.classic.Level;
 import io.limiter.PartitionKey;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.kit.LogLines;
 import io.limiter.kit.door.Client.Response;
 import io.limiter.rule.KeyResolver;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -67,7 +69,11 @@ class BootTest extends BootSite {
                 }
                 ServerHttpResponse response = exchange.getResponse();
                 response.setStatusCode(HttpStatus.TOO_MANY_REQUESTS);
-                return response.writeWith(Mono.just(response.bufferFactory().wrap("calm down".getBytes())));
+                return response.writeWith(Mono.just(response.bufferFactory().wrap("calm down".getBytes())))
+                        .then(
+                                exchange.getRequest().getPath().value().equals("/api/1")
+                                        ? Mono.error(new IOException("meant"))
+                                        : Mono.empty());
             };
         }
     }
@@ -178,6 +184,11 @@ class BootTest extends BootSite {
         assertEquals("application/problem+json", standard.fields().get("content-type"));
         assertFalse(standard.fields().containsKey("content-encoding"), standard::toString);
         assertEquals(1, log.of(Level.WARN, "RL-322").size(), log::toString);
+        try (LogLines spring = new LogLines("org.springframework.web", Level.ERROR)) {
+            assertTrue(get("/api/1").body().contains("calm down"));
+            assertEquals(429, status("/"), "the connection is well");
+            assertEquals("", spring.toString());
+        }
     }
 
     @Test

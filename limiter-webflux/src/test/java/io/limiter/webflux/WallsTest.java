@@ -1,9 +1,11 @@
 package io.limiter.webflux;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -44,8 +46,9 @@ class WallsTest {
             .and()
             .haveSimpleNameNotStartingWith("Filters")
             .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.spring..", "org.springframework.boot..", "org.springframework.beans..")
+            .dependOnClassesThat(JavaClass.Predicates.resideInAnyPackage(
+                            "io.limiter.spring..", "org.springframework.boot..", "org.springframework.beans..")
+                    .and(not(JavaClass.Predicates.resideInAPackage("io.limiter.spring.webflux.internal"))))
             .because("an application without Spring Boot has all of the rest");
 
     @ArchTest

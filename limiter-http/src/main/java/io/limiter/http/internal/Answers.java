@@ -10,7 +10,6 @@ import io.limiter.http.internal.answer.ResponseType;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.HttpSettings;
-import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -110,23 +109,18 @@ public final class Answers<H, R> {
     }
 
     /**
-     * Writes the head again, for the standard answer, because the handler has failed. False if what was sent is the answer: throwing
-     * the handler's exception at every denial would fill the logs.
-     *
-     * @throws IOException the failure, if it is too late. Nearly always it is the client's connection, which the server handles
+     * Writes the head again, for the standard answer, because the handler has failed. False if it is too late: what was sent is the
+     * answer. Throwing the handler's exception at every denial would fill the logs.
      */
-    public boolean tryBeginAgain(Throwable failure, Begun<?> begun, R response) throws IOException {
+    public boolean tryBeginAgain(Throwable failure, Begun<?> begun, R response) {
         logFailed(failure);
-        if (!type.isCommitted().test(response)) {
-            // The Content-Encoding of a failed handler would make the standard body unreadable.
-            type.restore(response, begun.before);
-            begin(begun.answer, response);
-            return true;
+        if (type.isCommitted().test(response)) {
+            return false;
         }
-        if (failure instanceof IOException gone) {
-            throw gone;
-        }
-        return false;
+        // The Content-Encoding of a failed handler would make the standard body unreadable.
+        type.restore(response, begun.before);
+        begin(begun.answer, response);
+        return true;
     }
 
     /** Logs that the handler failed. */

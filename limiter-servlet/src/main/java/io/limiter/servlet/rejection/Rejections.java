@@ -93,6 +93,9 @@ public final class Rejections {
         } catch (Throwable failure) {
             if (answers.tryBeginAgain(failure, begun, response)) {
                 begun.answer().writeTo(request, response);
+            } else if (failure instanceof IOException gone) {
+                // Nearly always it is the client's connection, which the server handles.
+                throw gone;
             }
         }
     }

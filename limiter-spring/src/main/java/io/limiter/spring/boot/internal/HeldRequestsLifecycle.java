@@ -24,12 +24,14 @@ public final class HeldRequestsLifecycle implements SmartLifecycle {
 
     @Override
     public void stop() {
-        // At once: each of them waits until its answers are written.
-        running.stream()
-                .map(door -> CompletableFuture.runAsync(door::stopHolding, task -> new Thread(task).start()))
+        List<? extends Holding> stopping = running;
+        running = List.of();
+        // In parallel: each of them waits until its answers are written.
+        stopping.stream()
+                .map(door ->
+                        CompletableFuture.runAsync(door::stopHolding, task -> new Thread(task, "limiter-stop").start()))
                 .toList()
                 .forEach(CompletableFuture::join);
-        running = List.of();
     }
 
     @Override
