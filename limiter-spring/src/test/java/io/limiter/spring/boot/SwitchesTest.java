@@ -46,7 +46,8 @@ class SwitchesTest {
     @TempDir
     Path folder;
 
-    static class Service {
+    /** Public, for a proxy by another class loader. */
+    public static class Service {
         @RateLimited(value = "vote", key = "global")
         public String vote() {
             return "done";
