@@ -93,28 +93,30 @@ final class Pipeline {
             Object[] words,
             BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
         RedisConnection now = open;
-        if (now != null && now.isActive()) {
-            write(now, command, name, words, receiver);
-            return;
-        }
-        opened().whenComplete((connection, failure) -> {
+        Runnable onNext = () -> opened().whenComplete((connection, failure) -> {
             if (failure != null) {
                 receiver.accept(null, failure);
             } else if (!command.isWanted()) {
                 receiver.accept(
                         null, new RedisConnectionException("its callers gave up before there was a connection"));
             } else {
-                write(connection, command, name, words, receiver);
+                write(connection, name, words, receiver, null);
             }
         });
+        if (now != null && now.isActive()) {
+            write(now, name, words, receiver, onNext);
+        } else {
+            onNext.run();
+        }
     }
 
+    /** @param onNext what sends it by the next connection, if this one closes before it is written; null where it then fails */
     private <T> void write(
             RedisConnection to,
-            Command command,
             RedisCommand<?> name,
             Object[] words,
-            BiConsumer<@Nullable T, @Nullable Throwable> receiver) {
+            BiConsumer<@Nullable T, @Nullable Throwable> receiver,
+            @Nullable Runnable onNext) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         answer.whenComplete((reply, failure) -> {
             if (failure != null && !(failure instanceof RedisException)) {
@@ -127,12 +129,9 @@ final class Pipeline {
             try {
                 to.send(new CommandData<>(answer, StringCodec.INSTANCE, name, words))
                         .addListener(written -> {
-                            if (written.isSuccess()) {
-                                return;
-                            }
-                            if (!to.isActive() && command.isWanted()) {
-                                send(command, name, words, receiver);
-                            } else {
+                            if (!written.isSuccess() && onNext != null && !to.isActive()) {
+                                onNext.run();
+                            } else if (!written.isSuccess()) {
                                 answer.completeExceptionally(written.cause());
                             }
                         });

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -35,6 +36,9 @@ class SwitchesTest {
             LimiterAutoConfiguration.class,
             LimiterReactiveAutoConfiguration.class,
             LimiterServletAutoConfiguration.class);
+    /** The tests on other versions of Boot have limiter-webflux too. */
+    private static final FilteredClassLoader WITHOUT_FILTER = new FilteredClassLoader("io.limiter.webflux");
+
     private static final String[] PROPERTIES = {
         "limiter.policies.vote.limits=1/1h", "limiter.rules.all.path=/*", "limiter.rules.all.limits=0/1h"
     };
@@ -42,7 +46,8 @@ class SwitchesTest {
     @TempDir
     Path folder;
 
-    static class Service {
+    /** Public, for a proxy by another class loader. */
+    public static class Service {
         @RateLimited(value = "vote", key = "global")
         public String vote() {
             return "done";
@@ -172,6 +177,7 @@ class SwitchesTest {
         try (LogLines log = new LogLines()) {
             new ReactiveWebApplicationContextRunner()
                     .withConfiguration(OURS)
+                    .withClassLoader(WITHOUT_FILTER)
                     .withBean(Service.class)
                     .withPropertyValues(PROPERTIES)
                     .run(context -> {
@@ -190,6 +196,7 @@ class SwitchesTest {
         try (LogLines log = new LogLines()) {
             new ReactiveWebApplicationContextRunner()
                     .withConfiguration(OURS)
+                    .withClassLoader(WITHOUT_FILTER)
                     .withPropertyValues("limiter.http.rejection-handler=com.example.Sorry")
                     .run(context -> assertTrue(context.isRunning()));
             List<String> lines = log.of(Level.WARN, "RL-144");
