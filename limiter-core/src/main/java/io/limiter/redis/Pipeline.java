@@ -29,7 +29,7 @@ import org.redisson.client.protocol.decoder.ObjectListReplayDecoder;
  * A connection to one master for commands of the limiter only, beside those of the client's pool. Redisson makes it as it makes
  * those: address, TLS, login, database, name and ping are the client's. Commands leave in one stream, and their replies come in
  * the same order; nothing is sent twice. It is opened by the first command, and again by the first one after it has
- * closed. Of the commands on a connection that closes, those that were sent fail at once, and the others take the next connection. Thread-safe.
+ * closed. Of the commands on a connection that closes, those that were written fail at once, and the others take the next connection, once. Thread-safe.
  */
 final class Pipeline {
     /** An operator may flush the scripts repeatedly. */
@@ -97,17 +97,26 @@ final class Pipeline {
             if (failure != null) {
                 receiver.accept(null, failure);
             } else if (!command.isWanted()) {
-                receiver.accept(
-                        null, new RedisConnectionException("its callers gave up before there was a connection"));
+                receiver.accept(null, givenUp());
             } else {
                 write(connection, name, words, receiver, null);
             }
         });
-        if (now != null && now.isActive()) {
-            write(now, name, words, receiver, onNext);
-        } else {
+        if (now == null || !now.isActive()) {
             onNext.run();
+            return;
         }
+        write(now, name, words, receiver, () -> {
+            if (command.isWanted()) {
+                onNext.run();
+            } else {
+                receiver.accept(null, givenUp());
+            }
+        });
+    }
+
+    private static RedisConnectionException givenUp() {
+        return new RedisConnectionException("its callers gave up before there was a connection");
     }
 
     /** @param onNext what sends it by the next connection, if this one closes before it is written; null where it then fails */
@@ -206,7 +215,7 @@ final class Pipeline {
         }
     }
 
-    /** Those that were not written know it from that; the others would wait for their deadline. */
+    /** Fails the commands that were written: they would wait for their deadline. Netty fails the writes of the others. */
     private static void failAll(Channel channel) {
         Queue<QueueCommandHolder> waiting =
                 channel.attr(CommandsQueue.COMMANDS_QUEUE).get();
@@ -219,8 +228,8 @@ final class Pipeline {
     }
 
     /**
-     * Returns what closes the connection if the command that waits longest for its reply now still does then, or soon after: the
-     * network may have dropped it silently. The next command opens another one.
+     * Returns a task that closes the connection if the oldest command without a reply still has none 20 ms later: the network may
+     * have dropped it silently. The next command opens another one.
      */
     Runnable closeIfSilent() {
         RedisConnection now = open;
@@ -236,7 +245,8 @@ final class Pipeline {
                 now.closeAsync();
             }
         };
-        // On the thread that reads the replies, which reads between the two tasks: if it is late, Redis is not silent.
+        // On the thread that reads the replies, which reads between the two tasks: a thread that is late is no silence
+        // of Redis.
         EventLoop loop = now.getChannel().eventLoop();
         return () -> loop.schedule(
                 () -> loop.schedule(close, READING_MICROS, TimeUnit.MICROSECONDS),
