@@ -26,6 +26,9 @@ final class Site implements AutoCloseable {
 
     private static final String PREFIX = "spring.cloud.gateway.server.webflux.";
 
+    /** Keeps the connections to its service open. */
+    static final String POOLED = "httpclient.pool.type=elastic";
+
     final DisposableServer service;
     final ConfigurableApplicationContext context;
 
@@ -64,8 +67,12 @@ final class Site implements AutoCloseable {
         if (!List.of(properties).contains("redis.enabled=true")) {
             all.add(PREFIX + "redis.enabled=false");
         }
+        // The service may stop reading a connection that stays open: reactor-netty#4361.
+        if (!List.of(properties).contains(POOLED)) {
+            all.add(PREFIX + "httpclient.pool.type=disabled");
+        }
         for (String property : properties) {
-            all.add(property.replaceFirst("^(routes|default-filters|redis.enabled)", PREFIX + "$1")
+            all.add(property.replaceFirst("^(routes|default-filters|redis.enabled|httpclient)", PREFIX + "$1")
                     .replace("SERVICE", "http://127.0.0.1:" + service.port()));
         }
         SpringApplication gateway = new SpringApplicationBuilder(application)

@@ -40,9 +40,10 @@ class ThroughputTest {
     void atLeastTwiceThatOfGatewaysOwn() {
         String[] theirs = route(0, "theirs", "redisRateLimiter");
         String[] ours = route(1, "ours", "limiterRateLimiter");
-        String[] all = new String[theirs.length + ours.length + 4];
+        String[] all = new String[theirs.length + ours.length + 5];
         System.arraycopy(theirs, 0, all, 0, theirs.length);
         System.arraycopy(ours, 0, all, theirs.length, ours.length);
+        all[all.length - 5] = Site.POOLED;
         all[all.length - 4] = "redis.enabled=true";
         all[all.length - 3] = "spring.data.redis.port=" + RedisServers.singlePort();
         all[all.length - 2] = "limiter.redis.address=" + RedisServers.single();
