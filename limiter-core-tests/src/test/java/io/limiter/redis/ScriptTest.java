@@ -56,7 +56,7 @@ class ScriptTest {
     @EnumSource(Algorithm.class)
     void theBuildWritesWhatRedisRuns(Algorithm algorithm) throws IOException {
         Script script = Script.alone(algorithm);
-        assertEquals(script.text(), Files.readString(Path.of("target/lua", script.name() + ".lua")));
+        assertEquals(script.text(), Files.readString(Path.of("../limiter-core/target/lua", script.name() + ".lua")));
     }
 
     /** By the server's clock a window ends where its key does. A given clock may be fixed while Redis' continues. */

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Faults planted into what keeps reservations in this JVM, each of which the traffic or the timelines must find. */
 @Tag("soak")
 class PlantedHoldFaultsTest {
-    private static final Path SOURCES = Path.of("src/main/java/io/limiter/inprocess");
+    private static final Path SOURCES = Path.of("../limiter-core/src/main/java/io/limiter/inprocess");
     private static final String PACKAGE = "io.limiter.inprocess.";
     private static final int STEPS = 5_000;
     private static final long SEED = 42;

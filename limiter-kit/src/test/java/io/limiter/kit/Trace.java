@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Trace {
     private static final long START = 1_700_000_000_000_000L;
-    private static final Path ROOT = Path.of("src/test/resources/io/limiter/traces");
+    private static final Path ROOT = Path.of("../limiter-kit/src/test/resources/io/limiter/traces");
 
     private static final int MOST_LOOKS = 300;
 
