@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core test}. Some alone: {@code -Dlimiter.faults=kill}. */
+/** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core-tests -am test}. Some alone: {@code -Dlimiter.faults=kill}. */
 @Tag("faults")
 class FaultSuiteTest {
     private static final Trial.Times TIMES =
