@@ -1,0 +1,125 @@
+package io.limiter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What has made tests slow, or red on a busy machine, and may not come back. The sources of all tests are read, not those of limiter-kit. */
+class TestRulesTest {
+    private static final Pattern DEADLINE =
+            Pattern.compile("\\.deadline\\(\\s*Duration\\.of(Millis|Seconds)\\(([0-9_]+)\\)");
+    private static final int SHORTEST_SECONDS = 30;
+    /** Their subject is the deadline itself, or a Redis that does not answer. */
+    private static final Set<String> ABOUT_DEADLINES = Set.of();
+    /** They own a client, because they change it, count its connections or close it. */
+    private static final Set<String> WITH_A_CLIENT_OF_THEIR_OWN = Set.of();
+
+    private static List<Path> tests;
+
+    @BeforeAll
+    static void find() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of(".."))) {
+            tests = files.filter(file -> file.toString().matches("\\.\\./(?!limiter-kit/).*/src/test/(java|kotlin)/.*\\.(java|kt)"))
+                    .filter(file -> !file.endsWith("TestRulesTest.java"))
+                    .sorted()
+                    .toList();
+        }
+        assertTrue(tests.size() > 300, () -> "found " + tests.size() + " test files");
+    }
+
+    @Test
+    void noTestSleeps() {
+        assertEquals(
+                List.of(),
+                linesWith("Thread\\.sleep\\(|TimeUnit\\.\\w+\\.sleep\\(", Set.of()),
+                "wait until something has happened (Await.until), or set a clock");
+    }
+
+    @Test
+    void noTestIsTaggedForItsTime() {
+        assertEquals(List.of(), linesWith("@Tag\\(\"timing\"\\)|RepeatedIfExceptions|RetryingTest", Set.of()));
+    }
+
+    /** A real Redis on a busy machine may take seconds to answer. */
+    @Test
+    void deadlinesThatMustBeKeptAreLong() {
+        List<String> found = new ArrayList<>();
+        for (Path file : tests) {
+            Matcher deadline = DEADLINE.matcher(text(file));
+            while (deadline.find()) {
+                double seconds = Long.parseLong(deadline.group(2).replace("_", ""))
+                        / (deadline.group(1).equals("Millis") ? 1_000.0 : 1);
+                if (seconds < SHORTEST_SECONDS && !ABOUT_DEADLINES.contains(name(file))) {
+                    found.add(file + ": " + deadline.group());
+                }
+            }
+        }
+        assertEquals(List.of(), found, "30 s or more, or the list of those that are about deadlines");
+    }
+
+    /** limiter-kit opens one of each kind for a JVM. */
+    @Test
+    void clientsAndServersComeFromTheKit() {
+        assertEquals(
+                List.of(),
+                linesWith("Redisson\\.create\\(|RedisServer\\.newRedisServer|new RedisServer\\(", WITH_A_CLIENT_OF_THEIR_OWN));
+    }
+
+    /** ip becomes \u0131p in Turkey. */
+    @Test
+    void lettersAreChangedInOneLocale() {
+        assertEquals(List.of(), linesWith("\\.to(Lower|Upper)Case\\(\\)", Set.of()));
+    }
+
+    /** Each further JVM costs 4 to 8 CPU seconds before its first test. */
+    @Test
+    void aModuleHasOneTestJvm() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of(".."))) {
+            List<Path> poms = files.filter(file -> file.endsWith("pom.xml") && !file.toString().contains("/target/"))
+                    .toList();
+            List<String> forks = poms.stream()
+                    .filter(pom -> text(pom).contains("<forkCount>")
+                            || text(pom).contains("<reuseForks>false")
+                            || text(pom).contains("rerunFailingTestsCount"))
+                    .map(Path::toString)
+                    .toList();
+            assertEquals(List.of("../pom.xml"), forks);
+            assertTrue(text(Path.of("../pom.xml")).contains("<forkCount>1</forkCount>"));
+        }
+    }
+
+    private static List<String> linesWith(String pattern, Set<String> except) {
+        Pattern wanted = Pattern.compile(pattern);
+        List<String> found = new ArrayList<>();
+        for (Path file : tests) {
+            if (!except.contains(name(file))) {
+                wanted.matcher(text(file)).results().forEach(one -> found.add(file + ": " + one.group()));
+            }
+        }
+        return found;
+    }
+
+    private static String name(Path file) {
+        return file.getFileName().toString().replaceFirst("\\.\\w+$", "");
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
