@@ -30,7 +30,7 @@ class AsyncContractTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
 
     static Stream<TestedBackend> backends() {
-        return Backends.all().stream();
+        return Backends.withSentinel().stream();
     }
 
     @ParameterizedTest(name = "on {0}")

@@ -6,7 +6,6 @@ import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TrafficRun;
 import java.time.Duration;
@@ -36,8 +35,8 @@ class CachedDenialsContractTest {
     @MethodSource("runs")
     void everyAnswerIsThatOfTheModel(TrafficRun traffic) {
         ManualTime time = new ManualTime();
-        try (Backend backend = Backends.connected(
-                Backends.redis().address(RedisServers.single()).timeSource(time).denialMaxAge(Duration.ofMinutes(1)))) {
+        try (Backend backend =
+                Backends.connected(Backends.shared().timeSource(time).denialMaxAge(Duration.ofMinutes(1)))) {
             traffic.against(backend, time, STEPS);
         }
         assertTrue(traffic.remembered() >= LEAST_REMEMBERED, "remembered only " + traffic.remembered());

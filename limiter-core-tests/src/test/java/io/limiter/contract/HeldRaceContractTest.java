@@ -17,8 +17,8 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.TestedBackend;
+import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ class HeldRaceContractTest {
     private static final int THREADS_EACH = 8;
 
     static Stream<Arguments> limitsAndBackends() {
-        return limits().flatMap(limit -> Backends.all().stream().map(tested -> Arguments.of(limit, tested)));
+        return limits().flatMap(limit -> Backends.ofEachKind().stream().map(tested -> Arguments.of(limit, tested)));
     }
 
     static Stream<Limit> limits() {
@@ -71,13 +71,10 @@ class HeldRaceContractTest {
     void twelveInstancesUseNoMoreEither(Limit limit) throws Exception {
         ManualTime time = new ManualTime(1_700_000_000_000_000L);
         List<RateLimiter> instances = new ArrayList<>();
-        String prefix = "race-" + limit.spec().algorithm().text();
+        RedisBackend.Builder builder = Backends.shared().timeSource(time);
         try {
             for (int i = 0; i < INSTANCES; i++) {
-                instances.add(RateLimiters.on(Backends.connected(Backends.redis()
-                        .prefix(prefix)
-                        .address(RedisServers.single())
-                        .timeSource(time))));
+                instances.add(RateLimiters.on(Backends.connected(builder)));
             }
             race(limit, instances, INSTANCES * THREADS_EACH);
         } finally {

@@ -21,7 +21,6 @@ import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.NaiveLimiter;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -77,7 +76,7 @@ class RefundContentionTest {
         REDIS {
             @Override
             public Backend get() {
-                return Backends.connected(Backends.redis().address(RedisServers.single()));
+                return Backends.connected(Backends.shared());
             }
         };
 
@@ -221,8 +220,7 @@ class RefundContentionTest {
         List<Event> events = new ArrayList<>();
         List<Decision> kept = new ArrayList<>();
         Backend backend = running.isRedis()
-                ? Backends.connected(
-                        Backends.redis().address(RedisServers.single()).timeSource(time))
+                ? Backends.connected(Backends.shared().timeSource(time))
                 : InProcessBackend.builder().timeSource(time).build();
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             Decision first = limiter.tryAcquire(policy, KEY, LIMIT / 2);

@@ -6,7 +6,6 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;
 import io.limiter.redis.RedisBackend;
@@ -19,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TracesContractTest {
     static Stream<Arguments> tracesAndBackends() {
         return Trace.all().stream()
-                .flatMap(trace -> Backends.all().stream().map(backend -> Arguments.of(trace, backend)));
+                .flatMap(trace -> Backends.withSentinel().stream().map(backend -> Arguments.of(trace, backend)));
     }
 
     @ParameterizedTest(name = "{0} on {1}")
@@ -32,10 +31,9 @@ class TracesContractTest {
     @MethodSource("io.limiter.kit.Trace#ofTwo")
     void twoInstancesAnswerAsTheTraceSays(Trace trace) {
         ManualTime time = new ManualTime(0);
-        RedisBackend.Builder builder =
-                Backends.redis().address(RedisServers.single()).timeSource(time);
+        RedisBackend.Builder builder = Backends.shared().timeSource(time);
         try (RateLimiter one = RateLimiters.on(Backends.connected(builder));
-                RateLimiter two = RateLimiters.on(Backends.connected(builder.address(RedisServers.single())))) {
+                RateLimiter two = RateLimiters.on(Backends.connected(builder))) {
             assertEquals(String.join("\n", trace.lines()), String.join("\n", trace.replay(time, one, two)));
         }
     }

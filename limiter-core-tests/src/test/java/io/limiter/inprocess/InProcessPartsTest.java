@@ -159,7 +159,8 @@ class InProcessPartsTest extends BoundedBackend {
     void policiesThatAreMadeAtRunTimeAreForgottenWithTheirStates(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
         try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int i = 0; i < 50_000; i++) {
+            int policies = Repeats.of(5_000, 50_000);
+            for (int i = 0; i < policies; i++) {
                 Policy made = Policy.of("made-" + i, Limit.of(null, new LimitSpec(algorithm, 2, 1_000, 2)));
                 assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed(), "policy " + i);
                 time.advance(Duration.ofMillis(1));
@@ -208,7 +209,8 @@ class InProcessPartsTest extends BoundedBackend {
         Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
         Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 5, 300_000_000L, 5)));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
-            flood(limiter, sprayed, 50_000);
+            int flood = Repeats.of(20_000, 50_000);
+            flood(limiter, sprayed, flood);
             int denied = 0;
             for (int i = 0; i < 900; i++) {
                 denied += limiter.tryAcquire(other, PartitionKey.of("newcomer " + i), 1)
@@ -220,7 +222,7 @@ class InProcessPartsTest extends BoundedBackend {
             Policy raised = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 50, 86_400_000_000L, 50)));
             assertEquals(
                     algorithm != Algorithm.TOKEN_BUCKET,
-                    limiter.tryAcquire(raised, PartitionKey.of("flood 49999"), 1)
+                    limiter.tryAcquire(raised, PartitionKey.of("flood " + (flood - 1)), 1)
                             .allowed(),
                     "a raised limit acts at once; a bucket that is empty refills faster");
         }

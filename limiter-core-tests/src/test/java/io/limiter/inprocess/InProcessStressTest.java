@@ -15,6 +15,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
+import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Many threads at once, while states are made, dropped and shared, the table grows and the clock goes on. */
 class InProcessStressTest extends BoundedBackend {
     private static final int THREADS = 6;
-    private static final int CALLS = 15_000;
+    private static final int CALLS = Repeats.of(5_000, 15_000);
     private static final long PERIOD = 1_000;
     private static final int PERMITS = 3;
 

@@ -14,6 +14,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -69,12 +70,13 @@ class SecondQuotaTest extends BoundedBackend {
         ExecutorService thread = Executors.newSingleThreadExecutor();
         LimitStates.Name name = LimitStates.Name.of(DAILY, DAILY.limits().get(0));
         int known = 192;
+        int keys = Repeats.of(20_000, 100_000);
         try {
             for (int round = 0; round < 3; round++) {
                 StateTable table = new StateTable(1_000_000, 1, TimeSource.system());
                 AtomicInteger made = new AtomicInteger();
                 Future<?> grows = thread.submit(() -> {
-                    for (int i = 0; i < 100_000; i++) {
+                    for (int i = 0; i < keys; i++) {
                         Charge charge = new Charge(DAILY, PartitionKey.of("k" + i), 1);
                         Transaction.decide(table, List.of(charge), TimeSource.system(), Backend.Mode.TAKE);
                         made.set(i);

@@ -9,6 +9,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +44,7 @@ class SiblingStatesTest extends BoundedBackend {
         Policy policy = Policy.of(
                 "three",
                 IntStream.range(0, 3).mapToObj(i -> limits.get((i + first) % 3)).toList());
-        int keys = 400;
+        int keys = Repeats.of(100, 400);
         InProcessBackend backend = backend(6 * keys, 1_000);
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             assertEach(20, ask(limiter, policy, keys, Decision::allowed), "the second limit");
@@ -79,7 +80,7 @@ class SiblingStatesTest extends BoundedBackend {
                 Limit.fixedWindow(10, Duration.ofHours(1)),
                 Limit.fixedWindow(50, Duration.ofHours(2)),
                 Limit.block(20, Duration.ofHours(1), Duration.ofMinutes(15), Duration.ofHours(24)));
-        int keys = 300;
+        int keys = Repeats.of(100, 300);
         try (RateLimiter limiter = RateLimiters.on(backend(4 * keys, 1_000))) {
             Predicate<Decision> isNotBlocked = decision -> !decision.blocked();
             assertEach(

@@ -24,8 +24,9 @@ class HeldPagesTest {
     private static final int USUAL = 32;
 
     static Stream<Arguments> sizes() {
+        List<Integer> all = Repeats.of(1, 2) == 1 ? List.of(4) : List.of(4, 8);
         return HeldRun.algorithms().stream()
-                .flatMap(algorithm -> Stream.of(4, 8).map(size -> Arguments.of(algorithm, size)));
+                .flatMap(algorithm -> all.stream().map(size -> Arguments.of(algorithm, size)));
     }
 
     @ParameterizedTest(name = "{0}, {1} records a page")

@@ -24,7 +24,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 @Tag("soak")
 class PlantedFaultsTest {
     /** Half as many as TrafficContractTest makes before a release. */
-    private static final int STEPS = 10_000;
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 10_000);
 
     private static final long SEED = 42;
     private static final AtomicInteger RUNS = new AtomicInteger();

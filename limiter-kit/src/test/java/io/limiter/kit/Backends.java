@@ -5,33 +5,55 @@ import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.redisson.api.RedissonClient;
 
 /** The one list of the backends that keep the contract. */
 public final class Backends {
     private static final AtomicInteger OPENED = new AtomicInteger();
 
+    private static final TestedBackend IN_PROCESS = new TestedBackend(
+            "in-process", time -> InProcessBackend.builder().timeSource(time).build());
+    private static final TestedBackend SINGLE = onRedis("redis-single", SharedClients::single);
+    private static final TestedBackend NEWER = onRedis("redis-7", SharedClients::newer);
+    private static final TestedBackend SENTINEL = onRedis("redis-sentinel", SharedClients::sentinel);
+    private static final TestedBackend CLUSTER = onRedis("redis-cluster", SharedClients::cluster);
+
     private Backends() {}
 
-    /** All of them. */
+    /** Those that differ: in this JVM, one Redis, and a cluster of them. With {@code -Dtests.many=true} all that there are. */
     public static List<TestedBackend> all() {
-        return List.of(
-                new TestedBackend(
-                        "in-process",
-                        time -> InProcessBackend.builder().timeSource(time).build()),
-                new TestedBackend(
-                        "redis-single",
-                        time -> connected(redis().address(RedisServers.single()).timeSource(time))),
-                new TestedBackend(
-                        "redis-7",
-                        time -> connected(redis().address(RedisServers.newer()).timeSource(time))),
-                new TestedBackend(
-                        "redis-sentinel",
-                        time -> connected(redis().sentinel(RedisServers.MASTER, List.of(RedisServers.sentinel()))
-                                .timeSource(time))),
-                new TestedBackend(
-                        "redis-cluster",
-                        time -> connected(
-                                redis().cluster(RedisServers.cluster()).timeSource(time))));
+        return Repeats.MANY
+                ? List.of(IN_PROCESS, SINGLE, NEWER, SENTINEL, CLUSTER)
+                : List.of(IN_PROCESS, SINGLE, CLUSTER);
+    }
+
+    /** The same and a master that a sentinel watches. */
+    public static List<TestedBackend> withSentinel() {
+        return Repeats.MANY ? all() : List.of(IN_PROCESS, SINGLE, SENTINEL, CLUSTER);
+    }
+
+    /** One of each implementation, for what costs much and depends on the arithmetic only; with {@code -Dtests.many=true} all. */
+    public static List<TestedBackend> ofEachKind() {
+        return Repeats.MANY ? all() : List.of(IN_PROCESS, SINGLE);
+    }
+
+    private static TestedBackend onRedis(String name, Supplier<RedissonClient> client) {
+        return new TestedBackend(
+                name, time -> connected(redis().client(client.get()).timeSource(time)));
+    }
+
+    /**
+     * A backend on {@link RedisServers#single}, whose keys no other test has, and whose client is that of other tests too: it takes
+     * less to open than one with a client of its own ({@link #redis}). To close the backend leaves the client open.
+     */
+    public static RedisBackend.Builder shared() {
+        return redis().client(SharedClients.single());
+    }
+
+    /** The same on {@link RedisServers#cluster}. */
+    public static RedisBackend.Builder sharedCluster() {
+        return redis().client(SharedClients.cluster());
     }
 
     /** A Redis backend whose keys no other test has. */

@@ -3,21 +3,22 @@ package io.limiter.kit;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
+import redis.embedded.RedisInstance;
 import redis.embedded.RedisSentinel;
 import redis.embedded.RedisServer;
 import redis.embedded.core.ExecutableProvider;
+import redis.embedded.core.RedisSentinelBuilder;
 import redis.embedded.core.RedisServerBuilder;
 
 /** Real Redis servers for tests, started when first asked for and stopped with the JVM. Each has a folder of its own. */
@@ -27,9 +28,8 @@ public final class RedisServers {
 
     private static final int SLOTS = 16_384;
     private static final int MASTERS = 3;
+    private static final int STARTS = 5;
     private static final Duration FORMED = Duration.ofSeconds(60);
-    /** The ports given out, which no other call in this JVM gets. */
-    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private RedisServers() {}
 
@@ -83,39 +83,117 @@ public final class RedisServers {
         return start(() -> executable("target/redis-old/redis-server-2.8.19"), port);
     }
 
+    /** A server of a test's own, on a port of its own: that of {@link RedisServer#ports}. */
+    public static RedisServer startAnywhere(String... settings) {
+        return startAnywhere(executable(), settings);
+    }
+
+    private static RedisServer startAnywhere(ExecutableProvider executable, String... settings) {
+        return onFreePort(port -> startOn(executable, port, settings));
+    }
+
+    /** The address where no server ever is, so that attempts to connect are refused at once. */
+    public static String nobody() {
+        return "redis://127.0.0.1:1";
+    }
+
     /** The redis-server that the build brings, or another one: {@code -Dlimiter.redis.executable=/usr/bin/valkey-server}. */
     private static ExecutableProvider executable() {
         String other = System.getProperty("limiter.redis.executable");
-        return other == null ? ExecutableProvider.newJarResourceProvider() : () -> new File(other);
+        return other == null ? () -> Unpacked.FILE : () -> new File(other);
     }
 
-    /** One at a time: a process that begins while the executable of another is written would keep that one from running. */
-    private static synchronized RedisServer start(ExecutableProvider executable, int port, String... settings) {
-        try {
-            Path folder = Files.createTempDirectory("limiter-redis");
-            RedisServerBuilder builder = RedisServer.newRedisServer()
-                    .executableProvider(executable)
-                    .port(port)
-                    .setting("bind 127.0.0.1")
-                    .setting("save \"\"")
-                    .setting("dir " + folder);
-            for (String setting : settings) {
-                builder.setting(setting);
+    /** Once a JVM. */
+    private static final class Unpacked {
+        static final File FILE = unpack();
+
+        private static File unpack() {
+            try {
+                Path folder = Files.createTempDirectory("limiter-redis");
+                deleteAtEnd(folder);
+                return ExecutableProvider.newJarResourceProvider(folder.toFile())
+                        .get();
+            } catch (IOException e) {
+                throw new UncheckedIOException("the redis-server of the build could not be unpacked", e);
             }
-            RedisServer server = builder.build();
-            server.start();
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                stop(server);
-                delete(folder);
-            }));
-            return server;
+        }
+    }
+
+    private static RedisServer start(ExecutableProvider executable, int port, String... settings) {
+        try {
+            return startOn(executable, port, settings);
         } catch (IOException e) {
             throw new UncheckedIOException("a redis-server did not start on port " + port, e);
         }
     }
 
+    private static RedisServer startOn(ExecutableProvider executable, int port, String... settings) throws IOException {
+        Path folder = Files.createTempDirectory("limiter-redis");
+        deleteAtEnd(folder);
+        RedisServerBuilder builder = RedisServer.newRedisServer()
+                .executableProvider(executable)
+                .port(port)
+                .setting("bind 127.0.0.1")
+                .setting("save \"\"")
+                .setting("dir " + folder);
+        for (String setting : settings) {
+            builder.setting(setting);
+        }
+        return started(builder::build);
+    }
+
+    private interface Making<T> {
+        T make() throws IOException;
+    }
+
+    private interface Starting<T> {
+        T startOn(int port) throws IOException;
+    }
+
+    /** Again on another port, if somebody took this one after it was found to be free. */
+    private static <T> T onFreePort(Starting<T> starting) {
+        IOException last = null;
+        for (int i = 0; i < STARTS; i++) {
+            int port = freePort();
+            try {
+                return starting.startOn(port);
+            } catch (IOException e) {
+                last = e;
+                if (!isCausedBy(e, "Address already in use")) {
+                    break;
+                }
+            }
+        }
+        throw new UncheckedIOException("no redis-server has started", last);
+    }
+
+    /** Again, if a process that began elsewhere in this JVM still had the executable open, which had just been written. */
+    private static <T extends RedisInstance> T started(Making<T> making) throws IOException {
+        for (int i = 1; ; i++) {
+            T server = making.make();
+            try {
+                server.start();
+                Ending.SERVERS.add(server);
+                return server;
+            } catch (IOException e) {
+                if (i == STARTS || !isCausedBy(e, "Text file busy")) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static boolean isCausedBy(Throwable failure, String text) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (String.valueOf(cause.getMessage()).contains(text)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Stops a server that may have gone already. */
-    public static void stop(RedisServer server) {
+    public static void stop(RedisInstance server) {
         try {
             server.stop();
         } catch (IOException e) {
@@ -147,25 +225,9 @@ public final class RedisServers {
         }
     }
 
-    /**
-     * A port that nobody listens on. It and the port + 10 000, the bus of a cluster, are below those that systems give to
-     * outgoing connections: of such a port another process could make use before the server binds it.
-     */
+    /** A port that nobody listens on, which no other call gets, in no JVM. */
     public static int freePort() {
-        while (true) {
-            int port = ThreadLocalRandom.current().nextInt(10_000, 20_000);
-            if (isFree(port) && isFree(port + 10_000) && GIVEN.add(port)) {
-                return port;
-            }
-        }
-    }
-
-    private static boolean isFree(int port) {
-        try (ServerSocket socket = new ServerSocket(port)) {
-            return socket.isBound();
-        } catch (IOException e) {
-            return false;
-        }
+        return Ports.next();
     }
 
     private static File executable(String unpacked) throws IOException {
@@ -177,32 +239,52 @@ public final class RedisServers {
         return file.toAbsolutePath().toFile();
     }
 
-    /** With what the server has left in it: a node of a cluster writes down the others. */
-    private static void delete(Path folder) {
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
+    /** With all that is in it then: a node of a cluster writes down the others. */
+    private static void deleteAtEnd(Path folder) {
+        Ending.FOLDERS.add(folder);
+    }
+
+    /** What is done when the JVM ends: servers first, since they write into their folders. */
+    private static final class Ending {
+        static final Queue<Path> FOLDERS = new ConcurrentLinkedQueue<>();
+        static final Queue<RedisInstance> SERVERS = new ConcurrentLinkedQueue<>();
+
+        static {
+            Runtime.getRuntime().addShutdownHook(new Thread(Ending::end));
+        }
+
+        private static void end() {
+            List<Thread> stopping = SERVERS.stream()
+                    .map(server -> new Thread(() -> stop(server)))
+                    .toList();
+            stopping.forEach(Thread::start);
+            try {
+                for (Thread one : stopping) {
+                    one.join();
+                }
+            } catch (InterruptedException e) {
+                throw new AssertionError("interrupted", e);
             }
-            Files.delete(folder);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            FOLDERS.forEach(Ending::delete);
+        }
+
+        private static void delete(Path folder) {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.deleteIfExists(file);
+                }
+            } catch (IOException | UncheckedIOException e) {
+                // It is in the temporary folder: the next one is worth more than a report of this one.
+            }
         }
     }
 
     private static final class Single {
-        static final int PORT = freePort();
-
-        static {
-            start(PORT);
-        }
+        static final int PORT = startAnywhere().ports().get(0);
     }
 
     private static final class Newer {
-        static final int PORT = freePort();
-
-        static {
-            start(Newer::unpacked, PORT);
-        }
+        static final int PORT = startAnywhere(Newer::unpacked).ports().get(0);
 
         /** The build unpacks it beside the classes. */
         private static File unpacked() throws IOException {
@@ -214,40 +296,25 @@ public final class RedisServers {
     }
 
     private static final class Sentinel {
-        static final int MASTER_PORT = freePort();
+        static final int MASTER_PORT = startAnywhere().ports().get(0);
         static final int PORT;
 
         static {
-            start(MASTER_PORT);
-            start(freePort(), "replicaof 127.0.0.1 " + MASTER_PORT);
+            startAnywhere("replicaof 127.0.0.1 " + MASTER_PORT);
             PORT = startSentinel(MASTER_PORT);
         }
     }
 
     /** Starts a sentinel that watches the master; returns its port. */
-    public static synchronized int startSentinel(int master) {
-        int port = freePort();
-        try {
-            RedisSentinel sentinel = RedisSentinel.newRedisSentinel()
-                    .executableProvider(RedisServers.executable())
-                    .port(port)
-                    .masterName(MASTER)
-                    .masterPort(master)
-                    .quorumSize(1)
-                    .bind("127.0.0.1")
-                    .build();
-            sentinel.start();
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                try {
-                    sentinel.stop();
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            }));
-        } catch (IOException e) {
-            throw new UncheckedIOException("a sentinel did not start on port " + port, e);
-        }
-        return port;
+    public static int startSentinel(int master) {
+        RedisSentinelBuilder builder = RedisSentinel.newRedisSentinel()
+                .executableProvider(executable())
+                .masterName(MASTER)
+                .masterPort(master)
+                .quorumSize(1)
+                .bind("127.0.0.1");
+        RedisSentinel sentinel = onFreePort(port -> started(builder.port(port)::build));
+        return sentinel.ports().get(0);
     }
 
     private static final class Cluster {
@@ -310,9 +377,12 @@ public final class RedisServers {
     }
 
     private static int startNode(int timeoutMillis) {
-        int port = freePort();
-        start(port, "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-node-timeout " + timeoutMillis);
-        return port;
+        return startAnywhere(
+                        "cluster-enabled yes",
+                        "cluster-config-file nodes.conf",
+                        "cluster-node-timeout " + timeoutMillis)
+                .ports()
+                .get(0);
     }
 
     private static void awaitFormed(int port, int nodes) {

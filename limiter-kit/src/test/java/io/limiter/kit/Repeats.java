@@ -2,7 +2,7 @@ package io.limiter.kit;
 
 /** How often a seeded test repeats what it does: a few times in every build, many times with {@code -Dtests.many=true}. */
 public final class Repeats {
-    private static final boolean MANY = Boolean.getBoolean("tests.many");
+    static final boolean MANY = Boolean.getBoolean("tests.many");
 
     private Repeats() {}
 

@@ -16,10 +16,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Request ids and members of any length take little memory. */
+@Isolated("it measures the heap of the JVM")
 class LongIdsTest {
     private static final int CALLS = 500;
     /** So many that what else happens in this JVM is nothing to it. */

@@ -16,6 +16,7 @@ import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.LimitSpec;
+import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ class HeldBucketTest {
     private static final int ROUNDS = 200;
 
     static LongStream seeds() {
-        return LongStream.range(0, 20);
+        return LongStream.range(0, Repeats.of(5, 20));
     }
 
     /** Two buckets of one limit at one time: of one the costs are reserved, of the other taken at once. */
