@@ -62,7 +62,7 @@ class RedeployTest {
         unpacked.properties("""
                 limiter.backend = redis
                 limiter.redis.address = redis://127.0.0.1:%d
-                limiter.redis.deadline = 5s
+                limiter.redis.deadline = 30s
                 limiter.redis.startup-wait = 30s
                 limiter.reload.interval = 1s
                 limiter.rules.vote.path = /api/votes
