@@ -13,6 +13,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -88,7 +89,7 @@ class MetadataTest {
             Set<String> setters = Arrays.stream(loader.loadClass("io.limiter.spring.boot." + type + "Properties")
                             .getDeclaredMethods())
                     .filter(method -> method.getName().startsWith("set"))
-                    .map(method -> method.getName().substring(3).toLowerCase())
+                    .map(method -> method.getName().substring(3).toLowerCase(Locale.ROOT))
                     .collect(Collectors.toCollection(TreeSet::new));
             Set<String> properties = ConfigKeys.all().stream()
                     .map(ConfigKey::name)

@@ -43,17 +43,21 @@ final class Caller {
         return answers.stream().map(CompletableFuture::join).toList();
     }
 
-    static HttpResponse<String> call(String method, String path, int port) throws IOException, InterruptedException {
-        return CLIENT.send(request(method, path, port), BodyHandlers.ofString());
+    static HttpResponse<String> call(String method, String path, int port, String... headers)
+            throws IOException, InterruptedException {
+        return CLIENT.send(request(method, path, port, headers), BodyHandlers.ofString());
     }
 
     static List<Answer> with(int status, List<Answer> answers) {
         return answers.stream().filter(answer -> answer.status() == status).toList();
     }
 
-    private static HttpRequest request(String method, String path, int port) {
-        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-                .method(method, BodyPublishers.noBody())
-                .build();
+    private static HttpRequest request(String method, String path, int port, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .method(method, BodyPublishers.noBody());
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return request.build();
     }
 }

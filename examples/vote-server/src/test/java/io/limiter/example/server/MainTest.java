@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,6 +52,15 @@ class MainTest {
     private static void assertTold(String message, String... facts) {
         for (String fact : facts) {
             assertTrue(message.contains(fact), () -> fact + " in: " + message);
+        }
+    }
+
+    /** As users start and end it. */
+    @Test
+    void aProcessListensServesAndEndsOnSigterm() throws Exception {
+        try (ServerProcess server = ServerProcess.start(Map.of())) {
+            assertEquals(200, Caller.call("GET", "/", server.port()).statusCode());
+            assertTrue(server.end(), "the server did not end on SIGTERM");
         }
     }
 }

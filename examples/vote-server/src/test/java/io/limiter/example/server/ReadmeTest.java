@@ -7,14 +7,13 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Writes the samples of README.md, letter by letter, into a web application that runs. */
 class ReadmeTest {
@@ -59,39 +58,52 @@ class ReadmeTest {
         }
     }
 
-    /** A page that clients reach through another one, by a forward or after asynchronous work. */
-    @ParameterizedTest
-    @ValueSource(strings = {"forward", "async"})
-    void itsWebXmlLimitsAPageThatIsReachedByADispatchOnly(String how) throws Exception {
+    /** A page that clients reach through another one, by a forward or after asynchronous work. Each way has a quota of its own. */
+    @Test
+    void itsWebXmlLimitsAPageThatIsReachedByADispatchOnly() throws Exception {
         Path webApp = WebAppFolder.unpack(folder)
                 .webXml(block("xml", "<filter>") + DispatchServlet.IN_WEB_XML)
-                .properties("limiter.rules.page.path = /dispatched\nlimiter.rules.page.limits = 1/1h\n")
+                .properties("""
+                        limiter.rules.page.path = /dispatched
+                        limiter.rules.page.key = header:Way
+                        limiter.rules.page.limits = 1/1h
+                        """)
                 .path();
 
         try (VoteServer server = VoteServer.start(webApp, 0)) {
-            HttpResponse<String> first = Caller.call("GET", "/by/" + how, server.port());
-            assertEquals(200, first.statusCode());
-            assertEquals(how.toUpperCase(Locale.ROOT), first.body());
-            assertEquals(429, Caller.call("GET", "/by/" + how, server.port()).statusCode());
-            assertEquals(429, Caller.call("GET", "/dispatched", server.port()).statusCode());
+            for (String how : List.of("forward", "async")) {
+                HttpResponse<String> first = Caller.call("GET", "/by/" + how, server.port(), "Way", how);
+                assertEquals(200, first.statusCode());
+                assertEquals(how.toUpperCase(Locale.ROOT), first.body());
+                for (String path : List.of("/by/" + how, "/dispatched")) {
+                    assertEquals(
+                            429,
+                            Caller.call("GET", path, server.port(), "Way", how).statusCode());
+                }
+            }
         }
     }
 
-    /** All paths have one rule here, so a dispatch that were counted again would be denied. */
-    @ParameterizedTest
-    @ValueSource(strings = {"forward", "async", "include", "error"})
-    void itsWebXmlCountsARequestOnce(String how) throws Exception {
+    /** All paths have one rule here, so a dispatch that were counted again would be denied. Each way has a quota of its own. */
+    @Test
+    void itsWebXmlCountsARequestOnce() throws Exception {
         Path webApp = WebAppFolder.unpack(folder)
                 .webXml(block("xml", "<filter>") + DispatchServlet.IN_WEB_XML)
-                .properties("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h\n")
+                .properties("""
+                        limiter.rules.all.path = /*
+                        limiter.rules.all.key = header:Way
+                        limiter.rules.all.limits = 2/1h
+                        """)
                 .path();
 
         try (VoteServer server = VoteServer.start(webApp, 0)) {
-            int served = how.equals("error") ? 500 : 200;
-            for (int expected : new int[] {served, served, 429}) {
-                HttpResponse<String> answer = Caller.call("GET", "/by/" + how, server.port());
-                assertEquals(expected, answer.statusCode());
-                assertEquals(expected == 429, !answer.body().equals(how.toUpperCase(Locale.ROOT)), answer.body());
+            for (String how : List.of("forward", "async", "include", "error")) {
+                int served = how.equals("error") ? 500 : 200;
+                for (int expected : new int[] {served, served, 429}) {
+                    HttpResponse<String> answer = Caller.call("GET", "/by/" + how, server.port(), "Way", how);
+                    assertEquals(expected, answer.statusCode());
+                    assertEquals(expected == 429, !answer.body().equals(how.toUpperCase(Locale.ROOT)), answer.body());
+                }
             }
         }
     }

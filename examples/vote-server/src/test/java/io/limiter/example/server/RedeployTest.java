@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.lang.ref.WeakReference;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,12 +21,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.embedded.RedisServer;
 
 /** A web application that is stopped and started again in one Tomcat, on Redis, leaves nothing behind. */
 @Tag("long")
+@Isolated("counts the threads of this JVM")
 @Timeout(240)
 class RedeployTest {
     /** -Dlimiter.redeploys=20 */
@@ -38,26 +38,16 @@ class RedeployTest {
     @TempDir
     Path directory;
 
-    private RedisServer redis;
-    private int redisPort;
+    private TestRedis redis;
 
     @BeforeEach
     void startRedis() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            redisPort = socket.getLocalPort();
-        }
-        redis = RedisServer.newRedisServer()
-                .port(redisPort)
-                .bind("127.0.0.1")
-                .setting("save \"\"")
-                .setting("dir " + directory)
-                .build();
-        redis.start();
+        redis = TestRedis.start(directory);
     }
 
     @AfterEach
     void stopRedis() throws IOException {
-        redis.stop();
+        redis.close();
     }
 
     /** Redisson in the lib folder of the Tomcat, and in that of the web application. */
@@ -72,13 +62,13 @@ class RedeployTest {
         unpacked.properties("""
                 limiter.backend = redis
                 limiter.redis.address = redis://127.0.0.1:%d
-                limiter.redis.deadline = 5s
+                limiter.redis.deadline = 30s
                 limiter.redis.startup-wait = 30s
                 limiter.reload.interval = 1s
                 limiter.rules.vote.path = /api/votes
                 limiter.rules.vote.limits = 3/1h
                 limiter.rules.vote.on-failure = allow
-                """.formatted(redisPort));
+                """.formatted(redis.port()));
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(directory.toString());
@@ -138,7 +128,7 @@ class RedeployTest {
     }
 
     private int connections() throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", redisPort)) {
+        try (Socket socket = new Socket("127.0.0.1", redis.port())) {
             socket.getOutputStream().write("CLIENT LIST\r\nQUIT\r\n".getBytes(StandardCharsets.US_ASCII));
             String reply = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
             return (int) reply.lines().filter(line -> line.contains("addr=")).count();

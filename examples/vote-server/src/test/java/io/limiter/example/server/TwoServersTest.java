@@ -4,18 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.example.server.Caller.Answer;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import redis.embedded.RedisServer;
 
 /** Two servers, each a process of its own, share their limits on one Redis. */
+@Tag("long")
 @Timeout(120)
 class TwoServersTest {
     @TempDir
@@ -23,14 +23,12 @@ class TwoServersTest {
 
     @Test
     void of300VotesSpreadOverBothThreePass() throws Exception {
-        int redisPort = freePort();
-        RedisServer redis = RedisServer.newRedisServer()
-                .port(redisPort)
-                .bind("127.0.0.1")
-                .setting("save \"\"")
-                .setting("dir " + redisDirectory)
-                .build();
-        redis.start();
+        try (TestRedis redis = TestRedis.start(redisDirectory)) {
+            threePass(redis.port());
+        }
+    }
+
+    private static void threePass(int redisPort) throws Exception {
         Map<String, String> environment = Map.of(
                 "LIMITER_BACKEND",
                 "redis",
@@ -57,14 +55,6 @@ class TwoServersTest {
             for (int port : new int[] {one.port(), other.port()}) {
                 new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
             }
-        } finally {
-            redis.stop();
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
         }
     }
 }

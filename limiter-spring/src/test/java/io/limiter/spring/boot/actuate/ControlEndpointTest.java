@@ -24,7 +24,7 @@ class ControlEndpointTest {
     private ManagedSite start(String... more) {
         String[] properties = {
             "limiter.redis.address=" + RedisServers.single(),
-            "limiter.redis.deadline=5s",
+            "limiter.redis.deadline=30s",
             "limiter.redis.startup-wait=30s",
             "limiter.redis.prefix=" + group,
             "limiter.control.group=" + group,

@@ -25,7 +25,7 @@ class SecretKeysSiteTest {
     private ManagedSite start(String... secrets) {
         String[] properties = {
             "limiter.redis.address=" + RedisServers.single(),
-            "limiter.redis.deadline=1s",
+            "limiter.redis.deadline=30s",
             "limiter.redis.startup-wait=30s",
             "limiter.redis.prefix=" + prefix,
             "limiter.redis.key-secret=" + secrets[0],

@@ -25,6 +25,7 @@ import io.limiter.spring.webflux.RateLimitExceededWebHandler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -146,7 +147,7 @@ class SameAnswersTest {
                 assertEquals("429", answer.get("status"));
                 assertTrue(answer.get("body").contains("not allowed, now or later"), answer::toString);
                 assertFalse(answer.containsKey("retry-after"), answer::toString);
-                assertFalse(answer.toString().toLowerCase().contains("reset"), answer::toString);
+                assertFalse(answer.toString().toLowerCase(Locale.ROOT).contains("reset"), answer::toString);
                 assertFalse(answer.getOrDefault("ratelimit", "").contains(";t="), answer::toString);
             }
         }
@@ -163,7 +164,7 @@ class SameAnswersTest {
         Map<String, String> answer = new TreeMap<>();
         response.getHeaderNames()
                 .forEach(name ->
-                        answer.put(name.toLowerCase(), response.getHeaders(name).toString()));
+                        answer.put(name.toLowerCase(Locale.ROOT), response.getHeaders(name).toString()));
         answer.put("status", Integer.toString(response.getStatus()));
         answer.put("body", response.getContentAsString());
         return withPlainValues(answer);
@@ -185,7 +186,7 @@ class SameAnswersTest {
         Map<String, String> answer = new TreeMap<>();
         exchange.getResponse()
                 .getHeaders()
-                .forEach((name, values) -> answer.put(name.toLowerCase(), values.toString()));
+                .forEach((name, values) -> answer.put(name.toLowerCase(Locale.ROOT), values.toString()));
         answer.put(
                 "status",
                 Integer.toString(exchange.getResponse().getStatusCode().value()));
