@@ -31,7 +31,8 @@ class TestRulesTest {
     @BeforeAll
     static void find() throws IOException {
         try (Stream<Path> files = Files.walk(Path.of(".."))) {
-            tests = files.filter(file -> file.toString().matches("\\.\\./(?!limiter-kit/).*/src/test/(java|kotlin)/.*\\.(java|kt)"))
+            tests = files.filter(file ->
+                            file.toString().matches("\\.\\./(?!limiter-kit/).*/src/test/(java|kotlin)/.*\\.(java|kt)"))
                     .filter(file -> !file.endsWith("TestRulesTest.java"))
                     .sorted()
                     .toList();
@@ -74,7 +75,9 @@ class TestRulesTest {
     void clientsAndServersComeFromTheKit() {
         assertEquals(
                 List.of(),
-                linesWith("Redisson\\.create\\(|RedisServer\\.newRedisServer|new RedisServer\\(", WITH_A_CLIENT_OF_THEIR_OWN));
+                linesWith(
+                        "Redisson\\.create\\(|RedisServer\\.newRedisServer|new RedisServer\\(",
+                        WITH_A_CLIENT_OF_THEIR_OWN));
     }
 
     /** ip becomes \u0131p in Turkey. */
@@ -87,7 +90,8 @@ class TestRulesTest {
     @Test
     void aModuleHasOneTestJvm() throws IOException {
         try (Stream<Path> files = Files.walk(Path.of(".."))) {
-            List<Path> poms = files.filter(file -> file.endsWith("pom.xml") && !file.toString().contains("/target/"))
+            List<Path> poms = files.filter(
+                            file -> file.endsWith("pom.xml") && !file.toString().contains("/target/"))
                     .toList();
             List<String> forks = poms.stream()
                     .filter(pom -> text(pom).contains("<forkCount>")

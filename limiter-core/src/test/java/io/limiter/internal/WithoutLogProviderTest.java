@@ -54,7 +54,8 @@ class WithoutLogProviderTest {
     @Test
     void withAProviderNothingIsWrittenTwice() throws Exception {
         assertFalse(run(true, "").contains("RL-111"));
-        String out = Files.readString(folder.resolve("out"), StandardCharsets.UTF_8);
+        // Where the logback-test.xml of this module says.
+        String out = Files.readString(folder.resolve("target/tests.log"), StandardCharsets.UTF_8);
         assertEquals(2, out.split("RL-111", -1).length, out);
     }
 
@@ -73,6 +74,7 @@ class WithoutLogProviderTest {
                                 argument)
                         .filter(word -> !word.isEmpty())
                         .toList())
+                .directory(folder.toFile())
                 .redirectOutput(folder.resolve("out").toFile())
                 .start();
         String error = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
