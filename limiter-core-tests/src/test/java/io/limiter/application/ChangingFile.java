@@ -19,8 +19,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A configuration file that changes while the limiter runs. What happens between two reads is done by the test's pause. */
+@ResourceLock("threads that watch files") // whose lines each of the classes counts
 abstract class ChangingFile {
     static final Duration PAUSE = Duration.ofMillis(7);
     static final String VOTE = "limiter.policies.vote.limits = %d/1h fixed\n";
@@ -31,7 +33,7 @@ abstract class ChangingFile {
     Path file;
     Limiter limiter;
     Reload reload;
-    final LogLines log = new LogLines();
+    final LogLines log = new LogLines().ofThreads("limiter-reload", "junit-timeout-thread");
     /** What somebody does to the file during the next pauses, one each. */
     final Deque<Runnable> meanwhile = new ArrayDeque<>();
 

@@ -45,7 +45,7 @@ class LimiterTest {
                                 "limiter.redis.address", "redis://127.0.0.1:1",
                                 "limiter.policies.vote.limits", "0/1h"))
                 .build();
-        try (LogLines log = new LogLines();
+        try (LogLines log = new LogLines().ofThreads();
                 Limiter limiter = Limiter.start(config);
                 RateLimiter given = RateLimiters.on(InProcessBackend.create());
                 Limiter onGiven = Limiter.of(config, given)) {
@@ -126,7 +126,7 @@ class LimiterTest {
                 VOTE + "limiter.backend = redis\nlimiter.redis.address = redis://127.0.0.1:1\n"
                         + "limiter.redis.password = s3cret\n",
                 Map.of());
-        try (LogLines log = new LogLines();
+        try (LogLines log = new LogLines().ofThreads();
                 Limiter limiter = Limiter.start(config, InProcessBackend.create())) {
             assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
             List<String> warnings = log.of(Level.WARN, "RL-");
@@ -153,7 +153,7 @@ class LimiterTest {
     void itStartsWithoutRedisAndTheFailureModeAnswersWithTheShare() throws IOException {
         Map<String, String> nobody = Map.of(
                 "LIMITER_BACKEND", "redis",
-                "LIMITER_REDIS_ADDRESS", "redis://127.0.0.1:" + RedisServers.freePort(),
+                "LIMITER_REDIS_ADDRESS", "redis://127.0.0.1:1",
                 "LIMITER_REDIS_STARTUP_WAIT", "10ms",
                 "LIMITER_INSTANCES", "3");
         try (Limiter limiter = Limiter.start(config(VOTE, nobody))) {

@@ -30,7 +30,7 @@ class AwayTest extends ControlFixture {
     private LimiterConfig.Builder config() {
         return LimiterConfig.builder()
                 .property("limiter.redis.address", address)
-                .property("limiter.redis.startup-wait", "2s")
+                .property("limiter.redis.startup-wait", "100ms")
                 .property("limiter.control.group", group)
                 .property("limiter.control.secret", SECRET);
     }

@@ -101,8 +101,8 @@ class PublishTest extends ControlFixture {
         await("the version", () -> limits(one, "vote").contains("20/1m"));
         one.replace(io.limiter.config.LimiterConfig.builder()
                 .property("limiter.redis.address", ADDRESS)
-                .property("limiter.redis.deadline", "10s")
-                .property("limiter.redis.startup-wait", "30s")
+                .property("limiter.redis.deadline", "30s")
+                .property("limiter.redis.startup-wait", "60s")
                 .property("limiter.redis.prefix", prefix)
                 .property("limiter.control.group", group)
                 .property("limiter.control.secret", SECRET)

@@ -89,7 +89,7 @@ class BackendRateLimiterTest {
     void eachFailureModeThatAnswersIsToldOnceInAWhile() {
         RateLimiter limiter =
                 RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
-        try (LogLines log = new LogLines()) {
+        try (LogLines log = new LogLines().ofThreads()) {
             for (int i = 0; i < 5; i++) {
                 ask(limiter, LOCAL);
                 ask(limiter, DENY);

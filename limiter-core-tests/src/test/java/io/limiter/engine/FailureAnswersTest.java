@@ -39,7 +39,7 @@ class FailureAnswersTest {
             }
         };
         RateLimiter limiter = RateLimiters.builder(failing).timer(timer).build();
-        try (LogLines log = new LogLines()) {
+        try (LogLines log = new LogLines().ofThreads()) {
             limiter.tryAcquire(POLICY, KEY, 1);
             timer.advance(11_000_000);
             reason.set(new BackendException("gone"));

@@ -87,7 +87,7 @@ class ImmediateAnswerTest {
     void countersAndLogAreThoseOfACallThatWaits() throws Exception {
         List<List<String>> seen = new ArrayList<>();
         for (boolean waits : new boolean[] {true, false}) {
-            try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO);
+            try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO).ofThreads("chosen");
                     RateLimiter limiter = inThisJvm()) {
                 List<String> facts = new ArrayList<>();
                 for (int i = 0; i < 6; i++) {

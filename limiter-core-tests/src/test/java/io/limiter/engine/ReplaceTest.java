@@ -141,7 +141,7 @@ class ReplaceTest {
     void listenersHearOfWhatIsInForceAndOnlyOfThat() {
         List<String> heard = new ArrayList<>();
         try (Limiter limiter = Limiter.start(config("policies.a.limits", "1/1h"));
-                LogLines log = new LogLines()) {
+                LogLines log = new LogLines().ofThreads()) {
             Derived<String> first = limiter.<String>derive(
                             config -> config.policies().keySet().toString())
                     .onReplaced(value ->
@@ -175,13 +175,13 @@ class ReplaceTest {
     void findingsAreLoggedOnceAndNotOnRefusal() {
         String[] shadow = {"rules.r.path", "/*", "rules.r.limits", "1/1h", "rules.r.shadow", "true"};
         try (Limiter limiter = Limiter.start(config("policies.a.limits", "1/1h"));
-                LogLines log = new LogLines("io.limiter", Level.INFO)) {
+                LogLines log = new LogLines("io.limiter", Level.INFO).ofThreads()) {
             limiter.announce(Policy.of("r", Limit.fixedWindow(1, Duration.ofHours(1))));
             assertThrows(IllegalArgumentException.class, () -> limiter.replace(config(shadow)));
             assertEquals("", log.toString());
         }
         try (Limiter limiter = Limiter.start(config("policies.a.limits", "1/1h"));
-                LogLines log = new LogLines()) {
+                LogLines log = new LogLines().ofThreads()) {
             limiter.replace(config(shadow));
             limiter.replace(config(shadow));
             assertEquals(1, log.of(Level.WARN, "RL-155").size(), log::toString);
@@ -193,7 +193,7 @@ class ReplaceTest {
 
     @Test
     void policiesThatNothingUsesAreLoggedWhenThatIsKnown() {
-        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+        try (LogLines log = new LogLines("io.limiter", Level.INFO).ofThreads()) {
             try (Limiter limiter = Limiter.start(config(
                     "policies.rare.limits",
                     "1/1h",
@@ -223,7 +223,7 @@ class ReplaceTest {
 
     @Test
     void unusedPoliciesAreLoggedOnce() {
-        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+        try (LogLines log = new LogLines("io.limiter", Level.INFO).ofThreads()) {
             Limiter.start(config("policies.rare.limits", "1/1h", "enabled", "false"))
                     .close();
             assertEquals(List.of(), log.of(Level.INFO, "RL-140"));
@@ -280,7 +280,7 @@ class ReplaceTest {
     void aPeriodThatChangesIsLoggedUnlessTheLimitHasAName() {
         try (Limiter limiter = Limiter.start(
                         config("policies.vote.limits", "3/1h", "policies.named.limits", "3/1h name long"));
-                LogLines log = new LogLines()) {
+                LogLines log = new LogLines().ofThreads()) {
             limiter.replace(config("policies.vote.limits", "9/1h", "policies.named.limits", "3/2h name long"));
             assertEquals(0, log.of(Level.WARN, "RL-152").size());
             limiter.replace(config("policies.vote.limits", "9/2h", "policies.named.limits", "3/2h name long"));

@@ -41,7 +41,7 @@ class UnsettledTest {
     void anErrorIsAnAnswer() {
         Hold hold = limiter.reserve(ONE, KEY, 10, MINUTE);
         backend.refusal = new BackendException(BackendException.Kind.FAULT, "RL-222 foreign data", null);
-        try (LogLines log = new LogLines()) {
+        try (LogLines log = new LogLines().ofThreads()) {
             assertEquals(Settlement.UNKNOWN, limiter.settle(hold, 5));
             assertTrue(log.of(Level.WARN, "RL-411").get(0).contains("RL-222 foreign data"), "with the reason");
         }

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The fault suite in short: some faults of different kinds, in the default failure mode. */
-@Tag("timing")
+@Tag("long")
 class FaultsTest {
     private static final Trial.Times TIMES =
             new Trial.Times(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100));

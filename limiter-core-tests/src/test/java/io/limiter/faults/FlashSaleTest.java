@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A stock is never oversold, whatever becomes of calls and of Redis, as far as Redis keeps what it has answered. */
-@Tag("timing")
+@Tag("long")
 class FlashSaleTest {
     /** How long Redis may put off what it appends, by its documentation: with everysec for two seconds at most. */
     private static final Duration PUT_OFF = Duration.ofSeconds(2);

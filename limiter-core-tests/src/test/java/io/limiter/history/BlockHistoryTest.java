@@ -30,7 +30,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two instances on one Redis that block keys: what their callers see has an explanation. */
-@Tag("timing")
 class BlockHistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static final int THREADS = 8;
@@ -61,7 +60,7 @@ class BlockHistoryTest {
         return RateLimiters.on(Backends.connected(RedisBackend.builder()
                 .prefix(prefix)
                 .address(RedisServers.single())
-                .deadline(Duration.ofSeconds(10))
+                .deadline(Duration.ofSeconds(30))
                 .denialMaxAge(maxAge)));
     }
 

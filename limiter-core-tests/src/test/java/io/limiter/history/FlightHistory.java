@@ -13,6 +13,9 @@ import java.util.Map;
  * only what certainly is in flight is added, or what possibly is, where a denial must be justified.
  */
 final class FlightHistory {
+    /** How a fault begins that is none if an end was on its way for longer. */
+    static final String DENIED = "denied though only ";
+
     /** Within which time the end of a call is known everywhere, also where a denial is remembered. */
     private static final long ENDED_NANOS = 150_000_000;
 
@@ -62,7 +65,7 @@ final class FlightHistory {
                 if (call.allowed && sum > limit) {
                     faults.add(sum + " in flight with " + call);
                 } else if (call.byFlight && sum <= limit) {
-                    faults.add("denied though only " + sum + " may be in flight with " + call);
+                    faults.add(DENIED + sum + " may be in flight with " + call);
                 }
             }
         }

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All calls on one key of one limit, and the judgment of them. It never accuses an exact limiter: each call is counted at
@@ -69,7 +70,7 @@ final class History {
 
     private void judge() {
         if (isWindow() && refunds.isEmpty() && resets.isEmpty()) {
-            if (limit.spec().terms() instanceof CalendarWindow) {
+            if (isCalendar()) {
                 judgeTurns();
             } else {
                 judgeWindows();
@@ -95,7 +96,7 @@ final class History {
                 // What is given back to a bucket can be taken again, whenever it had been taken.
                 if (counts && call.endNanos() < until && (isBucket() || !refundOf.containsKey(call))) {
                     sum += call.permits();
-                    long back = isBucket() ? backWithin(from, call.endNanos()) : 0;
+                    long back = isBucket() || isCalendar() ? backWithin(from, call.endNanos()) : 0;
                     check(sum - back, mostWithin(call.endNanos() - from), admitted.get(i), call);
                 }
             }
@@ -114,9 +115,14 @@ final class History {
         return calls;
     }
 
+    /**
+     * What may have been given back meanwhile. A window of the calendar ends at the same time before and after a reset, so
+     * what was taken before it may be given back after it once more.
+     */
     private long backWithin(long fromNanos, long untilNanos) {
         return refunds.stream()
                 .filter(refund -> refund.startNanos() <= untilNanos && refund.endNanos() >= fromNanos)
+                .filter(refund -> isBucket() || isResetBetween(refund.of(), refund))
                 .mapToLong(Event::permits)
                 .sum();
     }
@@ -231,6 +237,17 @@ final class History {
     private boolean isWindow() {
         return limit.spec().algorithm() == Algorithm.FIXED_WINDOW
                 || limit.spec().algorithm() == Algorithm.DISTINCT;
+    }
+
+    private boolean isResetBetween(@Nullable Event taken, Event refund) {
+        return taken != null
+                && resets.stream()
+                        .anyMatch(reset ->
+                                reset.startNanos() <= refund.endNanos() && reset.endNanos() >= taken.startNanos());
+    }
+
+    private boolean isCalendar() {
+        return limit.spec().terms() instanceof CalendarWindow;
     }
 
     private boolean isBucket() {

@@ -47,7 +47,7 @@ import redis.clients.jedis.Jedis;
 /** Calls that share a command, on a real Redis: nobody notices the others. */
 @Timeout(value = 180, threadMode = ThreadMode.SEPARATE_THREAD) // a call whose answer is lost, and never ends
 class BatchTest {
-    private static final Duration LONG = Duration.ofSeconds(10);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final Duration SHORT = Duration.ofMillis(50);
     private static final Duration HOUR = Duration.ofHours(1);
 

@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.kit.RedisServers;
 import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** What is logged of a Redisson client whose settings hurt the limiter. */
+@Isolated("what is logged of a client does not name it")
 class ClientSettingsTest extends StartingRedis {
     @Test
     void theDefaultsNoticeADeadConnectionLate() {
@@ -35,6 +38,11 @@ class ClientSettingsTest extends StartingRedis {
             assertTrue(own.awaitConnected(LONG));
         }
         assertEquals(List.of(), log.of(Level.WARN, "RL-213"));
+    }
+
+    @BeforeEach
+    void listenToTheWatch() {
+        log.ofThreads("limiter-redis-watch");
     }
 
     private List<String> toldOf(int pingMillis, boolean noDelay) {

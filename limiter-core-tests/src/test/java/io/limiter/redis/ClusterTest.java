@@ -16,6 +16,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,23 +25,33 @@ import java.util.function.IntPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 
 /** Many clients on a real cluster of three masters. */
-@Tag("timing")
 class ClusterTest {
     private static final Policy POLICY = Policy.of(
                     "crowd", Limit.slidingList(5, Duration.ofHours(1)), Limit.tokenBucket(100, Duration.ofHours(2)))
             .withFailureMode(FailureMode.DENY);
-    private static final int CLIENTS = 10_000;
+    private static final int CLIENTS = Repeats.of(3_000, 10_000);
     private static final int IN_FLIGHT = 200;
+    /** Its own: this counts commands, forgets scripts and pauses a node. */
+    private static final List<Integer> PORTS = RedisServers.startCluster();
+
+    private static List<String> addresses() {
+        return PORTS.stream().map(port -> "redis://127.0.0.1:" + port).toList();
+    }
+
+    @AfterAll
+    static void stop() {
+        PORTS.forEach(port -> RedisServers.signal("KILL", RedisServers.pid(port)));
+    }
 
     @Test
-    void tenThousandClientsOverAllMastersAreNeverSentAstray() {
+    void manyClientsOverAllMastersAreNeverSentAstray() {
         try (RateLimiter limiter =
-                RateLimiters.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
+                RateLimiters.on(Backends.connected(Backends.redis().cluster(addresses())))) {
             ask(limiter, 0, 300, () -> {});
             long astray = errors();
             long before = commands();
@@ -54,34 +65,36 @@ class ClusterTest {
     @Test
     void scriptsFlushedInTheMiddleOfLoadAreNoticedByNobody() {
         try (RateLimiter limiter =
-                RateLimiters.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
+                RateLimiters.on(Backends.connected(Backends.redis().cluster(addresses())))) {
             ask(limiter, 0, 2_000, ClusterTest::flushScripts);
         }
     }
 
     @Test
     void aKnownDenialStandsAlthoughAnotherMasterDoesNotAnswer() {
-        int pausedPort = RedisServers.clusterPorts().get(0);
+        int pausedPort = PORTS.get(0);
+        long paused = RedisServers.pid(pausedPort);
         Policy exhausted = policy("exhausted");
         Policy unanswered = policy("unanswered");
         PartitionKey elsewhere = client(exhausted, port -> port != pausedPort);
         PartitionKey there = client(unanswered, port -> port == pausedPort);
         try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                        .prefix("paused")
-                        .denialMaxAge(Duration.ZERO)
-                        .deadline(Duration.ofSeconds(1))
-                        .cluster(RedisServers.cluster())));
-                Jedis node = new Jedis("127.0.0.1", pausedPort)) {
+                .prefix("paused")
+                .denialMaxAge(Duration.ZERO)
+                .deadline(Duration.ofSeconds(2))
+                .cluster(addresses())))) {
             Await.until(
-                    Duration.ofSeconds(30),
+                    Duration.ofSeconds(60),
                     "the quota is used up",
                     () -> !limiter.tryAcquire(exhausted, elsewhere, 1).allowed());
             List<Charge> both = List.of(new Charge(unanswered, there, 1), new Charge(exhausted, elsewhere, 1));
-            node.clientPause(1_500);
+            RedisServers.signal("STOP", paused);
             Decision decision = limiter.tryAcquire(PermitRequest.of(both));
             assertFalse(decision.allowed());
             assertEquals(Decision.Source.REDIS, decision.source());
             assertEquals("exhausted", decision.violated().get(0).limit().name());
+        } finally {
+            RedisServers.signal("CONT", paused);
         }
     }
 
@@ -91,7 +104,7 @@ class ClusterTest {
 
     /** A client whose state lies on a master that is wanted. */
     private static PartitionKey client(Policy policy, IntPredicate wantedPort) {
-        List<Integer> ports = RedisServers.clusterPorts();
+        List<Integer> ports = PORTS;
         try (Jedis node = new Jedis("127.0.0.1", ports.get(0))) {
             for (int i = 0; i < 1_000; i++) {
                 PartitionKey key = PartitionKey.of("client-" + i);
@@ -125,7 +138,7 @@ class ClusterTest {
     }
 
     private static void flushScripts() {
-        for (int port : RedisServers.clusterPorts()) {
+        for (int port : PORTS) {
             try (Jedis node = new Jedis("127.0.0.1", port)) {
                 node.scriptFlush();
             }
@@ -143,7 +156,7 @@ class ClusterTest {
     /** The sum of the numbers that lines of an INFO have, on all nodes. */
     private static long count(String section, String line) {
         long sum = 0;
-        for (int port : RedisServers.clusterPorts()) {
+        for (int port : PORTS) {
             try (Jedis node = new Jedis("127.0.0.1", port)) {
                 String stats = node.info(section);
                 assertTrue(stats.contains("stat"), "INFO returns " + stats);

@@ -26,7 +26,7 @@ import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
 /** A master dies and another server takes its place. */
-@Tag("timing")
+@Tag("long")
 class FailOverTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
@@ -42,12 +42,18 @@ class FailOverTest {
         int sentinel = RedisServers.startSentinel(master);
         try (Jedis onSentinel = new Jedis("127.0.0.1", sentinel);
                 Jedis onReplica = new Jedis("127.0.0.1", replica);
-                LogLines log = new LogLines();
+                LogLines log = new LogLines().about(":" + replica);
                 RedisBackend backend = RedisBackend.builder()
                         .sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + sentinel))
                         .build();
                 RateLimiter limiter = RateLimiters.on(backend)) {
-            onSentinel.sentinelSet(RedisServers.MASTER, Map.of("down-after-milliseconds", "500"));
+            onSentinel.sentinelSet(
+                    RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
+            Await.until(
+                    LONG,
+                    "the sentinel knows the replica",
+                    () -> onSentinel.sentinelReplicas(RedisServers.MASTER).stream()
+                            .anyMatch(one -> "ok".equals(one.get("master-link-status"))));
             assertTrue(backend.awaitConnected(LONG));
             assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
             Await.until(

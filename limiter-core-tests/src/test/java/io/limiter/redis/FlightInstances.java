@@ -17,7 +17,7 @@ import redis.clients.jedis.Jedis;
 
 /** Instances that share the states of one test. Closes them. */
 final class FlightInstances implements AutoCloseable {
-    static final Duration SOON = Duration.ofSeconds(20);
+    static final Duration SOON = Duration.ofSeconds(60);
     static final PartitionKey KEY = PartitionKey.of("key");
     /** Its permits are renewed often. */
     static final Policy CALLS =
@@ -30,15 +30,24 @@ final class FlightInstances implements AutoCloseable {
 
     /** One at the Redis that all tests share. */
     RateLimiter open() {
-        return open(RedisServers.single());
+        return open(RedisBackend.builder().address(RedisServers.single()).deadline(Duration.ofSeconds(30)));
     }
 
+    /** One whose Redis goes away: it does not wait for long then. */
     RateLimiter open(String address) {
-        return open(RedisBackend.builder().address(address).deadline(Duration.ofSeconds(1)));
+        return open(RedisBackend.builder().address(address).deadline(Duration.ofMillis(300)));
+    }
+
+    /** One that remembers denials for as long as a test lasts. */
+    RateLimiter withLongMemory() {
+        return open(RedisBackend.builder()
+                .address(RedisServers.single())
+                .deadline(Duration.ofSeconds(30))
+                .denialMaxAge(Duration.ofSeconds(60)));
     }
 
     RateLimiter inCluster() {
-        return open(RedisBackend.builder().cluster(RedisServers.cluster()).deadline(Duration.ofSeconds(10)));
+        return open(RedisBackend.builder().cluster(RedisServers.cluster()).deadline(Duration.ofSeconds(30)));
     }
 
     private RateLimiter open(RedisBackend.Builder backend) {

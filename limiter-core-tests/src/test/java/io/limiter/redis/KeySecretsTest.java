@@ -27,7 +27,8 @@ class KeySecretsTest {
     private final String prefix = "secrets-" + UUID.randomUUID();
 
     private RedisBackend instance(boolean cluster, KeyHash hash) {
-        RedisBackend.Builder builder = RedisBackend.builder().prefix(prefix).keyHash(hash);
+        RedisBackend.Builder builder =
+                RedisBackend.builder().prefix(prefix).keyHash(hash).lookAgain(Duration.ofMillis(100));
         RedisBackend backend =
                 (cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single())).build();
         assertTrue(backend.awaitConnected(LONG));
@@ -41,7 +42,7 @@ class KeySecretsTest {
                 RedisBackend same = instance(cluster, KeyHash.keyed(SECRET))) {
             assertEquals(List.of(), one.health().findings());
             assertEquals(List.of(), same.health().findings());
-            try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO);
+            try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO).about("RL-235");
                     RedisBackend without = instance(cluster, KeyHash.PLAIN)) {
                 assertEquals(
                         1, without.health().findings().size(), without.health().toString());
@@ -103,7 +104,7 @@ class KeySecretsTest {
                                 key));
         LimiterConfig config =
                 (secret == null ? text : text.property("test", 0, "limiter.redis.key-secret", secret)).build();
-        try (LogLines log = new LogLines("io.limiter.application.BackendStart", Level.INFO);
+        try (LogLines log = new LogLines("io.limiter.application.BackendStart", Level.INFO).ofThreads();
                 Limiter limiter = Limiter.start(config)) {
             limiter.replace(config);
             // Once at startup; the later configuration changes no rule.

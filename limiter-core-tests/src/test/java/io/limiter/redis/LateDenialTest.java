@@ -19,11 +19,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** In a cluster a call that is denied at its second slot, after the first was charged, gives back what it took there. */
-@Tag("timing")
 class LateDenialTest {
     private static final int CALLERS = 8;
     private static final int ROUNDS = 60;

@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -126,7 +127,7 @@ class LostFlightsTest {
 
     @Test
     void anOverrunIsCountedAndLogged() {
-        try (LogLines lines = new LogLines()) {
+        try (LogLines lines = new LogLines().about("policy 'calls'")) {
             RateLimiter one = instances.open();
             RateLimiter two = instances.open();
             InFlight first = one.enter(CALLS, KEY, 2);
@@ -143,6 +144,7 @@ class LostFlightsTest {
         }
     }
 
+    @Tag("long")
     @Test
     void thePermitsOfAKilledInstanceComeBack() throws Exception {
         Policy policy = FlightJvm.POLICY;

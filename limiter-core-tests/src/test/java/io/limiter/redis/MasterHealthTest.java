@@ -56,7 +56,7 @@ class MasterHealthTest {
 
     @Test
     void onlyAProbeSaysThatAMasterIsAway() {
-        try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO)) {
+        try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO).ofThreads()) {
             for (int i = 0; i < 10; i++) {
                 health.noteSilences(1);
             }

@@ -260,10 +260,10 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         real.send(List.of(answered));
         new Thread(() -> answer(0)).start();
         assertEquals(2, real.await(answered).get(0).remaining());
+        long start = System.nanoTime();
         Call late = call(TimeSource.system().nowMicros(), DEADLINE, true);
         real.send(List.of(late));
         Thread.currentThread().interrupt();
-        long start = System.nanoTime();
         assertThrows(BackendException.class, () -> real.await(late));
         assertTrue(System.nanoTime() - start >= 45_000_000, "an interrupt does not shorten the wait");
         assertTrue(Thread.interrupted(), "and is kept");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** What a link that comes and goes may write to the log. On a clock that the test sets. */
 class OutageLogTest {
     private final ManualTime time = new ManualTime();
-    private final LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO);
+    private final LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO).ofThreads();
     private final SelfTest away =
             new SelfTest(new FakeTransport() {}, new RedisKeys("p", null), FakeTransport.MASTER, time);
 

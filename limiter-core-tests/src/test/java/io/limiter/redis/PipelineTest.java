@@ -100,7 +100,10 @@ class PipelineTest {
         try (Jedis redis = redis();
                 RateLimiter limiter = limiter(client, "pipe-mapped")) {
             limiter.tryAcquire(POLICY, PartitionKey.of("a"), 1);
-            assertEquals(1, redis.keys("app1:pipe-mapped:*").size());
+            assertEquals(
+                    1,
+                    redis.keys("app1:pipe-mapped:{*").size(),
+                    () -> redis.keys("app1:*").toString());
             assertEquals(0, redis.keys("pipe-mapped:*").size());
         } finally {
             client.shutdown();

@@ -19,12 +19,14 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.embedded.RedisServer;
 
 /** A connection that is lost again and again leaves nothing behind. */
+@Isolated("counts the threads, files and memory of the JVM")
 @Tag("faults")
 class ReconnectionsTest {
     private static final Policy POLICY = Policy.of("often", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))

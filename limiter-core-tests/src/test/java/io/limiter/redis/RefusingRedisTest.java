@@ -12,19 +12,16 @@ import io.limiter.kit.RedisServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
-/** What an operator sees of a Redis that answers and decides nothing. Each case waits for the next look at its own server, so they go side by side. */
+/** What an operator sees of a Redis that answers and decides nothing. */
 class RefusingRedisTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 
     /** It answers, and every caller under `deny` gets 503: health reports it, with the code, until it decides again. */
-    @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -41,6 +38,7 @@ class RefusingRedisTest {
         try (RedisBackend backend = RedisBackend.builder()
                         .address("redis://127.0.0.1:" + port)
                         .deadline(LONG)
+                        .lookAgain(Duration.ofMillis(100))
                         .build();
                 RateLimiter limiter = RateLimiters.on(backend);
                 Jedis redis = new Jedis("127.0.0.1", port)) {

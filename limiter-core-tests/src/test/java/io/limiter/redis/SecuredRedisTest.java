@@ -43,7 +43,7 @@ import redis.embedded.RedisServer;
 /** Logins, TLS and the least that a user of Redis must be allowed: what docs/operations describes, on real servers. */
 class SecuredRedisTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final String PASSWORD = "s3c/r@t: %41";
     private static final List<String> NODE_COMMANDS = List.of("+cluster");
 
@@ -72,17 +72,22 @@ class SecuredRedisTest {
 
     @Test
     void theDocumentedUserMayDoWhatTheLimiterDoes() throws IOException {
-        asUser(RedisServers.singlePort(), documented("limiter"), () -> {
-            try (LogLines log = new LogLines("io.limiter.redis", Level.INFO)) {
-                allAlgorithmsWork(
-                        RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD));
+        // Its own, to know its lines in the log.
+        int port = RedisServers.freePort();
+        String address = "redis://127.0.0.1:" + port;
+        RedisServer server = RedisServers.start(port);
+        try (LogLines log = new LogLines().about(":" + port)) {
+            asUser(port, documented("limiter"), () -> {
+                allAlgorithmsWork(RedisBackend.builder().address(address).credentials("limited", PASSWORD));
                 assertEquals(
                         1,
-                        log.of(Level.INFO, "connected to Redis at " + RedisServers.single())
-                                .size());
+                        log.of(Level.INFO, "connected to Redis at " + address).size(),
+                        log::toString);
                 nothingIsRefused(log);
-            }
-        });
+            });
+        } finally {
+            RedisServers.stop(server);
+        }
     }
 
     /** After an upgrade the user is still the one in the documentation of an earlier version. */
@@ -104,7 +109,8 @@ class SecuredRedisTest {
         for (int port : RedisServers.clusterPorts()) {
             setUser(port, rules);
         }
-        try (LogLines log = new LogLines()) {
+        try (LogLines log = new LogLines()
+                .about(" at 127.0.0.1:" + RedisServers.clusterPorts().get(0))) {
             allAlgorithmsWork(
                     RedisBackend.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
             nothingIsRefused(log);
@@ -118,7 +124,7 @@ class SecuredRedisTest {
     @Test
     void behindSentinelsTheMasterKnowsTheUser() throws IOException {
         asUser(RedisServers.sentinelMasterPort(), documented("limiter"), () -> {
-            try (LogLines log = new LogLines()) {
+            try (LogLines log = new LogLines().about(" at 127.0.0.1:" + RedisServers.sentinelMasterPort())) {
                 allAlgorithmsWork(RedisBackend.builder()
                         .sentinel(RedisServers.MASTER, List.of(RedisServers.sentinel()))
                         .credentials("limited", PASSWORD));
@@ -157,7 +163,7 @@ class SecuredRedisTest {
                       connectionMinimumIdleSize: 1
                     """.formatted(trust.toUri(), PASSWORD, port);
             decides(RedisBackend.builder().yaml(yaml));
-            try (LogLines log = new LogLines();
+            try (LogLines log = new LogLines().about(":" + port);
                     RedisBackend distrustful = RedisBackend.builder()
                             .address("rediss://127.0.0.1:" + port)
                             .credentials(null, PASSWORD)
@@ -174,13 +180,17 @@ class SecuredRedisTest {
         }
     }
 
-    /** On a busy machine an attempt may time out, which does not depend on the user. */
+    /** An attempt may time out, and a shared server be paused by another test, which does not depend on the user. */
     private static void nothingIsRefused(LogLines log) {
-        assertTrue(log.of(Level.WARN, "RL").stream().allMatch(line -> line.startsWith("RL-201")), log.toString());
+        assertEquals(
+                List.of(),
+                log.of(Level.WARN, "RL").stream()
+                        .filter(line -> !line.matches("RL-(201|225) .*"))
+                        .toList());
     }
 
     private static void decides(RedisBackend.Builder builder) {
-        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(10)).build();
+        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(30)).build();
                 RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             Policy policy = Policy.of("secured", Limit.slidingList(3, Duration.ofHours(1)));
@@ -190,7 +200,7 @@ class SecuredRedisTest {
     }
 
     private static void allAlgorithmsWork(RedisBackend.Builder builder) {
-        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(10)).build();
+        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(30)).build();
                 RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             for (Algorithm algorithm : AnyAlgorithm.plain()) {

@@ -68,7 +68,7 @@ class SelfTestTest {
     void afterARestartTheScriptsAreThereBeforeTheFirstCaller() {
         int port = RedisServers.freePort();
         var first = RedisServers.start(port);
-        try (LogLines log = new LogLines();
+        try (LogLines log = new LogLines().about(":" + port);
                 RedisBackend backend = RedisBackend.builder()
                         .address("redis://127.0.0.1:" + port)
                         .deadline(Duration.ofMillis(500))

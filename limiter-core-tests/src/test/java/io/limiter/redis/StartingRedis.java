@@ -28,7 +28,7 @@ abstract class StartingRedis {
     static final Duration LONG = Duration.ofSeconds(30);
 
     final int port = RedisServers.freePort();
-    final LogLines log = new LogLines();
+    final LogLines log = new LogLines().about(":" + port);
 
     @AfterEach
     void stopListening() {
@@ -62,10 +62,7 @@ abstract class StartingRedis {
     }
 
     static RedisBackend backend(int port) {
-        return RedisBackend.builder()
-                .address(address(port))
-                .deadline(Duration.ofSeconds(5))
-                .build();
+        return RedisBackend.builder().address(address(port)).deadline(LONG).build();
     }
 
     static RateLimiter limiter(RedisBackend backend) {

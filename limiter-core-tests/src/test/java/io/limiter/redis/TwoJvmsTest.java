@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two JVMs on one Redis, on its server's clock, 64 threads each: exactly the limit passes, in all. */
-@Tag("timing")
+@Tag("long")
 class TwoJvmsTest {
     @Test
     void exactlyTheLimitPassesInAll() throws Exception {

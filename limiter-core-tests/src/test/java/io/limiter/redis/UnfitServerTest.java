@@ -119,7 +119,9 @@ class UnfitServerTest extends StartingRedis {
 
     @Test
     void aNodeOfAClusterAddressedAsASingleServer() {
-        try (RedisBackend backend = backend(RedisServers.clusterPorts().get(0))) {
+        int node = RedisServers.clusterPorts().get(0);
+        log.about(":" + node);
+        try (RedisBackend backend = backend(node)) {
             assertTrue(backend.awaitConnected(LONG));
             assertTrue(log.of(Level.WARN, "RL-207").size() == 1, log.toString());
         }
@@ -127,6 +129,7 @@ class UnfitServerTest extends StartingRedis {
 
     @Test
     void aSingleServerAddressedAsACluster() {
+        log.about(":" + RedisServers.singlePort());
         try (RedisBackend backend =
                 RedisBackend.builder().cluster(List.of(RedisServers.single())).build()) {
             awaitWarning("RL-207");
@@ -157,7 +160,7 @@ class UnfitServerTest extends StartingRedis {
             try (RedisBackend backend = RedisBackend.builder()
                             .address(address(port))
                             .credentials("app", "s3cret")
-                            .deadline(Duration.ofSeconds(5))
+                            .deadline(LONG)
                             .build();
                     RateLimiter limiter = limiter(backend)) {
                 assertTrue(backend.awaitConnected(LONG));

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 
 /** What is done at startup so that the first callers find a warm JVM. */
-@Tag("timing")
 class WarmUpTest extends StartingRedis {
     @Test
     void writesNothing() {
@@ -62,6 +61,7 @@ class WarmUpTest extends StartingRedis {
     }
 
     /** 64 callers from the first moment of a new JVM, with the default deadline. */
+    @Tag("long")
     @Test
     void aColdJvmIsDecidedByRedis() throws Exception {
         Process process = new ProcessBuilder(

@@ -37,7 +37,7 @@ final class Connection implements AutoCloseable {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;
     /** How often findings are checked again, and former masters are removed. */
-    private static final long LOOK_AGAIN_SECONDS = 5;
+    static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
 
     private static final long LONGEST_JOIN_MILLIS = 2_000;
     private static final long SECRETS_PAUSE_MICROS = 60_000_000;
@@ -46,6 +46,7 @@ final class Connection implements AutoCloseable {
     private final RedisKeys keys;
     private final @Nullable TimeSource decisionTime;
     private final Duration deadline;
+    private final Duration lookAgain;
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final CountDownLatch connected = new CountDownLatch(1);
     /** Runs tasks that never block; ends futures at their deadline. */
@@ -72,12 +73,19 @@ final class Connection implements AutoCloseable {
      *
      * @param decisionTime where scripts read the time; null for the server's
      * @param deadline within which a healthy master answers
+     * @param lookAgain how often findings are checked again
      */
-    Connection(RedisClients clients, RedisKeys keys, @Nullable TimeSource decisionTime, Duration deadline) {
+    Connection(
+            RedisClients clients,
+            RedisKeys keys,
+            @Nullable TimeSource decisionTime,
+            Duration deadline,
+            Duration lookAgain) {
         this.clients = clients;
         this.keys = keys;
         this.decisionTime = decisionTime;
         this.deadline = deadline;
+        this.lookAgain = lookAgain;
         this.notYet = new BackendException("RL-201 there is no connection to " + clients.name() + " yet");
         watch.execute(() -> connect(1, FIRST_PAUSE_MILLIS));
     }
@@ -268,7 +276,7 @@ final class Connection implements AutoCloseable {
             }
             connected.countDown();
             watch.scheduleWithFixedDelay(
-                    () -> lookAgain(fresh), LOOK_AGAIN_SECONDS, LOOK_AGAIN_SECONDS, TimeUnit.SECONDS);
+                    () -> lookAgain(fresh), lookAgain.toNanos(), lookAgain.toNanos(), TimeUnit.NANOSECONDS);
         } catch (LinkageError e) {
             LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
         } catch (Exception e) {

@@ -52,7 +52,7 @@ public final class RedisBackend implements Backend {
     private RedisBackend(RedisClients clients, Builder builder) {
         this.keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
-        this.connection = new Connection(clients, keys, builder.time, deadline);
+        this.connection = new Connection(clients, keys, builder.time, deadline, builder.lookAgain);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
         this.flights = new CallsInFlight(keys, flights -> new Renewals(connection, flights, denials, deadline));
         this.decisions = new Decisions(connection, keys, denials, flights, deadline);
@@ -182,6 +182,7 @@ public final class RedisBackend implements Backend {
         private Duration deadline = DEFAULT_DEADLINE;
         private @Nullable TimeSource time;
         private @Nullable Duration denialMaxAge;
+        private Duration lookAgain = Connection.LOOK_AGAIN;
 
         private Builder() {}
 
@@ -294,6 +295,12 @@ public final class RedisBackend implements Backend {
          */
         public Builder timeSource(TimeSource source) {
             this.time = Objects.requireNonNull(source, "timeSource");
+            return this;
+        }
+
+        /** How often findings are checked again. For tests. */
+        Builder lookAgain(Duration pause) {
+            this.lookAgain = pause;
             return this;
         }
 
