@@ -4,38 +4,73 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** What the limiter logs from warnings on while a test runs, kept off the console. */
+/**
+ * What the limiter logs while a test runs, kept off the console. Several may listen at once, to one logger too: each
+ * has the lines from its own level on. They are those of the whole JVM, also of tests that run beside this one.
+ */
 public final class LogLines implements AutoCloseable {
+    private static final String LIMITER = "io.limiter";
+    /** Loggers that somebody listens to. */
+    private static final Map<Logger, Heard> HEARD = new HashMap<>();
+
     private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
     private final Logger logger;
-    private final @Nullable Level levelBefore;
+    private final Level level;
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
-            events.add(event);
+            if (event.getLevel().isGreaterOrEqual(level)) {
+                events.add(event);
+            }
         }
     };
 
+    /** How a logger was before, and from which levels on it is heard. */
+    private static final class Heard {
+        final @Nullable Level before;
+        final Level effective;
+        final List<Level> levels = new ArrayList<>();
+
+        Heard(Logger logger) {
+            before = logger.getLevel();
+            effective = logger.getEffectiveLevel();
+        }
+    }
+
     /** Listens from now on to the limiter's log. */
     public LogLines() {
-        this("io.limiter", null);
+        this(LIMITER, null);
     }
 
     /** Listens from now on to a logger, and lets it say what is of that level. */
     public LogLines(String name, @Nullable Level level) {
         logger = (Logger) LoggerFactory.getLogger(name);
-        levelBefore = logger.getLevel();
-        if (level != null) {
-            logger.setLevel(level);
+        synchronized (HEARD) {
+            Heard heard = HEARD.computeIfAbsent(logger, Heard::new);
+            this.level = level == null ? heard.effective : level;
+            appender.start();
+            heard.levels.add(this.level);
+            set(heard);
+            logger.addAppender(appender);
         }
-        appender.start();
-        logger.addAppender(appender);
-        logger.setAdditive(false);
+    }
+
+    /** The least level that somebody listens from. Lines of loggers below that of the limiter also go to those who listen to it. */
+    private void set(Heard heard) {
+        logger.setLevel(
+                heard.levels.stream().min(Comparator.comparingInt(Level::toInt)).orElse(heard.before));
+        if (!logger.getName().startsWith(LIMITER + ".")) {
+            logger.setAdditive(heard.levels.isEmpty());
+        }
     }
 
     /** The lines of this level that begin with the code. */
@@ -59,8 +94,16 @@ public final class LogLines implements AutoCloseable {
 
     @Override
     public void close() {
-        logger.detachAppender(appender);
-        logger.setLevel(levelBefore);
-        logger.setAdditive(true);
+        synchronized (HEARD) {
+            logger.detachAppender(appender);
+            Heard heard = HEARD.get(logger);
+            if (heard == null || !heard.levels.remove(level)) {
+                return;
+            }
+            set(heard);
+            if (heard.levels.isEmpty()) {
+                HEARD.remove(logger);
+            }
+        }
     }
 }
