@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The contract's traces and traffic for this JVM alone: fast enough to be run once for each planted fault. */
 class InProcessArithmeticTest {
     private static final long SEED = 7;
-    private static final int STEPS = Repeats.of(2_000, 10_000);
+    private static final int STEPS = Repeats.of(500, 10_000);
 
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
