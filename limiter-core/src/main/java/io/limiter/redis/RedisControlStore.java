@@ -97,7 +97,7 @@ public final class RedisControlStore implements ControlStore {
     @Override
     public List<String> above(String key, long score, int most) {
         return new ArrayList<>(ask(redis -> redis.<String>getScoredSortedSet(key, TEXT)
-                .valueRangeAsync(score, false, Double.POSITIVE_INFINITY, true, 0, most)));
+                .valueRangeAsync((double) score, false, Double.POSITIVE_INFINITY, true, 0, most)));
     }
 
     @Override

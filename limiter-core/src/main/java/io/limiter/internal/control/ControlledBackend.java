@@ -191,7 +191,8 @@ public final class ControlledBackend extends ForwardingBackend {
                 case UNLIMITED ->
                     Stream.ofNullable(overridden.withBlockOnly(charge)).forEach(enforced::add);
                 case SHADOW -> shadows.add(overridden.withoutBlock(charge));
-                case OFF -> {}
+                // The two others are about no charge.
+                case OFF, TEXT, CANDIDATE -> {}
                 case BLOCKED, DENY -> {
                     denied.add(charge);
                     by = one;
