@@ -163,8 +163,8 @@ class SameAnswersTest {
         Rejections.of(config).write(denial, request, response);
         Map<String, String> answer = new TreeMap<>();
         response.getHeaderNames()
-                .forEach(name ->
-                        answer.put(name.toLowerCase(Locale.ROOT), response.getHeaders(name).toString()));
+                .forEach(name -> answer.put(
+                        name.toLowerCase(Locale.ROOT), response.getHeaders(name).toString()));
         answer.put("status", Integer.toString(response.getStatus()));
         answer.put("body", response.getContentAsString());
         return withPlainValues(answer);
