@@ -65,9 +65,7 @@ class WhoIsLimitedTest {
     /** The lines with this text, of which another thread writes so many. */
     private static List<String> logged(String text, int lines) {
         Await.until(
-                Duration.ofSeconds(60),
-                "logged",
-                () -> log.of(Level.INFO, text).size() >= lines);
+                Duration.ofSeconds(60), "logged", () -> log.of(Level.INFO, text).size() >= lines);
         return log.of(Level.INFO, text);
     }
 
