@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ControlToolTest {
     private static final String ADDRESS = RedisServers.single();
     private static final String SECRET = "0123456789abcdef";
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private final String group = "tool-" + System.nanoTime();
     private final Map<String, String> environment =
             Map.of("LIMITER_REDIS_ADDRESS", ADDRESS, "LIMITER_CONTROL_GROUP", group, "LIMITER_CONTROL_SECRET", SECRET);

@@ -104,6 +104,11 @@ public final class BootSite implements AutoCloseable {
         return all.toArray(String[]::new);
     }
 
+    /** The same application, called by a client that has no cookies yet. Whoever started the application closes it. */
+    BootSite newVisitor() {
+        return new BootSite(context);
+    }
+
     public ConfigurableApplicationContext context() {
         return context;
     }

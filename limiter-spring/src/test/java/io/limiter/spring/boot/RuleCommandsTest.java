@@ -24,7 +24,7 @@ import redis.clients.jedis.JedisMonitor;
  * for those behind the authentication.
  */
 class RuleCommandsTest {
-    private static final Duration LONG = Duration.ofSeconds(10);
+    private static final Duration LONG = Duration.ofSeconds(60);
 
     private static final List<String> KINDS = List.of("enforced", "shadow", "behind");
 

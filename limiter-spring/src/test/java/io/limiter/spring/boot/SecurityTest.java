@@ -14,12 +14,16 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -27,6 +31,7 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.io.ByteArrayResource;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
@@ -42,8 +47,33 @@ import org.springframework.web.bind.annotation.RestController;
 class SecurityTest {
     private static final AtomicInteger HASHED = new AtomicInteger();
 
+    /** The application of the tests that need no other: each puts its rules in force, with names of its own. */
+    private static BootSite shared;
+
     @TempDir
     Path folder;
+
+    @BeforeAll
+    static void start() {
+        shared = BootSite.start(Site.class);
+    }
+
+    @AfterAll
+    static void stop() {
+        shared.close();
+    }
+
+    /** The shared application with these rules, as a visitor without cookies sees it. */
+    private static BootSite withRules(String yaml) {
+        YamlPropertiesFactoryBean properties = new YamlPropertiesFactoryBean();
+        properties.setResources(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+        Map<String, String> rules = new HashMap<>();
+        properties.getObject().forEach((key, value) -> rules.put(String.valueOf(key), String.valueOf(value)));
+        shared.context()
+                .getBean(Limiter.class)
+                .replace(LimiterConfig.builder().properties("next", rules).build());
+        return shared.newVisitor();
+    }
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
@@ -96,24 +126,23 @@ class SecurityTest {
     @Test
     void aFloodOfLoginsCostsNoPasswordHashes() {
         String yaml = """
-                limiter.rules.login:
+                limiter.rules.flood:
                   path: /login
                   methods: POST
                   limits: 3/1h
                 """;
         HASHED.set(0);
-        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
-            for (int i = 0; i < 3; i++) {
-                HttpResponse<String> answer = site.form("/login", "username=ann&password=wrong");
-                assertEquals("/login?error", location(answer));
-            }
-            int hashed = HASHED.get();
-            assertEquals(3, hashed);
-            HttpResponse<String> denied = site.form("/login", "username=ann&password=right");
-            assertEquals(429, denied.statusCode());
-            assertEquals(hashed, HASHED.get());
-            assertEquals(401, site.call("GET", "/closed").statusCode(), "other pages are as they were");
+        BootSite site = withRules(yaml);
+        for (int i = 0; i < 3; i++) {
+            HttpResponse<String> answer = site.form("/login", "username=ann&password=wrong");
+            assertEquals("/login?error", location(answer));
         }
+        int hashed = HASHED.get();
+        assertEquals(3, hashed);
+        HttpResponse<String> denied = site.form("/login", "username=ann&password=right");
+        assertEquals(429, denied.statusCode());
+        assertEquals(hashed, HASHED.get());
+        assertEquals(401, site.call("GET", "/closed").statusCode(), "other pages are as they were");
     }
 
     /** The recipe of the page for Spring Security's form login, which answers each login with 302. */
@@ -126,31 +155,29 @@ class SecurityTest {
                   limits: 5/15m
                   count-on: 401, 403, 5xx, header:Location=*/login?error*
                 """;
-        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
-            for (int i = 0; i < 8; i++) {
-                assertEquals("/", location(site.form("/login", "username=ann&password=right")));
-            }
-            for (int i = 0; i < 5; i++) {
-                assertEquals("/login?error", location(site.form("/login", "username=ann&password=wrong")));
-            }
-            assertEquals(429, site.form("/login", "username=ann&password=wrong").statusCode());
-            assertEquals(429, site.form("/login", "username=ann&password=right").statusCode());
+        BootSite site = withRules(yaml);
+        for (int i = 0; i < 8; i++) {
+            assertEquals("/", location(site.form("/login", "username=ann&password=right")));
         }
+        for (int i = 0; i < 5; i++) {
+            assertEquals("/login?error", location(site.form("/login", "username=ann&password=wrong")));
+        }
+        assertEquals(429, site.form("/login", "username=ann&password=wrong").statusCode());
+        assertEquals(429, site.form("/login", "username=ann&password=right").statusCode());
     }
 
     @Test
     void whoIsLoggedInHasAQuotaOfTheUser() {
         String yaml = """
-                limiter.rules.fair:
+                limiter.rules.members:
                   path: /*
                   key: user
                   limits: 2/1h
                 """;
-        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open", "Authorization", basic("bob")));
-            assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed", "Authorization", "Basic YTpi"));
-        }
+        BootSite site = withRules(yaml);
+        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
+        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open", "Authorization", basic("bob")));
+        assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed", "Authorization", "Basic YTpi"));
     }
 
     @Test
@@ -177,21 +204,11 @@ class SecurityTest {
 
     @Test
     void aRuleByUserThatComesByReplaceIsInForce() {
-        try (BootSite site = BootSite.start(folder, "", Site.class)) {
-            assertEquals(List.of(200, 200), site.statuses(2, "GET", "/closed", "Authorization", basic("ann")));
-            Map<String, String> rule = Map.of(
-                    "limiter.rules.fair.path",
-                    "/*",
-                    "limiter.rules.fair.key",
-                    "user",
-                    "limiter.rules.fair.limits",
-                    "2/1h");
-            site.context()
-                    .getBean(Limiter.class)
-                    .replace(LimiterConfig.builder().properties("next", rule).build());
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("bob")));
-        }
+        BootSite before = withRules("limiter.instances: 1");
+        assertEquals(List.of(200, 200, 200), before.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
+        BootSite site = withRules("limiter.rules.fair: {path: /*, key: user, limits: 2/1h}");
+        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
+        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("bob")));
     }
 
     @Test
@@ -200,14 +217,13 @@ class SecurityTest {
                 limiter:
                   rules:
                     visit: {path: /open, key: session, limits: 2/1h}
-                    fair: {path: /closed, key: user, limits: 2/1h}
+                    known: {path: /closed, key: user, limits: 2/1h}
                 """;
-        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "by address: there is no session");
-            assertEquals("/", location(site.form("/login", "username=ann&password=right")));
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "that of the session");
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed"), "that of the user");
-        }
+        BootSite site = withRules(yaml);
+        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "by address: there is no session");
+        assertEquals("/", location(site.form("/login", "username=ann&password=right")));
+        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "that of the session");
+        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed"), "that of the user");
     }
 
     /** Counts by a bean that only the application can make. */
@@ -250,27 +266,25 @@ class SecurityTest {
                     by-user: {path: /open, key: user, policy: shared}
                     by-user-too: {path: /open, key: user, policy: other}
                 """;
-        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
-            HttpResponse<String> answer = site.call("GET", "/open");
-            assertEquals(
-                    "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
-                    answer.headers().firstValue("RateLimit").orElseThrow(),
-                    "a caller with neither key nor login is one client, charged once, with all quota fields");
-            assertEquals(1, answer.headers().allValues("RateLimit").size());
-            answer = site.call("GET", "/open", "X-Api-Key", "k", "Authorization", basic("ann"));
-            assertEquals(
-                    "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
-                    answer.headers().firstValue("RateLimit").orElseThrow(),
-                    "two clients of one policy, each with its own quota");
-            assertFalse(output.getOut().contains("RL-320"), output::getOut);
-        }
+        BootSite site = withRules(yaml);
+        HttpResponse<String> answer = site.call("GET", "/open");
+        assertEquals(
+                "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
+                answer.headers().firstValue("RateLimit").orElseThrow(),
+                "a caller with neither key nor login is one client, charged once, with all quota fields");
+        assertEquals(1, answer.headers().allValues("RateLimit").size());
+        answer = site.call("GET", "/open", "X-Api-Key", "k", "Authorization", basic("ann"));
+        assertEquals(
+                "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
+                answer.headers().firstValue("RateLimit").orElseThrow(),
+                "two clients of one policy, each with its own quota");
+        assertFalse(output.getOut().contains("RL-320"), output::getOut);
     }
 
     @Test
     void withoutRulesNothingIsLimited() {
-        try (BootSite site = BootSite.start(folder, "", Site.class)) {
-            assertEquals(401, site.call("GET", "/closed").statusCode());
-        }
+        assertEquals(
+                401, withRules("limiter.instances: 1").call("GET", "/closed").statusCode());
         String yaml = "limiter.rules.all: {path: /*, limits: 0/1h}";
         try (BootSite site = BootSite.start(folder, yaml, Site.class, "--limiter.filter.enabled=false")) {
             assertTrue(site.context().getBeansOfType(FilterRegistrationBean.class).values().stream()

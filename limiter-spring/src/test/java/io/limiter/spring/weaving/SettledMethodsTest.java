@@ -151,7 +151,7 @@ class SettledMethodsTest {
     private static void assertUsed(RateLimiter limiter, long used, Action call) throws Exception {
         long before = left(limiter);
         call.run();
-        Await.until(Duration.ofSeconds(20), "settled", () -> limiter.monitor().held("tokens") == 0);
+        Await.until(Duration.ofSeconds(60), "settled", () -> limiter.monitor().held("tokens") == 0);
         assertEquals(used, before - left(limiter));
     }
 }

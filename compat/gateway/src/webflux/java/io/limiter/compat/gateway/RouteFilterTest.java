@@ -36,7 +36,7 @@ import reactor.core.publisher.Sinks;
 
 /** The filters before the routes, and the filter {@code Limiter} of a route. */
 class RouteFilterTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final Sinks.Empty<Void> SLOW = Sinks.empty();
     private static Site site;
 

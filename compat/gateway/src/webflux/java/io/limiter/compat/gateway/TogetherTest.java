@@ -40,7 +40,7 @@ import reactor.netty.http.server.HttpServer;
 
 /** The three ways to limit a gateway together, and what a gateway does between them: what is counted, and how often. */
 class TogetherTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int MANY = 1_000;
     private static final AtomicInteger ASKED = new AtomicInteger();
     private static final String RATE_LIMITER = "name=RequestRateLimiter";

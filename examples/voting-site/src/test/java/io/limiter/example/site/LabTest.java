@@ -159,7 +159,7 @@ class LabTest extends StillSite {
     @Test
     void trafficOverATimeIsMadeByTheServerUntilItIsStopped() {
         ok(browser.post(site.port(), "/api/lab/traffic", steps(0, 5, 100)));
-        Await.until(Duration.ofSeconds(20), "all five have come", () -> {
+        Await.until(Duration.ofSeconds(60), "all five have come", () -> {
             JsonNode now = view();
             return now.at("/arrivals").size() == 5 && !now.at("/running").asBoolean();
         });

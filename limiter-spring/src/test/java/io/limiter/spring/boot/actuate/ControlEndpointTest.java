@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** The endpoint of operators, in an application on a real Redis. */
 class ControlEndpointTest {
     private static final String PATH = "/actuator/ratelimitcontrol";
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private final String group = UUID.randomUUID().toString();
 
     private ManagedSite start(String... more) {

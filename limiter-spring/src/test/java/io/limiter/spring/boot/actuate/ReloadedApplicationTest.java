@@ -27,7 +27,7 @@ import org.springframework.core.env.MapPropertySource;
 
 /** An application whose files outside of the jar change: by a watch, on request, and by a refresh. */
 class ReloadedApplicationTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final String YAML = """
             limiter:
               reload.interval: %s

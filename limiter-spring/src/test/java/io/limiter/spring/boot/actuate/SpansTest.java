@@ -92,7 +92,7 @@ class SpansTest {
 
     /** Of the requests so far, one map each; a span ends a moment after the client has its answer. */
     private List<Map<String, String>> ended(int count) {
-        Await.until(Duration.ofSeconds(20), "the spans end", () -> spans.ended.size() >= count);
+        Await.until(Duration.ofSeconds(60), "the spans end", () -> spans.ended.size() >= count);
         return List.copyOf(spans.ended);
     }
 

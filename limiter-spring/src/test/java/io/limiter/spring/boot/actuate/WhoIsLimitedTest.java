@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.ManualTime;
+import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
@@ -61,6 +62,13 @@ class WhoIsLimitedTest {
         site.close();
     }
 
+    /** The lines with this text, of which another thread writes so many. */
+    private static List<String> logged(String text, int lines) {
+        Await.until(
+                Duration.ofSeconds(60), "logged", () -> log.of(Level.INFO, text).size() >= lines);
+        return log.of(Level.INFO, text);
+    }
+
     private static HttpResponse<String> explain(String body) {
         return site.post("/actuator/ratelimits/explain", body);
     }
@@ -72,7 +80,7 @@ class WhoIsLimitedTest {
             assertEquals(i < 2 ? 200 : 429, status);
             site.bean(ManualTime.class).advance(Duration.ofMillis(500));
         }
-        List<String> lines = log.of(Level.INFO, "RL-405 denied: rule pages");
+        List<String> lines = logged("RL-405 denied: rule pages", 2);
         Matcher line = LINE.matcher(lines.get(lines.size() - 1));
         assertTrue(line.matches(), lines.toString());
         String policy = line.group(2);
@@ -127,7 +135,7 @@ class WhoIsLimitedTest {
             jobs.watch();
         }
         String send = Jobs.class.getName() + ".send(String, int)";
-        List<String> lines = log.of(Level.INFO, "RL-405 denied: rule " + send);
+        List<String> lines = logged("RL-405 denied: rule " + send, 1);
         assertTrue(lines.get(0).contains(" key key=eve%0D%0ARL-405%20denied%3A%20rule%20x,"), lines.toString());
         HttpResponse<String> busiest = site.call("GET", "/actuator/ratelimits/denied?most=50");
         assertEquals(List.of(send), read(busiest, "$.keys[?(@.policy == 'Jobs.send')].rules[0]"));
