@@ -64,10 +64,15 @@ public final class LogLines implements AutoCloseable {
         }
     }
 
-    /** The least level that somebody listens from. Lines of loggers below that of the limiter also go to those who listen to it. */
+    /**
+     * The least level that somebody listens from; or one above the logger's own, so that the lines below it are not made at all.
+     * Lines of loggers below that of the limiter also go to those who listen to it.
+     */
     private void set(Heard heard) {
-        logger.setLevel(
-                heard.levels.stream().min(Comparator.comparingInt(Level::toInt)).orElse(heard.before));
+        Comparator<Level> order = Comparator.comparingInt(Level::toInt);
+        Level most = heard.levels.stream().max(order).orElse(null);
+        boolean isRaised = most != null && order.compare(most, heard.effective) > 0;
+        logger.setLevel(isRaised ? most : heard.levels.stream().min(order).orElse(heard.before));
         if (!logger.getName().startsWith(LIMITER + ".")) {
             logger.setAdditive(heard.levels.isEmpty());
         }
