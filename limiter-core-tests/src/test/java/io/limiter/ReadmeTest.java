@@ -20,8 +20,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** The snippets of README.md and of the pages for plain Java: Java is run here, properties are read. */
+@Isolated("it replaces System.out")
 class ReadmeTest {
     private static final Path THIS = Path.of("src/test/java/io/limiter/ReadmeTest.java");
 

@@ -291,9 +291,11 @@ class LimiterConfigTest {
     void aFileIsUtf8(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("my.properties");
         Files.write(file, "\uFEFFlimiter.policies.p.limits=1/s\r\n# Grüße".getBytes(StandardCharsets.UTF_8));
-        assertEquals(1, LimiterConfig.load(file).policies().size());
+        assertEquals(1, LimiterConfig.builder().file(file).build().policies().size());
         Files.write(file, "# Grüße".getBytes(StandardCharsets.ISO_8859_1));
-        String message = String.valueOf(assertThrows(ConfigException.class, () -> LimiterConfig.load(file))
+        String message = String.valueOf(assertThrows(
+                        ConfigException.class,
+                        () -> LimiterConfig.builder().file(file).build())
                 .getMessage());
         assertTrue(message.contains("my.properties has 1 problem") && message.contains("save it as UTF-8"), message);
     }

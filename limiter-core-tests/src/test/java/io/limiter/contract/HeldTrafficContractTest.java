@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Seeded traffic with reservations on every backend, against the naive model: every answer equal, field by field. */
 class HeldTrafficContractTest {
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(2_000, 20_000));
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 20_000));
     private static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_124L);
 
     static Stream<Arguments> algorithmsAndBackends() {

@@ -40,7 +40,6 @@ class LongIdsTest {
 
     private static long usedBytes() {
         System.gc();
-        System.gc();
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 

@@ -22,7 +22,7 @@ final class PlantedFaults {
         Algorithm fixed = Algorithm.FIXED_WINDOW;
         faults.add(
                 new Fault(fixed, "< for <= at the limit", "if count + n > limit then", "if count + n >= limit then"));
-        faults.add(new Fault(fixed, "a window that is open at its end", "if ends > now then", "if ends >= now then"));
+        faults.add(new Fault(fixed, "a window that is open at its end", "if ends > now and (", "if ends >= now and ("));
         faults.add(new Fault(
                 fixed, "no cut of a long window", "if ends <= latest then return count", "if true then return count"));
         faults.add(new Fault(
@@ -143,13 +143,13 @@ final class PlantedFaults {
         faults.add(new Fault(
                 bucket,
                 "the old rate for time before it",
-                "elapsed < filled and math.min(most, base + elapsed * rate) or most",
+                "elapsed < filled and time < full_at and math.min(most, base + elapsed * rate) or most",
                 "most"));
         faults.add(new Fault(
                 bucket,
                 "parts carried over as they are",
-                "local other = stored_parts ~= parts or stored_rate ~= rate",
-                "local other = false"));
+                "other = burst * parts, stored_parts ~= parts or stored_rate ~= rate",
+                "other = burst * parts, false"));
         faults.add(new Fault(
                 bucket,
                 "only whole permits carried over",
@@ -290,8 +290,8 @@ final class PlantedFaults {
             {"pages that are lost when united", "united = united .. string.sub(right, 2)", "united = united"},
             {
                 "a split that loses a hold",
-                "local right = 'p' .. string.sub(node, 11 * kept + 2)",
-                "local right = 'p' .. string.sub(node, 11 * kept + 13)"
+                "local right = 'p' .. string.sub(node, WIDTH * kept + 2)",
+                "local right = 'p' .. string.sub(node, WIDTH * (kept + 1) + 2)"
             },
             {"a first hold that is not noted", "stamp == s.first or stamp == s.last", "stamp == s.last"},
             {"a last hold that is not noted", "stamp == s.first or stamp == s.last", "stamp == s.first"}

@@ -20,7 +20,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** Faults planted into the script of reservations, each of which the traffic must find. */
 @Tag("soak")
 class PlantedHeldFaultsTest {
-    private static final int STEPS = 4_000;
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 4_000);
     private static final long SEED = 42;
     private static final AtomicInteger RUNS = new AtomicInteger();
 
