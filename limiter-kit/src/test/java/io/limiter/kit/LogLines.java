@@ -9,7 +9,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -17,48 +16,64 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the limiter logs from warnings on while a test runs, kept off the console. Other classes run in the same JVM at the
- * same time: a test that counts lines keeps only its own, by {@link #ofThreads} or {@link #about}.
+ * What the limiter logs while a test runs, kept off the console. Several may listen at once, to one logger too: each
+ * has the lines from its own level on. They are those of the whole JVM, also of tests that run beside this one: a test
+ * that counts lines keeps only its own, by {@link #ofThreads} or {@link #about}.
  */
 public final class LogLines implements AutoCloseable {
-    /** The levels that tests want of loggers now. */
-    private static final Map<Logger, List<Level>> WANTED = new HashMap<>();
-
-    private static final Map<Logger, Level> BEFORE = new HashMap<>();
+    private static final String LIMITER = "io.limiter";
+    /** Loggers that somebody listens to. */
+    private static final Map<Logger, Heard> HEARD = new HashMap<>();
 
     private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();
-    /** Where all lines of a library arrive, so that no test keeps another one's from it. */
-    private final Logger top;
-
     private final Logger logger;
     private final Level level;
     private volatile Predicate<ILoggingEvent> kept = event -> true;
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
-            if (isHeard(event) && kept.test(event)) {
+            if (event.getLevel().isGreaterOrEqual(level) && kept.test(event)) {
                 events.add(event);
             }
         }
     };
 
+    /** How a logger was before, and from which levels on it is heard. */
+    private static final class Heard {
+        final @Nullable Level before;
+        final Level effective;
+        final List<Level> levels = new ArrayList<>();
+
+        Heard(Logger logger) {
+            before = logger.getLevel();
+            effective = logger.getEffectiveLevel();
+        }
+    }
+
     /** Listens from now on to the limiter's log. */
     public LogLines() {
-        this("io.limiter", null);
+        this(LIMITER, null);
     }
 
     /** Listens from now on to a logger, and lets it say what is of that level. */
     public LogLines(String name, @Nullable Level level) {
-        top = (Logger) LoggerFactory.getLogger(name.startsWith("io.limiter") ? "io.limiter" : "org.redisson");
         logger = (Logger) LoggerFactory.getLogger(name);
-        this.level = level == null ? Level.INFO : level;
-        appender.start();
-        synchronized (WANTED) {
-            BEFORE.putIfAbsent(logger, Objects.requireNonNullElse(logger.getLevel(), Level.ALL));
-            WANTED.computeIfAbsent(logger, one -> new ArrayList<>()).add(this.level);
-            setLevel();
-            top.addAppender(appender);
-            top.setAdditive(false);
+        synchronized (HEARD) {
+            Heard heard = HEARD.computeIfAbsent(logger, Heard::new);
+            this.level = level == null ? heard.effective : level;
+            appender.start();
+            heard.levels.add(this.level);
+            set(heard);
+            logger.addAppender(appender);
+        }
+    }
+
+    /** The least level that somebody listens from. Lines of loggers below that of the limiter also go to those who listen to it. */
+    private void set(Heard heard) {
+        logger.setLevel(
+                heard.levels.stream().min(Comparator.comparingInt(Level::toInt)).orElse(heard.before));
+        if (!logger.getName().startsWith(LIMITER + ".")) {
+            logger.setAdditive(heard.levels.isEmpty());
         }
     }
 
@@ -76,19 +91,6 @@ public final class LogLines implements AutoCloseable {
         kept = event -> event.getFormattedMessage().contains(text)
                 || event.getThreadName().equals(thread);
         return this;
-    }
-
-    private boolean isHeard(ILoggingEvent event) {
-        return (logger == top || event.getLoggerName().startsWith(logger.getName()))
-                && event.getLevel().isGreaterOrEqual(level);
-    }
-
-    /** The most that a test wants now, or what it was. */
-    private void setLevel() {
-        Level before = BEFORE.get(logger);
-        logger.setLevel(WANTED.get(logger).stream()
-                .min(Comparator.comparingInt(Level::toInt))
-                .orElse(before == Level.ALL ? null : before));
     }
 
     /** The lines of this level that begin with the code. */
@@ -112,12 +114,16 @@ public final class LogLines implements AutoCloseable {
 
     @Override
     public void close() {
-        synchronized (WANTED) {
-            top.detachAppender(appender);
-            WANTED.get(logger).remove(level);
-            setLevel();
-            boolean isOver = !top.iteratorForAppenders().hasNext();
-            top.setAdditive(isOver);
+        synchronized (HEARD) {
+            logger.detachAppender(appender);
+            Heard heard = HEARD.get(logger);
+            if (heard == null || !heard.levels.remove(level)) {
+                return;
+            }
+            set(heard);
+            if (heard.levels.isEmpty()) {
+                HEARD.remove(logger);
+            }
         }
     }
 }
