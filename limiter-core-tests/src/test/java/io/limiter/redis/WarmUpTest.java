@@ -57,6 +57,7 @@ class WarmUpTest extends StartingRedis {
                 RedisServers.signal("STOP", pid);
                 // Each of its calls would wait for a minute.
                 assertTimeoutPreemptively(LONG, () -> WarmUp.run(backend, Duration.ofMillis(100)));
+                RedisServers.signal("CONT", pid);
             } finally {
                 RedisServers.signal("CONT", pid);
             }
