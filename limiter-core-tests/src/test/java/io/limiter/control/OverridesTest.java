@@ -65,7 +65,7 @@ class OverridesTest extends ControlFixture {
                     "redis://127.0.0.1:" + wire.port(),
                     "limiter.policies.export.limits = 4/1h",
                     "limiter.instances = 2",
-                    "limiter.policies.export.deadline = 200ms");
+                    "limiter.policies.export.deadline = 20ms");
             control.set("policy:export", ALICE.canonical(), "limits", "10/1h", tomorrow(), "op", "");
             control.set("policy:export", "b", "blocked", "", tomorrow(), "op", "");
             control.set("policy:export", "u", "unlimited", "", soon(), "op", "");

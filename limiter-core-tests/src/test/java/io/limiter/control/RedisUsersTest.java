@@ -43,7 +43,7 @@ class RedisUsersTest extends ControlFixture {
     private LimiterConfig.Builder unsigned(String address) {
         return LimiterConfig.builder()
                 .property("limiter.redis.address", address)
-                .property("limiter.redis.deadline", "10s")
+                .property("limiter.redis.deadline", "30s")
                 .property("limiter.redis.prefix", prefix)
                 .property("limiter.control.group", group);
     }

@@ -80,7 +80,7 @@ class CountersTest {
             redis.acquireAsync(PermitRequest.of(List.of(new Charge(asked, PartitionKey.of("k"), 1))));
             assertEquals(
                     Decision.Source.REDIS,
-                    answer.orTimeout(20, TimeUnit.SECONDS).join());
+                    answer.orTimeout(60, TimeUnit.SECONDS).join());
             assertFalse(thread.join().contains("netty"), thread.join());
         }
     }

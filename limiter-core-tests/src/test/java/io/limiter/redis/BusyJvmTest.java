@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.SaveMode;
+import redis.embedded.RedisServer;
 
 /** Redis answers, and this JVM does not get to read it: that is no outage of Redis, so `allow` must not open. */
 class BusyJvmTest extends StartingRedis {
@@ -45,8 +47,9 @@ class BusyJvmTest extends StartingRedis {
     /** The threads that read are held up for several times what a probe waits; nothing else is wrong. */
     @Test
     void threadsThatReadAnswersAreHeldUp() throws Exception {
+        RedisServer server = RedisServers.start(port);
         Config config = new Config();
-        config.useSingleServer().setAddress(RedisServers.single());
+        config.useSingleServer().setAddress(address(port));
         RedissonClient client = Redisson.create(config);
         CountDownLatch release = new CountDownLatch(1);
         try (RedisBackend backend =
@@ -68,6 +71,7 @@ class BusyJvmTest extends StartingRedis {
             Map<Decision.Source, Integer> sources = new EnumMap<>(Decision.Source.class);
             while (System.nanoTime() < end) {
                 sources.merge(limiter.tryAcquire(OPEN, KEY, 1).source(), 1, Integer::sum);
+                LockSupport.parkNanos(1_000_000);
             }
             assertEquals(Set.of(Decision.Source.LOCAL_FALLBACK), sources.keySet(), log.toString());
             assertFalse(backend.health().isAway(), backend.health().toString());
@@ -77,6 +81,7 @@ class BusyJvmTest extends StartingRedis {
         } finally {
             release.countDown();
             client.shutdown();
+            RedisServers.stop(server);
         }
     }
 

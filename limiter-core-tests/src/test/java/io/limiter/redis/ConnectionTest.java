@@ -100,20 +100,6 @@ class ConnectionTest {
         }
     }
 
-    @Test
-    void oneOfSeveralAddressesIsEnough() {
-        String nobody = address();
-        try (RedisBackend cluster = RedisBackend.builder()
-                        .cluster(List.of(nobody, RedisServers.cluster().get(0)))
-                        .build();
-                RedisBackend master = RedisBackend.builder()
-                        .sentinel(RedisServers.MASTER, List.of(nobody, RedisServers.sentinel()))
-                        .build()) {
-            assertTrue(cluster.awaitConnected(LONG));
-            assertTrue(master.awaitConnected(LONG));
-        }
-    }
-
     /** As the host of a container does while its Redis is down. */
     @Test
     void aPortThatTakesConnectionsForNobody() throws IOException {

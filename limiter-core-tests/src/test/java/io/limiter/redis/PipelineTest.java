@@ -52,7 +52,7 @@ class PipelineTest {
 
     private static RateLimiter limiter(RedissonClient client, String prefix) {
         return RateLimiters.on(Backends.connected(
-                RedisBackend.builder().client(client).prefix(prefix).deadline(Duration.ofSeconds(20))));
+                RedisBackend.builder().client(client).prefix(prefix).deadline(Duration.ofSeconds(60))));
     }
 
     private static Jedis redis() {
@@ -75,7 +75,7 @@ class PipelineTest {
             limiter.tryAcquire(POLICY, PartitionKey.of("a"), 1);
             long during = connections(redis);
             limiter.close();
-            Await.until(Duration.ofSeconds(20), "it is closed", () -> connections(redis) == during - 1);
+            Await.until(Duration.ofSeconds(60), "it is closed", () -> connections(redis) == during - 1);
             assertFalse(client.isShutdown());
         } finally {
             client.shutdown();
@@ -102,7 +102,7 @@ class PipelineTest {
             limiter.tryAcquire(POLICY, PartitionKey.of("a"), 1);
             assertEquals(
                     1,
-                    redis.keys("app1:pipe-mapped:{*").size(),
+                    redis.keys("app1:pipe-mapped:{pipe:*").size(),
                     () -> redis.keys("app1:*").toString());
             assertEquals(0, redis.keys("pipe-mapped:*").size());
         } finally {
@@ -110,7 +110,7 @@ class PipelineTest {
         }
     }
 
-    /** Connections are killed under load: no call waits for its deadline of 20 s, and none is counted twice. */
+    /** Connections are killed under load: no call waits for its deadline of 60 s, and none is counted twice. */
     @Test
     void whenConnectionsCloseTheirCallsEndAtOnce() {
         RedissonClient client = Redisson.create(config());
@@ -132,9 +132,9 @@ class PipelineTest {
                 asked += answers.size();
                 allowed += answers.stream().filter(one -> one.join().allowed()).count();
             }
-            assertTrue(System.nanoTime() - began < 20_000_000_000L, "they ended before their deadline");
+            assertTrue(System.nanoTime() - began < 50_000_000_000L, "they ended before their deadline");
             Await.until(
-                    Duration.ofSeconds(20),
+                    Duration.ofSeconds(60),
                     "Redis is asked again",
                     () -> limiter.tryAcquire(POLICY, PartitionKey.of("k"), 1).source() == Decision.Source.REDIS);
             long counted = 100_000
@@ -197,7 +197,7 @@ class PipelineTest {
             own.eventLoop().submit(() -> own.config().setAutoRead(false)).syncUninterruptibly();
             CompletableFuture<List<Object>> answer = run();
             Await.until(
-                    Duration.ofSeconds(20),
+                    Duration.ofSeconds(60),
                     "it is sent",
                     () -> !own.attr(CommandsQueue.COMMANDS_QUEUE).get().isEmpty());
             return answer;
@@ -231,7 +231,7 @@ class PipelineTest {
         try (Watched watched = new Watched()) {
             CompletableFuture<List<Object>> unread = watched.runUnread();
             watched.probe().join();
-            Await.until(Duration.ofSeconds(20), "what it waited for is lost", unread::isCompletedExceptionally);
+            Await.until(Duration.ofSeconds(60), "what it waited for is lost", unread::isCompletedExceptionally);
             watched.run().join();
             assertFalse(watched.own.isOpen());
         }

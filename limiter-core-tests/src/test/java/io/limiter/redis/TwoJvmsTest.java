@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Test;
 /** Two JVMs on one Redis, on its server's clock, 64 threads each: exactly the limit passes, in all. */
 @Tag("long")
 class TwoJvmsTest {
+    /** Of this run. */
+    private static final String PREFIX = "two-jvms-" + System.nanoTime();
+
     @Test
     void exactlyTheLimitPassesInAll() throws Exception {
         List<Jvm> jvms = List.of(new Jvm("C"), new Jvm("C.UTF-8"));
@@ -64,7 +67,7 @@ class TwoJvmsTest {
                     System.getProperty("java.class.path"),
                     ContendingJvm.class.getName(),
                     RedisServers.single(),
-                    "two-jvms");
+                    PREFIX);
             builder.environment().put("LC_ALL", locale);
             builder.redirectError(ProcessBuilder.Redirect.INHERIT);
             process = builder.start();
