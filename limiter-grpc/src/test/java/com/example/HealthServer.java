@@ -27,7 +27,7 @@ public class HealthServer {
                     .build()
                     .start();
             ManagedChannel channel = Grpc.newChannelBuilderForAddress(
-                            "localhost", port, InsecureChannelCredentials.create())
+                            "localhost", server.getPort(), InsecureChannelCredentials.create())
                     .build();
             for (int i = 0; i < 4; i++) {
                 try {

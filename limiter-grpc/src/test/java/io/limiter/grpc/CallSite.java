@@ -366,7 +366,7 @@ final class CallSite implements AutoCloseable {
 
         Ended end() {
             try {
-                return ended.get(20, TimeUnit.SECONDS);
+                return ended.get(60, TimeUnit.SECONDS);
             } catch (Exception e) {
                 throw new AssertionError("the call does not end", e);
             }

@@ -6,11 +6,11 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.Status.Code;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
+import io.limiter.engine.ManualTimer;
 import io.limiter.grpc.CallSite.Talk;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 
 /** A site for one test, whose limiter is in this JVM and is looked at. */
 abstract class HandOver {
-    static final Duration LONG = Duration.ofSeconds(20);
+    static final Duration LONG = Duration.ofSeconds(60);
     static final String COUNTED = """
             limiter.rules.flight.path = /*
             limiter.rules.flight.key = global
@@ -30,14 +30,14 @@ abstract class HandOver {
             limiter.rules.kept.key = global
             limiter.rules.kept.limits = 1000/1h fixed
             """;
-    /** The second call waits for a second. */
+    /** The second call waits until a test moves the time on by a second. */
     static final String WAITS = COUNTED + """
             limiter.rules.wait.path = /*
             limiter.rules.wait.key = global
             limiter.rules.wait.limits = 1/1s token-bucket burst 1
             limiter.rules.wait.wait = 1m
             """;
-    /** The second message waits for a second. */
+    /** The second message waits until a test moves the time on by a second. */
     static final String MESSAGES = """
             limiter.rules.messages.path = /t.Votes/Chat
             limiter.rules.messages.methods = ext:MESSAGE
@@ -46,7 +46,8 @@ abstract class HandOver {
             limiter.rules.messages.wait = 1m
             """;
 
-    final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+    final ManualTimer timer = new ManualTimer();
+    final RateLimiter decides = timer.limiter();
     final AtomicInteger served = new AtomicInteger();
     final CountDownLatch cancelled = new CountDownLatch(1);
 
@@ -89,6 +90,14 @@ abstract class HandOver {
         }
 
         abstract Listener<String> begin(ServerCall<String, String> call);
+    }
+
+    /** Calls the service; the call waits, and has its turn. */
+    final Code codeAfterWaiting() {
+        Talk talk = site.vote("v");
+        Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1);
+        timer.advance(1_000_000);
+        return talk.end().code();
     }
 
     final Talk chat(String... headers) {

@@ -15,7 +15,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** A block over HTTP: what a client gets, which keys are blocked, and what startup logs. */
 class BlockTest {
@@ -35,7 +34,7 @@ class BlockTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void twentyDenialsBlock(Container container) {
         try (RuleSite site = new RuleSite(container, directory, LOGIN)) {
             HttpResponse<String> allowed = site.get("/login");

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code cost} and {@code max-cost}. */
 class CostTest {
@@ -81,7 +80,7 @@ class CostTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aConstant(Container.Kind kind) {
         String rules = RULE + "limiter.rules.batch.cost = 40\n";
         start(kind, rules);
@@ -90,7 +89,7 @@ class CostTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aHeaderNeverCostsLessThanItMeans(Container.Kind kind) {
         start(kind, HEADER);
         assertEquals(1, taken(HEADER, "/page"), "missing");
@@ -133,7 +132,7 @@ class CostTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClass(Container.Kind kind) {
         String rules = RULE + "limiter.rules.batch.cost = " + Segments.class.getName() + "\n";
         start(kind, rules);
@@ -171,7 +170,7 @@ class CostTest {
 
     /** A client that makes the class fail pays the most that can be admitted, not less than others. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClassThatFailsIsNeverCheaper(Container.Kind kind) throws Exception {
         String rules = RULE.replace("100/1h", "100/1h, 300/1d fixed") + "limiter.rules.batch.cost = "
                 + Faulty.class.getName() + "\n";
@@ -198,7 +197,7 @@ class CostTest {
 
     /** A limit of 0 denies everything, also what has no cost. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClassThatFailsOpensNothing(Container.Kind kind) {
         start(kind, RULE.replace("100/1h", "0/1h") + "limiter.rules.batch.cost = " + Faulty.class.getName() + "\n");
         assertEquals(429, server.get("/page", "Fault", "exception").statusCode());
@@ -207,7 +206,7 @@ class CostTest {
 
     /** A rule that only counts does not touch a request, whatever its class does. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClassOfAShadowRuleDoesNoHarm(Container.Kind kind) {
         start(
                 kind,
@@ -218,7 +217,7 @@ class CostTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aConstantOrAClassMayOnlyLook(Container.Kind kind) {
         for (String cost : List.of("0", Free.class.getName())) {
             String rules = RULE.replace("100", "1") + "limiter.rules.batch.cost = " + cost + "\n";
@@ -234,7 +233,7 @@ class CostTest {
 
     /** A request that is charged little first, and then forwarded to what costs more, pays the rest there. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aForwardToWhatCostsMorePaysTheRest(Container.Kind kind) {
         String rules = """
                 limiter.policies.p.limits = 100/1h
@@ -253,7 +252,7 @@ class CostTest {
 
     /** All of it is refunded, and only once. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void whatCostMoreIsGivenBackAsAWhole(Container.Kind kind) {
         String rules = """
                 limiter.policies.p.limits = 100/1h

@@ -18,12 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code count-on} and {@code refund-on}: only some responses keep what was charged, and whatever ends otherwise keeps it. */
 class CountOnTest extends CountOnApp {
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void onlyTheseStatusesCount(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /answer, /error"));
         assertKept(0, "/answer?s=200");
@@ -39,7 +38,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void allButTheseStatusesCount(Container.Kind kind) {
         start(
                 kind,
@@ -58,7 +57,7 @@ class CountOnTest extends CountOnApp {
 
     /** What the application decides: a form login answers with 302, whether it has failed or not. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void anOutcomeOfTheApplicationCounts(Container.Kind kind) {
         config = WebServer.config(BY_HEADER);
         server = kind.make(directory)
@@ -150,14 +149,14 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void anExceptionKeepsTheCharge(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /throw").replace(", 5xx", ""));
         assertEquals(500, assertKept(1, "/throw"));
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void theStatusAtTheEndOfTheRequestDecides(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /forward, /include"));
         assertKept(0, "/forward?s=200");
@@ -168,7 +167,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void theEndOfAsynchronousWorkDecides(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /async, /async-dispatch"));
         assertKept(1, "/async?s=401");
@@ -179,7 +178,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aTimeoutAndAFailureOfAsynchronousWorkKeepTheCharge(Container.Kind kind) {
         start(
                 kind,
@@ -190,7 +189,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClientThatDisconnectsKeepsTheCharge(Container.Kind kind) throws Exception {
         start(kind, LOGIN.replace("path = /*", "path = /stream"));
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
@@ -204,7 +203,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void concurrentWrongPasswordsReachTheApplicationUpToTheLimit(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /answer"));
         List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 300)
@@ -221,7 +220,7 @@ class CountOnTest extends CountOnApp {
 
     /** What is counted, is given back or is denied while others are on their way: at the end only the wrong ones are left. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void theStateAfterwardsEqualsTheMatchingAnswers(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /answer, /async").replace("5/1h", "300/1h"));
         List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 300)
@@ -241,7 +240,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aChargeThatAnotherRuleKeepsIsNotGivenBack(Container.Kind kind) {
         start(kind, """
                 limiter.policies.shared.limits = 5/1h
@@ -258,7 +257,7 @@ class CountOnTest extends CountOnApp {
 
     /** Otherwise a client that first uses up the other rule could try any number of passwords: 429 is in no list. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aDenialOnTheWayKeepsWhatWasCharged(Container.Kind kind) {
         start(kind, """
                 limiter.rules.login.path = /forward
@@ -273,7 +272,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aChargeThatSeveralRulesGiveBackIsGivenBackOnce(Container.Kind kind) {
         start(kind, """
                 limiter.policies.shared.limits = 5/1h fixed
@@ -290,7 +289,7 @@ class CountOnTest extends CountOnApp {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aDeniedRequestGivesNothingBack(Container.Kind kind) {
         start(kind, LOGIN.replace("path = /*", "path = /answer") + "limiter.rules.login.on-failure = deny\n");
         assertEquals(List.of(401, 401, 401, 401, 401), server.statuses(LIMIT, "/answer?s=401"));
@@ -305,7 +304,7 @@ class CountOnTest extends CountOnApp {
 
     /** A filter that goes on after the response seemed complete gives no free try. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aDispatchAfterTheEndIsChargedAgain(Container.Kind kind) {
         config = WebServer.config(LOGIN);
         server = kind.make(directory)

@@ -12,7 +12,6 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Callers that are exempt or denied, and those that would like to be exempt. What is counted is denied here. */
 class ExemptCallersTest {
@@ -36,7 +35,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void byAddressForAllRulesOrForOne(Container container) {
         for (String start : List.of("limiter.exempt.", "limiter.rules.all.exempt.")) {
             try (LogText log = new LogText();
@@ -60,7 +59,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void privateNetworksAreThose(Container container) {
         try (RuleSite site = site(container, "limiter.exempt.addresses = private")) {
             for (String address :
@@ -83,7 +82,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void noAddressIsExemptThatIsMalformedOrMissing(Container container) {
         try (RuleSite site = site(container, "limiter.exempt.addresses = private, loopback")) {
             for (String address : List.of(
@@ -109,7 +108,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void aHeaderOfAProxyThatIsNotTrustedMakesThePeerCount(Container container) {
         try (RuleSite site = site(container, "limiter.exempt.addresses = loopback, private")) {
             for (String header : List.of(
@@ -134,7 +133,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void aTrustedProxyWithoutItsHeaderIsNoCaller(Container container) {
         try (RuleSite site =
                 site(container, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = Private")) {
@@ -157,7 +156,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void byUserAndByRole(Container container) {
         for (String start : List.of("limiter.exempt.", "limiter.rules.all.exempt.")) {
             try (RuleSite site = site(container, start + "users = ops, Ann", start + "roles = monitor")) {
@@ -173,7 +172,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void theExemptionOfOneRuleIsOfThatRule(Container container) {
         try (RuleSite site = site(
                 container,
@@ -185,7 +184,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void anExemptCallerDoesNotFallIntoTheDefaultRule(Container container) {
         String rules = "limiter.rules.rest.default = true\nlimiter.rules.rest.limits = 0/1h fixed\n"
                 + "limiter.rules.api.path = /api/*\nlimiter.rules.api.limits = 0/1h fixed\n"
@@ -198,7 +197,7 @@ class ExemptCallersTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void deniedCallersAreDeniedBeforeAnythingIsCounted(Container container) {
         for (int status : List.of(403, 429)) {
             try (LogText log = new LogText();

@@ -40,7 +40,6 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Random requests to a real Tomcat and a real Jetty. A filter before the limiter's asks for the explanation of each; then the limiter's filter
@@ -199,7 +198,7 @@ class ExplainAgreesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(ServletSite.class)
+    @EachContainer
     void explainedIsWhatHappens(ServletSite container, @TempDir Path directory) throws Exception {
         Filter compares = (request, response, chain) -> {
             Caller caller = new Caller((HttpServletRequest) request);

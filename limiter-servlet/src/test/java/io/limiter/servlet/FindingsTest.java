@@ -13,10 +13,7 @@ import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -54,16 +51,11 @@ class FindingsTest {
                 .toList();
     }
 
-    static synchronized String log(Step step) throws Exception {
-        PrintStream usual = System.err;
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
-        try {
+    static String log(Step step) throws Exception {
+        try (LogText log = new LogText()) {
             step.run();
-        } finally {
-            System.setErr(usual);
+            return log.toString();
         }
-        return bytes.toString(StandardCharsets.UTF_8);
     }
 
     private static void call(RateLimitFilter filter, HttpServletRequest request, FakeExchange exchange)

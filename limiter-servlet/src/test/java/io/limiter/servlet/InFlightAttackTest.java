@@ -22,13 +22,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-/** Clients that hold permits for as long as they can. */
-@Tag("timing")
+/** Clients that hold permits for as long as they can. How the ends of requests free them is in InFlightTest. */
 class InFlightAttackTest {
     private static final int LIMIT = 2;
-    private static final int IDLE_MILLIS = 1_000;
+    private static final int IDLE_MILLIS = 5_000;
     private static final Duration TRICKLES = Duration.ofMillis(2 * IDLE_MILLIS);
     private static final String RULES = """
             limiter.rules.api.path = /*
@@ -93,14 +91,15 @@ class InFlightAttackTest {
 
     private void awaitFree(Container.Kind kind, String what, Duration least) {
         long began = System.nanoTime();
-        Await.until(Duration.ofSeconds(30), what, () -> inUse() == 0);
+        Await.until(Duration.ofSeconds(60), what, () -> inUse() == 0);
         long millis = (System.nanoTime() - began) / 1_000_000;
         System.out.printf("%s, %s: free after %d ms (timeout %d ms)%n", kind, what, millis, IDLE_MILLIS);
         assertTrue(millis >= least.toMillis(), "the timeout of the container ends it");
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
+    @Tag("long")
     void slowReading(Container.Kind kind) throws Exception {
         start(kind, RULES);
         List<Socket> slow = new ArrayList<>();
@@ -121,7 +120,8 @@ class InFlightAttackTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
+    @Tag("long")
     void slowSending(Container.Kind kind) throws Exception {
         start(kind, RULES);
         List<Socket> slow = new ArrayList<>();
@@ -147,7 +147,7 @@ class InFlightAttackTest {
 
     /** A body that the application does not read holds nothing. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aBodyThatNobodyReads(Container.Kind kind) throws Exception {
         start(kind, RULES);
         for (int i = 0; i < LIMIT + 1; i++) {

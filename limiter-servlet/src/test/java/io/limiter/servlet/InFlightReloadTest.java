@@ -22,7 +22,6 @@ import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The limit of calls in flight is raised, lowered and removed while calls are in flight. */
@@ -155,13 +154,13 @@ class InFlightReloadTest {
 
     /** Where only the rule is gone, the request is admitted, and its permit ends with it. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aRuleRemovedWhileARequestWaits(Container.Kind kind) {
         waits(kind, OTHERS + "limiter.policies.calls.limits = 1 concurrent\n", 200);
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aPolicyRemovedWhileARequestWaits(Container.Kind kind) {
         waits(kind, OTHERS, 429);
     }

@@ -37,7 +37,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.embedded.RedisServer;
 
@@ -103,7 +102,7 @@ class InFlightRestartTest {
 
     /** The permits of a killed server come back after {@code hold}, and not before: nobody knows what it does. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void killed(Container.Kind kind) throws Exception {
         long shortest = Long.MAX_VALUE;
         long longest = 0;
@@ -144,7 +143,7 @@ class InFlightRestartTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void redeployed(Container.Kind kind) throws Exception {
         long longest = 0;
         WaysToEnd ways = new WaysToEnd();

@@ -19,7 +19,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Keys of query parameters, bearer tokens and classes of the application, over HTTP. Every key has room for one request. */
 class KindsOfKeysTest {
@@ -67,7 +66,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void eachValueOfAQueryParameterHasItsOwn(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=ann");
@@ -84,7 +83,7 @@ class KindsOfKeysTest {
 
     /** Whatever the application reads as ann is ann's quota, or that of the address: no spelling gives a new one each time. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void noSpellingOfAQueryMakesAQuotaOfItsOwn(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=ann");
@@ -110,7 +109,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aCharsetThatTheClientNamesMakesNoSecondSpelling(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=%C3%A9");
@@ -122,7 +121,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aFormIsNeverRead(ServletSite container) throws Exception {
         start(container, "query:user");
         for (int expected : new int[] {200, 429}) {
@@ -137,7 +136,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aForwardHasTheQueryThatItIsSentWith(ServletSite container) throws Exception {
         start(container, "query:user");
         assertPasses("/forward?user=1");
@@ -148,7 +147,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void eachBearerTokenHasItsOwn(ServletSite container) throws Exception {
         start(container, "bearer");
         assertPasses("/page", "Authorization", "Bearer abc-._~+/9==");
@@ -164,7 +163,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void whatIsNoBearerTokenIsMissing(ServletSite container) throws Exception {
         start(container, "bearer");
         assertPasses("/page");
@@ -216,7 +215,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClassIsAskedForTheTargetOfADispatch(ServletSite container) throws Exception {
         start(container, "class:" + ByTarget.class.getName());
         assertPasses("/forward");
@@ -235,7 +234,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClassMakesTheKeyAndNoFaultOfItIsFree(ServletSite container) throws Exception {
         start(container, "class:" + ByTenant.class.getName());
         assertPasses("/page", "Tenant", "a");
@@ -251,7 +250,7 @@ class KindsOfKeysTest {
 
     /** Whether this JVM can go on is unknown; the request does not reach the application. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aJvmWithoutMemoryAdmitsNothing(ServletSite container) throws Exception {
         start(container, "class:" + ByTenant.class.getName());
         try {
@@ -264,7 +263,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClassThatTheApplicationHasIsNotMadeAgain(ServletSite container) throws Exception {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = class:"
                 + WithSuffix.class.getName();
@@ -283,7 +282,7 @@ class KindsOfKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void spellingsThatAreFoldedHaveOne(ServletSite container) throws Exception {
         start(container, "query:a fold + header:B fold");
         assertPasses("/page?a=Ann", "B", "x");

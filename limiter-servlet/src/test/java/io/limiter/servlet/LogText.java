@@ -3,16 +3,34 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** What is logged until it is closed, kept off the console. */
+/**
+ * What is logged until it is closed, kept off the console. Classes run side by side: it has only the lines of the thread that makes it and of all threads that
+ * came from it since its class began, those of a server that it started, say.
+ */
 public final class LogText implements AutoCloseable {
-    private final PrintStream usual = System.err;
+    /** The class that a thread works for, whichever thread has started it. */
+    private static final InheritableThreadLocal<Object> OWNER = new InheritableThreadLocal<>();
+
+    private static final List<LogText> OPEN = new CopyOnWriteArrayList<>();
+
+    static {
+        System.setErr(new PrintStream(new Shared(System.err), true, StandardCharsets.UTF_8));
+    }
+
+    private final Object owner = OWNER.get();
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
     public LogText() {
-        System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+        assertTrue(owner != null, "the extension is not registered");
+        OPEN.add(this);
     }
 
     public void has(String words) {
@@ -26,6 +44,43 @@ public final class LogText implements AutoCloseable {
 
     @Override
     public void close() {
-        System.setErr(usual);
+        OPEN.remove(this);
+    }
+
+    /** For each class, before its first thread: see META-INF/services. */
+    public static final class Owners implements BeforeAllCallback {
+        @Override
+        public void beforeAll(ExtensionContext context) {
+            OWNER.set(new Object());
+        }
+    }
+
+    /** The error output of all classes. */
+    private static final class Shared extends OutputStream {
+        private final PrintStream usual;
+
+        Shared(PrintStream usual) {
+            this.usual = usual;
+        }
+
+        @Override
+        public void write(int octet) {
+            write(new byte[] {(byte) octet}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] octets, int from, int length) {
+            Object owner = OWNER.get();
+            boolean isKept = false;
+            for (LogText one : OPEN) {
+                if (one.owner == owner) {
+                    one.bytes.write(octets, from, length);
+                    isKept = true;
+                }
+            }
+            if (!isKept) {
+                usual.write(octets, from, length);
+            }
+        }
     }
 }

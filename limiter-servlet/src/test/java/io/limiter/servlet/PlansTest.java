@@ -31,7 +31,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code plan}, {@code default-plan} and {@code limiter.plans}: each caller has the limits of its plan, and always some. */
 class PlansTest {
@@ -111,7 +110,7 @@ class PlansTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aHeaderThatIsMissingUnknownOrThereTwiceIsTheDefaultPlan(Container.Kind kind) {
         start(kind, PLANS);
         assertEquals(3, allowed("X-Plan", "gold"));
@@ -127,7 +126,7 @@ class PlansTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void fieldsAndDenialsNameThePlan(Container.Kind kind) {
         start(kind, PLANS);
         HttpResponse<String> gold = server.get("/page", "X-Plan", "gold");
@@ -145,7 +144,7 @@ class PlansTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void twoRulesWithOnePlanAreTwoQuotas(Container.Kind kind) {
         start(
                 kind,
@@ -166,7 +165,7 @@ class PlansTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aNewConfigurationChangesPlansLive(Container.Kind kind) {
         start(kind, PLANS);
         assertEquals(3, allowed("X-Plan", "gold"));
@@ -177,7 +176,7 @@ class PlansTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void anAttributeOfTheUser(Container.Kind kind) {
         start(kind, PLANS.replace("header:X-Plan", "user:plan"));
         assertEquals(3, allowed("Test-Plan", "gold"));
@@ -185,7 +184,7 @@ class PlansTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aResolverIsAskedOnceForEachCaller(Container.Kind kind) {
         start(kind, BY_KEY);
         assertEquals(3, allowed("X-Api-Key", "gold 1"));
@@ -197,7 +196,7 @@ class PlansTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aDatabaseThatIsDownOrWrongLimitsEveryRequest(Container.Kind kind) throws Exception {
         start(kind, BY_KEY);
         lookup.down = true;
@@ -210,7 +209,7 @@ class PlansTest {
 
     /** A hundred clients at once, in front of a database that does not answer. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aDatabaseThatHangsLimitsEveryRequest(Container.Kind kind) throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         lookup.slow = end;

@@ -28,7 +28,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Each recipe of docs/how-do-i/limit-requests.md is a file, and works over HTTP as the page describes. */
 class RecipesTest {
@@ -68,7 +67,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void ban(Container container) {
         start(container, "ban");
         assertEquals(5, deliveries(24, "/login"));
@@ -82,7 +81,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void publicApi(Container container) {
         start(container, "public-api");
         assertEquals(10, site.reached(11, "/api/a", "X-Api-Key", "ann"));
@@ -98,7 +97,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void cost(Container container) {
         start(container, "cost");
         assertEquals(4, site.reached(5, "/export", "Test-User", "ann"));
@@ -109,7 +108,7 @@ class RecipesTest {
 
     /** A sixth account is refused, while the five that are known still work. */
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void passwordSpraying(Container container) {
         start(container, "password-spraying");
         List<String> known = List.of("ann", "bob", "10", "1e1", "9007199254740993");
@@ -129,7 +128,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void sharedAccounts(Container container) {
         start(container, "shared-accounts");
         for (int round = 0; round < 2; round++) {
@@ -142,7 +141,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void articles(Container container) {
         start(container, "articles");
         for (int round = 0; round < 2; round++) {
@@ -160,7 +159,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void healthAndOffice(Container container) {
         start(container, "health-and-office");
         assertEquals(10, site.reached(11, "/page", "Test-Address", "192.0.2.1"));
@@ -172,7 +171,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void webhooks(Container container) {
         start(container, "webhooks");
         assertEquals(20, deliveries(25, "/webhooks/shop"));
@@ -192,7 +191,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void expensiveExport(Container container) {
         start(container, "expensive-export");
         for (String user : new String[] {"ann", "bob"}) {
@@ -203,7 +202,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void staticFiles(Container container) {
         start(container, "static-files");
         assertEquals(30, site.reached(30, "/static/css/site.css"));
@@ -213,7 +212,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void calendarDay(Container container) {
         start(container, "calendar-day");
         OffsetDateTime night = OffsetDateTime.parse("2026-10-25T00:00:30+02:00");
@@ -230,7 +229,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void gradualRollout(Container container) {
         start(container, "gradual-rollout");
         assertEquals(10, site.reached(12, "/page"));
@@ -250,7 +249,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void login(ServletSite container) throws Exception {
         try (ServletSite.Running running = startLogin(container)) {
             for (int i = 0; i < 50; i++) {
@@ -269,7 +268,7 @@ class RecipesTest {
 
     /** An application may take all of them for ann: by its own code, or by the collation of its database. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void allSpellingsOfAnAccountHaveFiveGuessesTogether(ServletSite container) throws Exception {
         List<String> spellings = List.of(
                 "ann",
@@ -301,7 +300,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void threeHundredWrongPasswordsAtOnce(ServletSite container) throws Exception {
         try (ServletSite.Running running = startLogin(container)) {
             IntStream.range(0, 300).parallel().forEach(i -> tried(running, "ann", "wrong"));
@@ -317,7 +316,7 @@ class RecipesTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TOMCAT", "JETTY"})
+    @EachContainer
     void plans(Container container) {
         start(container, "plans");
         assertEquals(5, site.reached(6, "/api/a", "X-Api-Key", "ann"));

@@ -19,6 +19,7 @@ import io.limiter.redis.RedisBackend;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +32,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisMonitor;
 import redis.embedded.RedisServer;
@@ -88,16 +88,19 @@ class RefundOnRedisTest {
 
     private static void assertLeft(RateLimiter limiter, Long... expected) {
         Await.until(
-                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
                 List.of(expected) + " left",
                 () -> left(limiter).equals(List.of(expected)));
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void chargesOfTwoDispatchesAreGivenBackByOneCommand(Container.Kind kind) throws Exception {
         List<String> commands = new CopyOnWriteArrayList<>();
-        RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
+        // Other classes use this server too.
+        String prefix = "refunds-" + kind.name().toLowerCase(Locale.ROOT);
+        RedisBackend backend =
+                Backends.connected(Backends.redis().prefix(prefix).address(RedisServers.single()));
         try (RateLimiter limiter = RateLimiters.on(backend);
                 Container server = start(kind, limiter);
                 Jedis monitored = new Jedis("127.0.0.1", RedisServers.singlePort())) {
@@ -110,7 +113,7 @@ class RefundOnRedisTest {
                 }
             }));
             try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-                Await.until(Duration.ofSeconds(20), "the monitor sees commands", () -> {
+                Await.until(Duration.ofSeconds(60), "the monitor sees commands", () -> {
                     other.echo("begin");
                     return !commands.isEmpty();
                 });
@@ -118,12 +121,12 @@ class RefundOnRedisTest {
             server.get("/forward?s=200");
             // One decision for each dispatch, and one refund.
             Await.until(
-                    Duration.ofSeconds(20),
+                    Duration.ofSeconds(60),
                     "a refund",
-                    () -> scripts(commands).stream().anyMatch(one -> one.contains("back:")));
-            List<String> seen = scripts(commands);
+                    () -> scripts(commands, prefix).stream().anyMatch(one -> one.contains("back:")));
+            List<String> seen = scripts(commands, prefix);
             monitored.disconnect();
-            monitor.handle((nothing, closed) -> nothing).get(10, TimeUnit.SECONDS);
+            monitor.handle((nothing, closed) -> nothing).get(60, TimeUnit.SECONDS);
             assertEquals(3, seen.size(), seen::toString);
             assertEquals(
                     List.of(false, false, true),
@@ -132,9 +135,9 @@ class RefundOnRedisTest {
         }
     }
 
-    private static List<String> scripts(List<String> commands) {
+    private static List<String> scripts(List<String> commands, String prefix) {
         return List.copyOf(commands).stream()
-                .filter(command -> command.contains("\"EVALSHA\""))
+                .filter(command -> command.contains("\"EVALSHA\"") && command.contains(prefix))
                 .toList();
     }
 
@@ -150,7 +153,7 @@ class RefundOnRedisTest {
 
     /** Nobody is at that address: what the failure mode took here is given back here. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void whileRedisIsDownWhatWasTakenHereIsGivenBackHere(Container.Kind kind) {
         String rules = Stream.of("local", "deny", "allow")
                 .map(mode -> """
@@ -161,7 +164,7 @@ class RefundOnRedisTest {
                         """.formatted(mode))
                 .collect(Collectors.joining());
         RedisBackend nobody = RedisBackend.builder()
-                .address("redis://127.0.0.1:" + RedisServers.freePort())
+                .address("redis://127.0.0.1:1")
                 .deadline(Duration.ofMillis(50))
                 .build();
         try (RateLimiter limiter = RateLimiters.builder(nobody)
@@ -182,7 +185,7 @@ class RefundOnRedisTest {
 
     /** Redis stops while the application runs: its client waits for nothing, and what was charged stays. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aRefundThatRedisDoesNotAnswerKeepsTheCharge(Container.Kind kind) throws Exception {
         int port = RedisServers.freePort();
         RedisServer redis = RedisServers.start(port);
@@ -190,7 +193,7 @@ class RefundOnRedisTest {
         String address = "redis://127.0.0.1:" + port;
         RedisBackend backend = RedisBackend.builder()
                 .address(address)
-                .deadline(Duration.ofSeconds(2))
+                .deadline(Duration.ofSeconds(5))
                 .build();
         assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
         Waiting waiting = new Waiting(backend);
@@ -202,11 +205,10 @@ class RefundOnRedisTest {
                         .start()) {
             // Not measured: all that a first request loads.
             assertEquals(200, server.get("/first").statusCode());
-            assertEquals(true, waiting.refunded.poll(30, TimeUnit.SECONDS));
-            long began = System.nanoTime();
+            assertEquals(true, waiting.refunded.poll(60, TimeUnit.SECONDS));
             assertEquals(200, server.get("/page").statusCode());
-            assertTrue(System.nanoTime() - began < 1_500_000_000L, "the client waited for the refund");
-            assertEquals(false, waiting.refunded.poll(30, TimeUnit.SECONDS));
+            assertTrue(waiting.refunded.isEmpty(), "the client waited for the refund");
+            assertEquals(false, waiting.refunded.poll(60, TimeUnit.SECONDS));
         } finally {
             RedisServers.signal("CONT", pid);
             RedisServers.stop(redis);

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
@@ -25,16 +24,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** The configuration file of a filter that serves requests is changed, broken, emptied and removed. */
-@Tag("timing")
 class ReloadedRulesTest {
-    private static final int CHANGES = Repeats.of(40, 100);
+    private static final int CHANGES = Repeats.of(22, 100);
     /** The number of refusals, each with an invalid file. */
     private static final int REFUSALS = 20;
 
@@ -56,7 +52,7 @@ class ReloadedRulesTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void rulesThatAreSwappedUnderLoadLoseNoStateAndNoRequest(Container.Kind kind) throws Exception {
         Path file = Files.writeString(directory.resolve("limiter.properties"), rules(0));
         AtomicBoolean isOver = new AtomicBoolean();
@@ -167,18 +163,14 @@ class ReloadedRulesTest {
                 WebServer server = start("file:" + file)) {
             assertEquals(List.of(200, 429), server.statuses(2, "/page"));
             assertEquals(1, watching());
-            for (int i = 2; i <= 3; i++) {
+            for (int i = 2; i <= Repeats.of(2, 3); i++) {
                 version(mount, i, i);
                 Files.createSymbolicLink(mount.resolve("..tmp"), Path.of(".." + i));
-                long switched = TimeSource.system().nowMicros();
                 Files.move(mount.resolve("..tmp"), mount.resolve("..data"), StandardCopyOption.ATOMIC_MOVE);
                 Await.until(
-                        Duration.ofSeconds(20),
+                        Duration.ofSeconds(60),
                         "new limit",
                         () -> server.get("/page").statusCode() == 200);
-                long took = TimeSource.system().nowMicros() - switched;
-                // The interval, and the time for these requests on a busy machine.
-                assertTrue(took < 5_000_000, took + " us");
                 assertEquals(429, server.get("/page").statusCode(), "what was used counts on");
             }
             log.has("RL-162 limiter.rules.all.limits: 1/1h fixed -> 2/1h fixed");
@@ -199,11 +191,11 @@ class ReloadedRulesTest {
                 WebServer server = start("/WEB-INF/limiter.properties")) {
             assertEquals(List.of(200, 429), server.statuses(2, "/page"));
             Files.delete(file);
-            Await.until(Duration.ofSeconds(20), "refused", () -> log.toString().contains("RL-160"));
+            Await.until(Duration.ofSeconds(60), "refused", () -> log.toString().contains("RL-160"));
             assertEquals(429, server.get("/page").statusCode());
             Files.writeString(file, ALL.formatted(2));
             Await.until(
-                    Duration.ofSeconds(20),
+                    Duration.ofSeconds(60),
                     "new limit",
                     () -> server.get("/page").statusCode() == 200);
         }

@@ -22,7 +22,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is reserved for a request that was refused meanwhile comes back, with the permits in flight beside it. */
 class ReservedLateTest {
@@ -79,7 +78,7 @@ class ReservedLateTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aServerThatStopsHolding(Container.Kind kind) {
         Slow backend = new Slow();
         Lookup lookup = new Lookup();

@@ -20,7 +20,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
 /**
@@ -63,7 +62,7 @@ class RulesOnClusterTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void atMostACommandForEachSlotToLookAndOneToTake(Container.Kind kind) {
         String rules = RULES + shadow("one") + shadow("two") + shadow("three");
         Map<String, Policy> policies = WebServer.config(rules).policies();

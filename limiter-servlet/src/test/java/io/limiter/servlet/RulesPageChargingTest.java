@@ -3,13 +3,17 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Decision;
 import io.limiter.ManualTime;
-import io.limiter.TimeSource;
+import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.ManualTimer;
+import io.limiter.kit.Await;
 import io.limiter.kit.Pages;
 import io.limiter.kit.door.Client;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -77,16 +81,25 @@ class RulesPageChargingTest {
 
     @Test
     void fiveOfTenWait() throws IOException {
-        // Slower than written, and half a permit longer: it must not matter how fast ten requests are sent, nor that a
-        // busy machine gives each permit a little later than it is due.
-        String rules = example("Waiting", 0).replace("10/1s", "10/10s").replace("500ms", "5500ms");
+        ManualTimer timer = new ManualTimer();
+        RateLimiter limiter = timer.limiter();
         try (WebServer server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(TimeSource.system(), rules))
+                .filter("limiter", WebServer.limiter(limiter, example("Waiting", 0)))
                 .servlet("/", (request, response) -> response.setStatus(200))
                 .start()) {
             List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/search"))
                     .limit(10)
                     .toList();
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "five wait, and four are denied",
+                    () -> limiter.monitor().waiting() == 5
+                            && Stream.of(Decision.Source.values())
+                                            .mapToLong(
+                                                    source -> limiter.monitor().denied("search", source))
+                                            .sum()
+                                    == 4);
+            timer.advance(500_000);
             assertEquals(
                     List.of(200, 200, 200, 200, 200, 200, 429, 429, 429, 429),
                     clients.stream()

@@ -19,7 +19,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a client sends as a credential leaves the filter as a hash, whatever the backend. */
 class SecretKeysTest {
@@ -91,7 +90,7 @@ class SecretKeysTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void everyCredentialIsHashed(ServletSite container) throws Exception {
         List<String> plain = keys(container, null);
         assertEquals(5, plain.size());

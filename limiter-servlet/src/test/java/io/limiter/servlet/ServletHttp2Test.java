@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Door;
 import io.limiter.kit.door.Http2Test;
 import io.limiter.servlet.ServletDoorTest.InContainer;
@@ -8,6 +9,6 @@ import java.util.stream.Stream;
 /** The attack by HTTP/2 on servlet containers. */
 class ServletHttp2Test extends Http2Test {
     static Stream<Door> secureDoors() {
-        return Stream.of(new InContainer(ServletSite.TOMCAT, true), new InContainer(ServletSite.JETTY, true));
+        return Stream.of(ServletSite.values()).limit(Repeats.of(1, 2)).map(site -> new InContainer(site, true));
     }
 }

@@ -29,7 +29,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@code settle}: an estimate is reserved, and what the request has cost is charged once it has ended, whatever way. */
 class SettleTest {
@@ -105,7 +104,7 @@ class SettleTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void everyWayToEnd(Container.Kind kind) {
         start(kind, BY_ATTRIBUTE);
         for (String path : WaysToEnd.PATHS) {
@@ -119,7 +118,7 @@ class SettleTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aHeaderOfTheResponse(Container.Kind kind) {
         start(kind, BY_HEADER);
         assertCosts(120, "/answer?used=120");
@@ -136,7 +135,7 @@ class SettleTest {
 
     /** In whatever part of a request, under whatever name. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void whatAClientSendsIsNotItsCost(Container.Kind kind) {
         for (String rules : List.of(BY_ATTRIBUTE, BY_HEADER)) {
             start(kind, rules);
@@ -160,7 +159,7 @@ class SettleTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aClientThatDisconnects(Container.Kind kind) throws Exception {
         start(kind, BY_ATTRIBUTE);
         for (String path : List.of("/stream?endless&used=77", "/stream?endless")) {
@@ -214,7 +213,7 @@ class SettleTest {
 
     /** Estimates of callers at once never exceed the limit, though each costs little. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void manyAtOnce(Container.Kind kind) {
         start(kind, BY_ATTRIBUTE);
         List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 200)
@@ -231,7 +230,7 @@ class SettleTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void whatDoesNotCountIsCancelled(Container.Kind kind) {
         start(kind, BY_ATTRIBUTE + "limiter.rules.chat.refund-on = 5xx\n");
         assertCosts(0, "/error?used=120");
@@ -243,7 +242,7 @@ class SettleTest {
 
     /** All or nothing, and each by its own rule. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void besideRulesWithoutSettle(Container.Kind kind) {
         start(kind, BY_ATTRIBUTE + """
                 limiter.rules.calls.path = /*

@@ -17,7 +17,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** A stock over HTTP: a denial contains the reason, and a time to try again only before the stock opens. */
 class StockTest {
@@ -34,7 +33,7 @@ class StockTest {
     Path directory;
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aDenialTellsWhy(Container.Kind kind) throws Exception {
         ManualTime time =
                 new ManualTime(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse("2026-11-27T08:59:30Z")));

@@ -5,24 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every request that is held when a server stops gets a whole answer. */
-@Tag("timing")
 class StopTest {
-    private static final int HELD = 500;
+    private static final int HELD = Repeats.of(60, 500);
     private static final String RULES = """
             limiter.wait.max-waiting = 20000
             limiter.rules.search.path = /*
@@ -31,8 +30,12 @@ class StopTest {
             limiter.rules.search.wait = 1m
             """;
 
-    private final RateLimiter limiter =
-            RateLimiters.builder(InProcessBackend.create()).maxWaiting(20_000).build();
+    /** Nobody moves its time on. */
+    private final ManualTimer timer = new ManualTimer();
+
+    private final RateLimiter limiter = timer.limiter(RateLimiters.builder(
+                    InProcessBackend.builder().timeSource(timer.time).build())
+            .maxWaiting(20_000));
     private RateLimitFilter filter;
     private int keys;
 
@@ -76,7 +79,7 @@ class StopTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void eachHeldRequestIsAnsweredWhenTheServerStops(Container.Kind kind) {
         Container server = start(kind, RULES);
         List<Client> clients = hold(server, HELD);
@@ -86,7 +89,7 @@ class StopTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aServerThatSaysThatItStopsGoesOnMeanwhile(Container.Kind kind) {
         try (Container server = start(kind, RULES)) {
             List<Client> clients = hold(server, HELD);
@@ -102,7 +105,7 @@ class StopTest {
 
     /** Clients that have gone are noticed only when they are written to: until then they have the places of one client. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void oneAddressHasATenthOfThePlaces(Container.Kind kind) {
         String rules = RULES.replace("20000", "100") + "limiter.client-ip.trusted-proxies = 127.0.0.0/8\n";
         try (Container server = start(kind, rules)) {

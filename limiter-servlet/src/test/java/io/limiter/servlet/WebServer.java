@@ -45,6 +45,7 @@ import org.apache.coyote.http2.Http2Protocol;
 import org.apache.tomcat.util.descriptor.web.ErrorPage;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.apache.tomcat.util.modeler.Registry;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
@@ -61,6 +62,8 @@ public final class WebServer implements Container {
 
     static {
         TOMCAT_LOG.setLevel(Level.OFF);
+        // Two that start at once would give one name to their beans.
+        Registry.disableRegistry();
     }
 
     private final Tomcat tomcat = new Tomcat();

@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** The decision as an attribute of the request, several forms of response fields, and rules before and after authentication. */
 class WhatTheApplicationSeesTest {
@@ -41,7 +40,7 @@ class WhatTheApplicationSeesTest {
     Path directory;
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void theDecisionIsAnAttribute(ServletSite container) throws Exception {
         String rules = """
                 limiter.rules.page.path = /page
@@ -84,7 +83,7 @@ class WhatTheApplicationSeesTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void xRatelimitBesideADraft(ServletSite container) throws Exception {
         assertEquals(
                 "{ratelimit=[\"r\";r=1;t=3600], ratelimit-policy=[\"r\";q=2;w=3600],"
@@ -134,7 +133,7 @@ class WhatTheApplicationSeesTest {
     };
 
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void rulesAreDecidedBeforeOrAfterAuthentication(ServletSite container) throws Exception {
         String rules = """
                 limiter.rules.tries.path = /*
@@ -172,7 +171,7 @@ class WhatTheApplicationSeesTest {
 
     /** A request that authentication refuses never reaches the rule behind it. */
     @ParameterizedTest
-    @EnumSource
+    @EachContainer
     void aRuleBehindTheAuthenticationLeavesTheDefaultRuleInForce(ServletSite container) throws Exception {
         String rules = """
                 limiter.rules.api.path = /*

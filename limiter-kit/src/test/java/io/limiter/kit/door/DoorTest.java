@@ -9,6 +9,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
@@ -46,7 +47,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code doors}.
  */
 public abstract class DoorTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
 
     @TempDir
     public Path directory;
@@ -423,36 +424,39 @@ public abstract class DoorTest {
         }
     }
 
-    /** A door that has given the only permit at once to the client a, so the next request waits. */
-    private void startWaiting(Door door, String rate) throws Exception {
+    /** A door that has given the only permit at once to the client a, so the next request waits until the test moves the time on. */
+    private void startWaiting(Door door, ManualTimer timer) throws Exception {
         limiter.close();
-        limiter = RateLimiters.on(InProcessBackend.create());
+        limiter = timer.limiter();
         start(door, """
                 limiter.rules.search.path = /*
                 limiter.rules.search.key = header:K
-                limiter.rules.search.limits = %s token-bucket burst 1
-                limiter.rules.search.wait = 60s
-                """.formatted(rate), DoorTest::ok);
+                limiter.rules.search.limits = 1/5s token-bucket burst 1
+                limiter.rules.search.wait = 1m
+                """, DoorTest::ok);
         assertEquals(200, status("/", "K: a"));
     }
 
     @ParameterizedTest
     @MethodSource("doors")
     void aRequestWaitsForItsPermitUnlessItsClientLeaves(Door door) throws Exception {
-        startWaiting(door, "2/1s");
+        ManualTimer timer = new ManualTimer();
+        startWaiting(door, timer);
         Client leaves = send("/", "K: a");
         Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
         Client stays = send("/", "K: a");
-        Await.until(LONG, "both wait", () -> limiter.monitor().waiting() + served.get() >= 3);
+        Await.until(LONG, "both wait", () -> limiter.monitor().waiting() == 2);
         leaves.close();
+        timer.advance(4_000_000);
+        assertEquals(1, served.get(), "no permit is due");
+        timer.advanceUntil("nobody waits", () -> limiter.monitor().waiting() == 0);
         assertEquals(200, stays.response().status());
-        Await.until(LONG, "nobody waits", () -> limiter.monitor().waiting() == 0);
     }
 
     @ParameterizedTest
     @MethodSource("doors")
     void whoWaitsIsDeniedWhenTheServerStops(Door door) throws Exception {
-        startWaiting(door, "2/1m");
+        startWaiting(door, new ManualTimer());
         Client waits = send("/", "K: a");
         Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
         running.stopHolding();

@@ -1,15 +1,20 @@
 package io.limiter.engine;
 
 import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.function.BooleanSupplier;
 
 /** The timer of waiting calls, on a time that a test sets. Tasks run in {@link #advance} and {@link #run}. */
-final class ManualTimer extends WaitTimer {
-    final ManualTime time = new ManualTime();
+public final class ManualTimer extends WaitTimer {
+    public final ManualTime time = new ManualTime();
     private final List<Task> tasks = new ArrayList<>();
 
     private record Task(long atMicros, FutureTask<?> task) {}
@@ -32,12 +37,42 @@ final class ManualTimer extends WaitTimer {
     }
 
     /** Runs what is due now. */
-    void run() {
+    public void run() {
         advance(0);
     }
 
+    /** A limiter in this JVM, on this time: who waits has its turn only when the test moves it on. */
+    public RateLimiter limiter() {
+        return limiter(
+                RateLimiters.builder(InProcessBackend.builder().timeSource(time).build()));
+    }
+
+    /** Another one. */
+    public RateLimiter limiter(RateLimiters.Builder others) {
+        return others.timer(this).build();
+    }
+
+    /** Runs what is due now, until something has happened that other threads do as well. */
+    public void runUntil(String what, BooleanSupplier condition) {
+        Await.until(Duration.ofSeconds(60), what, () -> {
+            run();
+            return condition.getAsBoolean();
+        });
+    }
+
+    /** Moves the time on, half a second by half a second, until something has happened that other threads do as well. */
+    public void advanceUntil(String what, BooleanSupplier condition) {
+        Await.until(Duration.ofSeconds(60), what, () -> {
+            if (condition.getAsBoolean()) {
+                return true;
+            }
+            advance(500_000);
+            return condition.getAsBoolean();
+        });
+    }
+
     /** Moves the time on, and runs what is due on the way at its time. */
-    void advance(long micros) {
+    public void advance(long micros) {
         long end = nowMicros() + micros;
         for (Task next = next(end); next != null; next = next(end)) {
             time.setMicros(Math.max(nowMicros(), next.atMicros));
