@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 
 /** Clients that try to get around the rules. */
 class AttackTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
 
     private final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The rules of the configuration, over a real server: what the contract of the other doors has, in terms of calls. */
 class CallRulesTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
 
     private final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
     private @Nullable CallSite site;

@@ -52,7 +52,9 @@ class GettingStartedTest {
         List<String> lines = printed.toString(StandardCharsets.UTF_8).lines().toList();
         assertEquals(List.of("SERVING", "SERVING", "SERVING"), lines.subList(0, 3));
         assertTrue(
-                lines.get(3).matches("RESOURCE_EXHAUSTED: Too many requests[.] Try again in ([89][0-9][0-9]|1000) seconds[.]"),
+                lines.get(3)
+                        .matches(
+                                "RESOURCE_EXHAUSTED: Too many requests[.] Try again in ([89][0-9][0-9]|1000) seconds[.]"),
                 lines::toString);
         assertTrue(PAGE.contains("RESOURCE_EXHAUSTED: Too many requests. Try again in 10 seconds."));
     }

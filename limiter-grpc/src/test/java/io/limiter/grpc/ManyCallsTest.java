@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** 64 callers. Calls reach their deadline, are cancelled, or lose their connection. Each call is counted once, and its permits are freed once. */
 class ManyCallsTest {
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int CALLERS = 64;
     private static final int IN_FLIGHT = 48;
     private static final String RULES = """

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages that pass two interceptors, as with rules before and after authentication; on Redis the second one waits. */
 class TwiceMetMessagesTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     /** Two rules of one policy. */
     private static final String RULES = """
             limiter.policies.chat.limits = 400/1h fixed

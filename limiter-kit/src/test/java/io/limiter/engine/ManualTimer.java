@@ -43,8 +43,8 @@ public final class ManualTimer extends WaitTimer {
 
     /** A limiter in this JVM, on this time: who waits has its turn only when the test moves it on. */
     public RateLimiter limiter() {
-        return limiter(RateLimiters.builder(
-                InProcessBackend.builder().timeSource(time).build()));
+        return limiter(
+                RateLimiters.builder(InProcessBackend.builder().timeSource(time).build()));
     }
 
     /** Another one. */

@@ -150,8 +150,7 @@ class InFlightTest {
     static Stream<Arguments> everywhere() {
         return Stream.of(Container.Kind.values())
                 .flatMap(kind -> Stream.of(Arguments.of(kind, false), Arguments.of(kind, true)))
-                .filter(pair -> Repeats.of(1, 2) == 2
-                        || pair.get()[1].equals(pair.get()[0] == Container.Kind.TOMCAT));
+                .filter(pair -> Repeats.of(1, 2) == 2 || pair.get()[1].equals(pair.get()[0] == Container.Kind.TOMCAT));
     }
 
     @ParameterizedTest

@@ -94,7 +94,11 @@ class RulesPageChargingTest {
                     Duration.ofSeconds(60),
                     "five wait, and four are denied",
                     () -> limiter.monitor().waiting() == 5
-                            && limiter.monitor().denied("search", Decision.Source.IN_PROCESS) == 4);
+                            && Stream.of(Decision.Source.values())
+                                            .mapToLong(
+                                                    source -> limiter.monitor().denied("search", source))
+                                            .sum()
+                                    == 4);
             timer.advance(500_000);
             assertEquals(
                     List.of(200, 200, 200, 200, 200, 200, 429, 429, 429, 429),

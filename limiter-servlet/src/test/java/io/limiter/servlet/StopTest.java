@@ -33,9 +33,9 @@ class StopTest {
     /** Nobody moves its time on. */
     private final ManualTimer timer = new ManualTimer();
 
-    private final RateLimiter limiter = timer.limiter(
-            RateLimiters.builder(InProcessBackend.builder().timeSource(timer.time).build())
-                    .maxWaiting(20_000));
+    private final RateLimiter limiter = timer.limiter(RateLimiters.builder(
+                    InProcessBackend.builder().timeSource(timer.time).build())
+            .maxWaiting(20_000));
     private RateLimitFilter filter;
     private int keys;
 

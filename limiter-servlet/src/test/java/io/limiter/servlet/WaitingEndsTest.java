@@ -52,10 +52,7 @@ class WaitingEndsTest {
                 List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/", "X-Key: a"))
                         .limit(4)
                         .toList();
-                Await.until(
-                        LONG,
-                        "they wait",
-                        () -> ending.monitor().waiting() == 4);
+                Await.until(LONG, "they wait", () -> ending.monitor().waiting() == 4);
                 if (isServer) {
                     server.close();
                 } else {
@@ -87,8 +84,7 @@ class WaitingEndsTest {
             List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/", "X-Key: a"))
                     .limit(2)
                     .toList();
-            Await.until(
-                    LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(slow.replace("1/50s", "100/1m")));
             timer.advance(1_000_000);
             for (Client client : clients) {
@@ -115,8 +111,7 @@ class WaitingEndsTest {
                 .start()) {
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until(
-                    LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(both));
             assertEquals(200, server.get("/", "X-Key", "b").statusCode());
             LimiterMonitor counters = limiter.monitor();

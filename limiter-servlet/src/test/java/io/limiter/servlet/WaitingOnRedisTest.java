@@ -60,8 +60,7 @@ class WaitingOnRedisTest {
         if (server instanceof WebServer tomcat) {
             tomcat.connector("maxThreads", Integer.toString(THREADS));
         }
-        return server
-                .filter("limiter", WebServer.limiter(limiter, rules))
+        return server.filter("limiter", WebServer.limiter(limiter, rules))
                 .servlet("/", (request, response) -> response.setStatus(200))
                 .start();
     }
@@ -81,10 +80,7 @@ class WaitingOnRedisTest {
             waiting += KEYS;
             int all = waiting;
             // In order of arrival for each key.
-            Await.until(
-                    LONG,
-                    all + " wait",
-                    () -> limiter.monitor().waiting() == all);
+            Await.until(LONG, all + " wait", () -> limiter.monitor().waiting() == all);
         }
         return clients;
     }

@@ -74,10 +74,7 @@ class WaitingTest {
                                     .build(),
                             HttpResponse.BodyHandlers.discarding())
                     .thenApply(HttpResponse::statusCode);
-            Await.until(
-                    LONG,
-                    "it waits or is answered",
-                    () -> limiter.monitor().waiting() == 1 || answer.isDone());
+            Await.until(LONG, "it waits or is answered", () -> limiter.monitor().waiting() == 1 || answer.isDone());
             if (limiter.monitor().waiting() == 1) {
                 timer.advance(100_000);
             }
@@ -92,10 +89,7 @@ class WaitingTest {
             int sent = i - from + 1;
             clients.add(Client.send(server.port(), "GET", "/?s=200&n=" + i, "X-Key: a"));
             // The next one is sent when this one waits or was admitted.
-            Await.until(
-                    LONG,
-                    "request " + i,
-                    () -> limiter.monitor().waiting() + seen.size() >= sent);
+            Await.until(LONG, "request " + i, () -> limiter.monitor().waiting() + seen.size() >= sent);
         }
         return clients;
     }
@@ -281,15 +275,13 @@ class WaitingTest {
             server.servlet("/", (request, response) -> seen.add("called")).start();
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             Client waits = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until(
-                    LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
             assertEquals(429, server.get("/", "X-Key", "a").statusCode());
             timer.advance(2_000_000);
             assertEquals(200, waits.response().status());
             assertEquals(2, seen.size());
             Client denied = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until(
-                    LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
             limiter.close();
             assertEquals(429, denied.response().status());
             assertEquals(2, seen.size(), "the application was not called for a denied request");

@@ -18,6 +18,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.security.config.annotation.web.reactive.EnableWebFluxSecurity;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.web.server.SecurityWebFilterChain;
@@ -44,6 +45,14 @@ class BootSite {
             return http.csrf(ServerHttpSecurity.CsrfSpec::disable)
                     .authorizeExchange(all -> all.anyExchange().permitAll())
                     .build();
+        }
+
+        /** Of its own: it ends with the context, and those that all share would end for the servers of other classes too. */
+        @Bean
+        ReactorResourceFactory resources() {
+            ReactorResourceFactory own = new ReactorResourceFactory();
+            own.setUseGlobalResources(false);
+            return own;
         }
 
         @Bean
@@ -76,7 +85,10 @@ class BootSite {
 
     final void start(Class<?> site, String... properties) {
         List<String> all = new ArrayList<>(List.of(
-                "server.address=127.0.0.1", "spring.main.banner-mode=off", "server.error.include-message=never"));
+                "server.address=127.0.0.1",
+                "server.port=0",
+                "spring.main.banner-mode=off",
+                "server.error.include-message=never"));
         all.addAll(List.of(properties));
         context = new SpringApplicationBuilder(site)
                 .web(WebApplicationType.REACTIVE)

@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 
 /** A client can leave at any moment: what its request holds is free then, once, and what it was charged stays. */
 class CancelledExchangeTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final String RULES = """
             limiter.rules.flight.path = /*
             limiter.rules.flight.key = global

@@ -45,7 +45,7 @@ import reactor.netty.http.server.HttpServer;
  * flight, and nothing reaches the application uncounted.
  */
 class SlowAndResetTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int PLACES = 300;
     private static final String RULES = """
             limiter.client-ip.source = connection
