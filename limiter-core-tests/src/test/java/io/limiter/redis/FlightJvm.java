@@ -24,7 +24,7 @@ final class FlightJvm {
         RedisBackend backend = RedisBackend.builder()
                 .address(arguments[0])
                 .prefix(arguments[1])
-                .deadline(Duration.ofSeconds(20))
+                .deadline(Duration.ofSeconds(30))
                 .build();
         backend.awaitConnected(Duration.ofSeconds(60));
         try (RateLimiter limiter = RateLimiters.on(backend)) {

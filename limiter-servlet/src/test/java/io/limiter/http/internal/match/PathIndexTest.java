@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
@@ -212,7 +213,7 @@ class PathIndexTest {
 
     private static String otherCase(String text, Random random) {
         int kind = random.nextInt(4);
-        return kind == 0 ? text.toUpperCase() : kind == 1 ? text.toLowerCase() : text;
+        return kind == 0 ? text.toUpperCase(Locale.ROOT) : kind == 1 ? text.toLowerCase(Locale.ROOT) : text;
     }
 
     private static <T> T one(List<T> all, Random random) {
