@@ -2,10 +2,12 @@ package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -33,8 +35,13 @@ public final class LogText implements AutoCloseable {
         OPEN.add(this);
     }
 
+    /** Waits for it: another thread may log what it has done already. */
     public void has(String words) {
-        assertTrue(toString().contains(words), this::toString);
+        try {
+            Await.until(Duration.ofSeconds(30), words, () -> toString().contains(words));
+        } catch (AssertionError e) {
+            throw new AssertionError(e.getMessage() + " is logged; what was:\n" + this, e);
+        }
     }
 
     @Override
