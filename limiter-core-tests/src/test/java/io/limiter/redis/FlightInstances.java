@@ -23,7 +23,8 @@ final class FlightInstances implements AutoCloseable {
     static final Policy CALLS =
             Policy.of("calls", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
 
-    static final Policy SLOW = Policy.of("slow", Limit.concurrent(2)).withFailureMode(FailureMode.DENY);
+    static final Policy SLOW =
+            Policy.of("slow", Limit.concurrent(2, Duration.ofMinutes(10))).withFailureMode(FailureMode.DENY);
 
     final String prefix = "flights-" + System.nanoTime();
     private final List<RateLimiter> opened = new ArrayList<>();

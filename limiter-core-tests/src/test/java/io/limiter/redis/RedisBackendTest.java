@@ -58,7 +58,7 @@ class RedisBackendTest {
             try (RateLimiter limiter = RateLimiters.on(backend)) {
                 Traffic traffic = Traffic.mixed(7);
                 List<Decision> decisions = new ArrayList<>();
-                for (int i = 0; i < 1_000; i++) {
+                for (int i = 0; i < 2_000; i++) {
                     Traffic.Step step = traffic.next();
                     time.setMicros(step.now());
                     if (step.kind() == Traffic.Kind.REFUND && !decisions.isEmpty()) {
