@@ -27,10 +27,21 @@ class KeySecretsTest {
     private final String prefix = "secrets-" + UUID.randomUUID();
 
     private RedisBackend instance(boolean cluster, KeyHash hash) {
-        RedisBackend.Builder builder =
-                RedisBackend.builder().prefix(prefix).keyHash(hash).lookAgain(Duration.ofMillis(100));
-        RedisBackend backend =
-                (cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single())).build();
+        RedisBackend.Builder builder = RedisBackend.builder().prefix(prefix).keyHash(hash);
+        return connected(cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()));
+    }
+
+    /** One that soon looks again, so it may also log what it finds of those that come after it. */
+    private RedisBackend instanceThatLooksAgain() {
+        return connected(RedisBackend.builder()
+                .prefix(prefix)
+                .keyHash(KeyHash.keyed(SECRET))
+                .lookAgain(Duration.ofMillis(100))
+                .address(RedisServers.single()));
+    }
+
+    private static RedisBackend connected(RedisBackend.Builder builder) {
+        RedisBackend backend = builder.build();
         assertTrue(backend.awaitConnected(LONG));
         return backend;
     }
@@ -58,14 +69,14 @@ class KeySecretsTest {
         String key = new RedisKeys(prefix, null).secrets();
         try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             redis.zadd(key, System.currentTimeMillis() - 180_000 - 1_000, "long ago");
-            try (RedisBackend one = instance(false, KeyHash.keyed(SECRET))) {
+            try (RedisBackend one = instanceThatLooksAgain()) {
                 assertEquals(List.of(), one.health().findings());
                 assertEquals(List.of(KeyHash.keyed(SECRET).check()), List.copyOf(redis.zrange(key, 0, -1)));
                 assertTrue(redis.pttl(key) > 0);
 
                 // Redis has it from another one now; the next look finds it, and then that it has gone.
                 redis.zadd(key, System.currentTimeMillis(), "other");
-                try (RedisBackend two = instance(false, KeyHash.keyed(SECRET))) {
+                try (RedisBackend two = instanceThatLooksAgain()) {
                     assertEquals(1, two.health().findings().size());
                     redis.zrem(key, "other");
                     Await.until(
