@@ -221,7 +221,7 @@ class InFlightAttackTest {
             byte[] line = socket.getInputStream().readNBytes("HTTP/1.1 200".length());
             assertEquals("HTTP/1.1 200", new String(line, StandardCharsets.US_ASCII));
         }
-        Await.until(Duration.ofSeconds(20), "nothing is in flight", () -> inUse() == 0);
+        Await.until(Duration.ofSeconds(60), "nothing is in flight", () -> inUse() == 0);
     }
 
     /** Permits that a client asks for: more than it says, never less. */

@@ -131,7 +131,7 @@ class InFlightRestartTest {
                 all.close();
                 shortest = Math.min(shortest, millis);
                 longest = Math.max(longest, millis);
-                Await.until(Duration.ofSeconds(20), "nothing is in flight", () -> inUse(here) == 0);
+                Await.until(Duration.ofSeconds(60), "nothing is in flight", () -> inUse(here) == 0);
             }
         } finally {
             // Before its folder is deleted.

@@ -240,7 +240,7 @@ public final class WebServer implements Container {
     public int rawStatus(String... lines) throws IOException {
         String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
             socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
             // The first line alone: a server that waits for the rest of a body has answered all the same.
             String line = new BufferedReader(
