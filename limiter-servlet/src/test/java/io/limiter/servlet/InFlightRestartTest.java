@@ -171,7 +171,7 @@ class InFlightRestartTest {
                         .toList();
                 all.forEach(one -> one.orTimeout(60, TimeUnit.SECONDS).join());
                 ended.join();
-                Await.until(HOLD.plusSeconds(2), "nothing is in flight", () -> inUse(here) == 0);
+                Await.until(Duration.ofSeconds(60), "nothing is in flight", () -> inUse(here) == 0);
                 longest = Math.max(longest, (System.nanoTime() - began) / 1_000_000);
                 ways.awaitRunning(0);
             }

@@ -62,6 +62,8 @@ public final class WebServer implements Container {
 
     static {
         TOMCAT_LOG.setLevel(Level.OFF);
+        // Else it is the folder of the first one, which each later one makes again after its test has deleted it.
+        System.setProperty("catalina.home", Path.of("target").toAbsolutePath().toString());
         // Two that start at once would give one name to their beans.
         Registry.disableRegistry();
     }
