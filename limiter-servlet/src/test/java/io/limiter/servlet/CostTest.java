@@ -268,7 +268,7 @@ class CostTest {
         start(kind, rules);
         server.get("/forward");
         // On Jetty the client has its response before the filter has returned.
-        Await.until(Duration.ofSeconds(20), "all is given back", () -> left(rules) == 100);
+        Await.until(Duration.ofSeconds(60), "all is given back", () -> left(rules) == 100);
     }
 
     @Test

@@ -151,7 +151,7 @@ abstract class CountOnApp {
     }
 
     void awaitCompleted(int requests) {
-        Await.until(Duration.ofSeconds(20), requests + " requests", () -> completed.get() >= requests);
+        Await.until(Duration.ofSeconds(60), requests + " requests", () -> completed.get() >= requests);
     }
 
     /** Counts the requests that have ended, after the limiter has. */

@@ -110,7 +110,7 @@ class CountOnTest extends CountOnApp {
 
     private void assertLeft(long left, String path) {
         server.get(path);
-        Await.until(Duration.ofSeconds(20), left + " left after " + path, () -> left() == left);
+        Await.until(Duration.ofSeconds(60), left + " left after " + path, () -> left() == left);
     }
 
     @Test

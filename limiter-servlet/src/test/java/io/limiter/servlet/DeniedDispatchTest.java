@@ -67,7 +67,7 @@ class DeniedDispatchTest {
     }
 
     private void assertNothingIsServedWhenItComesBack() throws InterruptedException {
-        assertTrue(cameBack.await(10, TimeUnit.SECONDS), "no asynchronous dispatch");
+        assertTrue(cameBack.await(60, TimeUnit.SECONDS), "no asynchronous dispatch");
         assertEquals(0, served.get());
     }
 
@@ -112,7 +112,7 @@ class DeniedDispatchTest {
                 .start();
         server[0].get("/page");
         // The answer is whole, and on its way, before the second call.
-        Await.until(Duration.ofSeconds(20), "the servlet is reached", () -> served.get() == 1);
+        Await.until(Duration.ofSeconds(60), "the servlet is reached", () -> served.get() == 1);
     }
 
     private static void dispatch(HttpServletRequest request, String to) {

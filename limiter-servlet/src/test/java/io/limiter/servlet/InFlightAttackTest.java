@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Decision;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
@@ -27,6 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 class InFlightAttackTest {
     private static final int LIMIT = 2;
     private static final int IDLE_MILLIS = 5_000;
+    private static final int NEVER_IDLE_MILLIS = 3_600_000;
+    private static final int SHORT_IDLE_MILLIS = 200;
     private static final Duration TRICKLES = Duration.ofMillis(2 * IDLE_MILLIS);
     private static final String RULES = """
             limiter.rules.api.path = /*
@@ -52,11 +55,15 @@ class InFlightAttackTest {
     }
 
     private void start(Container.Kind kind, String rules) {
+        start(kind, rules, IDLE_MILLIS);
+    }
+
+    private void start(Container.Kind kind, String rules, int idleMillis) {
         server = ways.on(kind.make(directory).filter("limiter", WebServer.limiter(limiter, rules)), (in, out) -> {})
                 .servlet(
                         "/upload",
                         (request, response) -> request.getInputStream().readAllBytes())
-                .idleTimeout(IDLE_MILLIS)
+                .idleTimeout(idleMillis)
                 .start();
     }
 
@@ -145,6 +152,65 @@ class InFlightAttackTest {
         awaitFree(kind, "a client that stops sending", Duration.ofMillis(IDLE_MILLIS / 4));
     }
 
+    private List<Socket> slow(String text) throws IOException {
+        List<Socket> slow = new ArrayList<>();
+        for (int i = 0; i < LIMIT; i++) {
+            slow.add(send(text));
+        }
+        return slow;
+    }
+
+    /** Far from the container's timeout: progress alone frees nothing, and the client's end does. */
+    @ParameterizedTest
+    @EachContainer
+    void aClientThatTricklesHoldsUntilItLeaves(Container.Kind kind) throws Exception {
+        start(kind, RULES, NEVER_IDLE_MILLIS);
+        List<Socket> sending = slow(request("POST", "/upload", "slow") + "Content-Length: 1000000\r\n\r\n");
+        ways.awaitRunning(LIMIT);
+        for (int i = 0; i < 5; i++) {
+            for (Socket socket : sending) {
+                write(socket, "x");
+            }
+            assertHeld();
+        }
+        for (Socket socket : sending) {
+            socket.close();
+        }
+        Await.until(Duration.ofSeconds(60), "what a sender held is free", () -> inUse() == 0);
+        List<Socket> reading = slow(request("GET", "/stream?endless", "slow") + "\r\n");
+        ways.awaitRunning(LIMIT);
+        for (int i = 0; i < 5; i++) {
+            for (Socket socket : reading) {
+                assertEquals(400_000, socket.getInputStream().readNBytes(400_000).length);
+            }
+            assertHeld();
+        }
+        for (Socket socket : reading) {
+            socket.close();
+        }
+        Await.until(Duration.ofSeconds(60), "what a reader held is free", () -> inUse() == 0);
+    }
+
+    /** Nobody leaves: only the container's timeout ends these requests. */
+    @ParameterizedTest
+    @EachContainer
+    void theTimeoutOfTheContainerFreesWhatASilentClientHolds(Container.Kind kind) throws Exception {
+        start(kind, RULES, SHORT_IDLE_MILLIS);
+        int admitted = 0;
+        for (String text : List.of(
+                request("POST", "/upload", "slow") + "Content-Length: 1000000\r\n\r\n",
+                request("GET", "/stream?endless", "slow") + "\r\n")) {
+            slow(text);
+            admitted += LIMIT;
+            int all = admitted;
+            Await.until(
+                    Duration.ofSeconds(60),
+                    "each has a permit",
+                    () -> limiter.monitor().allowed("api", Decision.Source.IN_PROCESS) == all);
+            Await.until(Duration.ofSeconds(60), "what a silent client held is free", () -> inUse() == 0);
+        }
+    }
+
     /** A body that the application does not read holds nothing. */
     @ParameterizedTest
     @EachContainer
@@ -155,7 +221,7 @@ class InFlightAttackTest {
             byte[] line = socket.getInputStream().readNBytes("HTTP/1.1 200".length());
             assertEquals("HTTP/1.1 200", new String(line, StandardCharsets.US_ASCII));
         }
-        Await.until(Duration.ofSeconds(20), "nothing is in flight", () -> inUse() == 0);
+        Await.until(Duration.ofSeconds(60), "nothing is in flight", () -> inUse() == 0);
     }
 
     /** Permits that a client asks for: more than it says, never less. */

@@ -92,7 +92,7 @@ class InFlightReloadTest {
 
     private void awaitInUse(long number) {
         Await.until(
-                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
                 number + " in use",
                 () -> 1_000
                                 - rateLimiter
@@ -171,7 +171,7 @@ class InFlightReloadTest {
         Client waiting = Client.send(server.port(), "GET", "/wait");
         clients.add(waiting);
         Await.until(
-                Duration.ofSeconds(20), "it waits", () -> rateLimiter.monitor().waiting() == 1);
+                Duration.ofSeconds(60), "it waits", () -> rateLimiter.monitor().waiting() == 1);
         replace(replacement);
         ends.release(2);
         assertEquals(status, waiting.response().status());

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,7 +77,7 @@ class InFlightRestartTest {
         }
     }
 
-    private static Process jvm(Container.Kind kind, String prefix) throws IOException {
+    private Process jvm(Container.Kind kind, String prefix) throws IOException {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx256m",
@@ -86,7 +87,8 @@ class InFlightRestartTest {
                         InFlightServer.class.getName(),
                         kind.name(),
                         RedisServers.single(),
-                        prefix)
+                        prefix,
+                        Files.createTempDirectory(directory, "server").toString())
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
     }
@@ -129,10 +131,11 @@ class InFlightRestartTest {
                 all.close();
                 shortest = Math.min(shortest, millis);
                 longest = Math.max(longest, millis);
-                Await.until(Duration.ofSeconds(20), "nothing is in flight", () -> inUse(here) == 0);
+                Await.until(Duration.ofSeconds(60), "nothing is in flight", () -> inUse(here) == 0);
             }
         } finally {
-            next.destroyForcibly();
+            // Before its folder is deleted.
+            next.destroyForcibly().waitFor();
         }
         System.out.printf(
                 "%s: killed %d times with %d in flight; free after %d to %d ms, hold %d ms%n",
@@ -168,7 +171,7 @@ class InFlightRestartTest {
                         .toList();
                 all.forEach(one -> one.orTimeout(60, TimeUnit.SECONDS).join());
                 ended.join();
-                Await.until(HOLD.plusSeconds(2), "nothing is in flight", () -> inUse(here) == 0);
+                Await.until(Duration.ofSeconds(60), "nothing is in flight", () -> inUse(here) == 0);
                 longest = Math.max(longest, (System.nanoTime() - began) / 1_000_000);
                 ways.awaitRunning(0);
             }

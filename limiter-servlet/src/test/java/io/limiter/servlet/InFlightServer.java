@@ -12,7 +12,6 @@ import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -71,11 +70,11 @@ final class InFlightServer implements AutoCloseable {
         container.close();
     }
 
-    /** Arguments: kind of container, address and prefix. */
+    /** Arguments: kind of container, address, prefix and a folder. */
     public static void main(String[] arguments) throws IOException {
         InFlightServer server = new InFlightServer(
                 Container.Kind.valueOf(arguments[0]),
-                Files.createTempDirectory("in-flight"),
+                Path.of(arguments[3]),
                 new WaysToEnd(),
                 arguments[1],
                 arguments[2],

@@ -241,7 +241,7 @@ class InFlightTest {
         List<CompletableFuture<HttpResponse<Void>>> running = waiting(LIMIT * 2);
         ways.awaitRunning(LIMIT);
         Await.until(
-                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
                 "the others wait",
                 () -> limiter.monitor().waiting() == LIMIT);
         go(running);

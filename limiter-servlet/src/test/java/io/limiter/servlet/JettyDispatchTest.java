@@ -100,7 +100,7 @@ class JettyDispatchTest {
                 })
                 .filter(WebServer.limiter(new ManualTime(), PAGE));
         assertEquals(429, get("/page").statusCode());
-        assertTrue(cameBack.await(10, TimeUnit.SECONDS), "no asynchronous dispatch");
+        assertTrue(cameBack.await(60, TimeUnit.SECONDS), "no asynchronous dispatch");
         assertEquals(0, served.get());
     }
 

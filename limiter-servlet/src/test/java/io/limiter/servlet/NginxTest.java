@@ -239,7 +239,7 @@ class NginxTest {
     /** The response to a request from this address. HTTP/1.0: the body is unencoded, and ends the answer. */
     private static String call(String client, int port, String path, String header) throws IOException {
         try (Socket socket = new Socket()) {
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
             InetAddress from = InetAddress.getByName(client);
             socket.bind(new InetSocketAddress(from, 0));
             InetAddress to = InetAddress.getByName(client.contains(":") ? "::1" : "127.0.0.1");

@@ -177,7 +177,7 @@ class OddRequestTest {
         try (Socket socket = new Socket(
                 InetAddress.getLoopbackAddress(),
                 server.request("/").build().uri().getPort())) {
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
             OutputStream out = socket.getOutputStream();
             out.write(request.getBytes(StandardCharsets.ISO_8859_1));
             out.flush();

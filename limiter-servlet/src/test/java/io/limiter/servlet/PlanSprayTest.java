@@ -8,9 +8,11 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
 import io.limiter.rule.PlanResolver;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,6 +20,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
@@ -37,7 +40,7 @@ class PlanSprayTest {
             limiter.rules.api.key = header:X-Api-Key
             limiter.rules.api.plan = %s
             limiter.rules.api.default-plan = free
-            limiter.plan-lookup.wait = 5s
+            limiter.plan-lookup.wait = 10s
             """.formatted(Plans.class.getName());
     private static final String BY_ADDRESS = """
             limiter.rules.addr.path = /*
@@ -55,6 +58,7 @@ class PlanSprayTest {
 
     @AfterEach
     void stop() {
+        plans.end.countDown();
         if (server != null) {
             server.close();
         }
@@ -65,10 +69,15 @@ class PlanSprayTest {
     public static final class Plans implements PlanResolver {
         private final AtomicInteger lookups = new AtomicInteger();
         private volatile long millis;
+        /** What made-up callers wait for, where it is set. */
+        private volatile CountDownLatch end = new CountDownLatch(0);
 
         @Override
         public String plan(String caller) throws Exception {
             lookups.incrementAndGet();
+            if (caller.startsWith("made up")) {
+                end.await();
+            }
             if (millis > 0) {
                 // A lookup that takes this long is what is tested, and nobody waits for it here.
                 new CompletableFuture<>()
@@ -133,6 +142,16 @@ class PlanSprayTest {
         sent.forEach(CompletableFuture::join);
     }
 
+    /** Sends 400 requests of one client; returns when its lookups have as many threads as they get. */
+    private List<CompletableFuture<Integer>> sprayedUntilLookedUp() {
+        List<CompletableFuture<Integer>> sprayed = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            sprayed.add(send("192.0.2.1", "made up " + i));
+        }
+        Await.until(Duration.ofSeconds(60), "lookups of the client run", () -> plans.lookups.get() >= 2);
+        return sprayed;
+    }
+
     private long allowed(String address, String key) {
         long allowed = 0;
         for (int i = 0; i < 8; i++) {
@@ -168,12 +187,12 @@ class PlanSprayTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aClientThatIsDeniedFillsNoQueueOfSlowLookups(boolean async) {
-        plans.millis = 200;
-        start(PLANS.replace("= 5s", "= 1s") + BY_ADDRESS, async);
-        for (int i = 0; i < 400; i++) {
-            send("192.0.2.1", "made up " + i);
-        }
-        assertEquals(8, allowed("192.0.2.2", "gold 1"));
+        plans.end = new CountDownLatch(1);
+        start(PLANS + BY_ADDRESS, async);
+        List<CompletableFuture<Integer>> sprayed = sprayedUntilLookedUp();
+        assertEquals(8, allowed("192.0.2.2", "gold 1"), "while no lookup of the other client ends");
+        plans.end.countDown();
+        sprayed.forEach(CompletableFuture::join);
     }
 
     @Test
@@ -186,13 +205,11 @@ class PlanSprayTest {
 
     @Test
     void slowLookupsOfOneClientDelayNoOther() {
-        plans.millis = 200;
-        start(PLANS.replace("= 5s", "= 2s"), true);
-        List<CompletableFuture<Integer>> sprayed = new ArrayList<>();
-        for (int i = 0; i < 400; i++) {
-            sprayed.add(send("192.0.2.1", "made up " + i));
-        }
-        assertEquals(8, allowed("192.0.2.2", "gold 1"));
+        plans.end = new CountDownLatch(1);
+        start(PLANS, true);
+        List<CompletableFuture<Integer>> sprayed = sprayedUntilLookedUp();
+        assertEquals(8, allowed("192.0.2.2", "gold 1"), "while no lookup of the other client ends");
+        plans.end.countDown();
         sprayed.forEach(CompletableFuture::join);
         assertEquals(8, allowed("192.0.2.3", "gold 2"));
     }

@@ -107,7 +107,7 @@ class ReservedLateTest {
                 assertEquals(503, client.response().status());
                 backend.answers.complete(null);
                 Await.until(
-                        Duration.ofSeconds(20),
+                        Duration.ofSeconds(60),
                         "nothing is held",
                         () -> rateLimiter.monitor().held("chat.free") == 0
                                 && rateLimiter.monitor().inFlight("calls") == 0);

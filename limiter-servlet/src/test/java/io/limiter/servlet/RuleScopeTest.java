@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Which requests a rule counts: one property after the other, on real servers. */
+/** Which requests a rule counts: one property after the other, on real servers; what depends on how a server reads a path, on each. */
 class RuleScopeTest {
     @TempDir
     Path directory;
@@ -121,7 +121,7 @@ class RuleScopeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void severalRulesAreOneDecision(Container container) {
         try (RuleSite site = site(
                 container,
@@ -174,7 +174,7 @@ class RuleScopeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void aShadowRuleOrOneThatIsOffLeavesTheDefaultRuleInForce(Container container) {
         for (String switched : List.of("shadow = true", "enabled = false", "cost = 0")) {
             try (RuleSite site = site(
@@ -190,7 +190,7 @@ class RuleScopeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void aShadowRuleCountsAndReportsAndDeniesNothing(Container container) {
         try (LogText log = new LogText();
                 RuleSite site = site(
@@ -213,7 +213,7 @@ class RuleScopeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void shadowAndExemptionOfOneRuleNeverRemoveTheChargeOfAnother(Container container) {
         String policy = "limiter.policies.p.limits = 2/1h\n";
         for (String other : List.of("shadow = true", "enabled = false", "except = /x", "exempt.addresses = loopback")) {
@@ -238,7 +238,7 @@ class RuleScopeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void aRuleIsOffAndEverythingIsOff(Container container) {
         try (LogText log = new LogText();
                 RuleSite site = site(container, denying("x", "path = /*", "enabled = false"))) {
@@ -258,7 +258,7 @@ class RuleScopeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Container.class)
+    @EachContainer
     void whileNothingCanBeCountedEachFeatureHolds(Container container) {
         try (RuleSite site = site(
                 container,

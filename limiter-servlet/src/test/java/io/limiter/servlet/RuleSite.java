@@ -215,7 +215,7 @@ final class RuleSite implements AutoCloseable {
     String raw(List<String> lines) {
         String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
             socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
         } catch (java.net.SocketException reset) {

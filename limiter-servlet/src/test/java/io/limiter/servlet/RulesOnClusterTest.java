@@ -80,7 +80,7 @@ class RulesOnClusterTest {
                         200, server.get("/", "X-Plan", "gold", "X-Cost", "4").statusCode());
                 for (String shadow : List.of("one", "two", "three")) {
                     Await.until(
-                            Duration.ofSeconds(20),
+                            Duration.ofSeconds(60),
                             shadow + " is counted",
                             () -> limiter.monitor().allowed(shadow, Decision.Source.REDIS) == calls);
                 }

@@ -91,7 +91,7 @@ class SettleTest {
         long before = left();
         int status = server.get(path, headers).statusCode();
         assertTrue(status != 429, path);
-        Await.until(Duration.ofSeconds(20), "settled", () -> limiter.monitor().held("tokens") == 0);
+        Await.until(Duration.ofSeconds(60), "settled", () -> limiter.monitor().held("tokens") == 0);
         assertEquals(cost, before - left(), path + " " + status);
     }
 
@@ -170,7 +170,7 @@ class SettleTest {
                 assertTrue(socket.getInputStream().read() > 0);
             }
             long cost = path.endsWith("77") ? 77 : 500;
-            Await.until(Duration.ofSeconds(20), path, () -> before - left() == cost);
+            Await.until(Duration.ofSeconds(60), path, () -> before - left() == cost);
         }
     }
 
@@ -226,7 +226,7 @@ class SettleTest {
                 .filter(answer -> answer.join().statusCode() == 200)
                 .count();
         assertTrue(served >= LIMIT / 500, served + " served");
-        Await.until(Duration.ofSeconds(20), "all settled", () -> left() == LIMIT - 3 * served);
+        Await.until(Duration.ofSeconds(60), "all settled", () -> left() == LIMIT - 3 * served);
     }
 
     @ParameterizedTest

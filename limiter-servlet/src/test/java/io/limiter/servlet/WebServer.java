@@ -62,6 +62,8 @@ public final class WebServer implements Container {
 
     static {
         TOMCAT_LOG.setLevel(Level.OFF);
+        // Else it is the folder of the first one, which each later one makes again after its test has deleted it.
+        System.setProperty("catalina.home", Path.of("target").toAbsolutePath().toString());
         // Two that start at once would give one name to their beans.
         Registry.disableRegistry();
     }
@@ -240,7 +242,7 @@ public final class WebServer implements Container {
     public int rawStatus(String... lines) throws IOException {
         String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
-            socket.setSoTimeout(10_000);
+            socket.setSoTimeout(60_000);
             socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
             // The first line alone: a server that waits for the rest of a body has answered all the same.
             String line = new BufferedReader(
