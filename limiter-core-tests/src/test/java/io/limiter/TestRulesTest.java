@@ -24,7 +24,6 @@ class TestRulesTest {
     /** Their subject is the deadline itself, or a Redis that does not answer. */
     private static final Set<String> ABOUT_DEADLINES = Set.of(
             "CloseTest",
-            "ClusterTest",
             "FlightInstances",
             "InFlightServer",
             "PausedRedisTest",
