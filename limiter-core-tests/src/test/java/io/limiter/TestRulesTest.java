@@ -28,7 +28,6 @@ class TestRulesTest {
             "InFlightServer",
             "PausedRedisTest",
             "ReconnectionsTest",
-            "RefundOnRedisTest",
             "SelfTestTest",
             "StockNeighboursTest");
     /** They own a client, because they change it, count its connections or close it. */
