@@ -24,12 +24,10 @@ class TestRulesTest {
     /** Their subject is the deadline itself, or a Redis that does not answer. */
     private static final Set<String> ABOUT_DEADLINES = Set.of(
             "CloseTest",
-            "ClusterTest",
             "FlightInstances",
             "InFlightServer",
             "PausedRedisTest",
             "ReconnectionsTest",
-            "RefundOnRedisTest",
             "SelfTestTest",
             "StockNeighboursTest");
     /** They own a client, because they change it, count its connections or close it. */

@@ -6,7 +6,7 @@ import io.limiter.internal.control.InForce;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 
-/** Starts limiters whose overrides and switches end by a clock that the test steps. */
+/** Starts limiters whose overrides and switches end by a clock that the test steps, and that look often at what is published. */
 public final class SteppedLimiter {
     private SteppedLimiter() {}
 
@@ -16,6 +16,6 @@ public final class SteppedLimiter {
         if (!redis.awaitConnected(Duration.ofMinutes(1))) {
             throw new AssertionError("there is no connection to Redis");
         }
-        return Limiter.started(config, redis, new InForce(time));
+        return Limiter.started(config, redis, new InForce(time, Duration.ofMillis(20)));
     }
 }

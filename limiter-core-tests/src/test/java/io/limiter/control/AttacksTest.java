@@ -148,7 +148,7 @@ class AttacksTest extends ControlFixture {
 
     @Test
     void aHeadOfAnotherFormKeepsNoSwitchFromEnding() throws Exception {
-        Limiter one = stepped(OLD, OWN);
+        Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
         control.set("policy:vote", "", "off", "", soon(), "op", "");
         await("off", () -> one.directives().all().size() == 1);

@@ -52,16 +52,13 @@ abstract class ControlFixture {
         return new Control(open(RedisControlStore.open(address, null, null)), group, secret);
     }
 
-    Limiter instance(String address, String... lines) {
-        return instance(config(address), lines);
-    }
-
+    /** An instance as applications start one. */
     Limiter instance(LimiterConfig.Builder config, String... lines) {
         return open(Limiter.start(with(config, lines)));
     }
 
     /** An instance whose overrides and switches end by the clock of {@link #stepUntil}. */
-    Limiter stepped(String address, String... lines) {
+    Limiter instance(String address, String... lines) {
         TimeSource time = () -> TimeSource.system().nowMicros() + aheadMicros.get();
         return open(SteppedLimiter.start(with(config(address), lines), time));
     }

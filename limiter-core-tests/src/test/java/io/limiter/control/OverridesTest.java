@@ -61,7 +61,7 @@ class OverridesTest extends ControlFixture {
     @Test
     void inTheLocalShare() throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort())) {
-            Limiter one = stepped(
+            Limiter one = instance(
                     "redis://127.0.0.1:" + wire.port(),
                     "limiter.policies.export.limits = 4/1h",
                     "limiter.instances = 2",
@@ -107,7 +107,7 @@ class OverridesTest extends ControlFixture {
     /** A switch that does not fit this instance keeps no other one from its beginning or its end. */
     @Test
     void aSwitchOfARuleThatDoesNotFit() throws Exception {
-        Limiter one = stepped(
+        Limiter one = instance(
                 ADDRESS,
                 "limiter.policies.export.limits = 1/1h",
                 "limiter.rules.a.path = /a",
@@ -127,7 +127,7 @@ class OverridesTest extends ControlFixture {
     /** A mistyped name is seen by who looks, and keeps nothing else from being in force. */
     @Test
     void aTargetThatIsNotThere() throws Exception {
-        Limiter one = stepped(ADDRESS, "limiter.policies.export.limits = 1/1h");
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
         control.set("policy:exprot", "", "off", "", soon(), "op", "");
         control.set("rule:lgoin", "", "off", "", soon(), "op", "");
         control.set("policy:export", "", "off", "", soon(), "op", "");

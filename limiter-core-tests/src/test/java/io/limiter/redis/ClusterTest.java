@@ -78,11 +78,8 @@ class ClusterTest {
         Policy unanswered = policy("unanswered");
         PartitionKey elsewhere = client(exhausted, port -> port != pausedPort);
         PartitionKey there = client(unanswered, port -> port == pausedPort);
-        try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                .prefix("paused")
-                .denialMaxAge(Duration.ZERO)
-                .deadline(Duration.ofSeconds(2))
-                .cluster(addresses())))) {
+        try (RateLimiter limiter = RateLimiters.on(
+                Backends.connected(Backends.redis().denialMaxAge(Duration.ZERO).cluster(addresses())))) {
             Await.until(
                     Duration.ofSeconds(60),
                     "the quota is used up",

@@ -25,13 +25,19 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Traffic;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -80,6 +86,61 @@ class RedisBackendTest {
             }
             assertTrue(keys > 10, "only " + keys + " keys were left to look at");
         }
+    }
+
+    private interface Write {
+        void on(RateLimiter limiter);
+    }
+
+    /** Each kind of write by itself: a later one would give a time to live to what an earlier one has left without. */
+    @ParameterizedTest
+    @EnumSource(names = "ALLOTMENT", mode = EnumSource.Mode.EXCLUDE) // until it closes
+    void noWriteLeavesAKeyWithoutATimeToLive(Algorithm algorithm) {
+        Duration hour = Duration.ofHours(1);
+        Policy policy = algorithm == Algorithm.BLOCK
+                ? Policy.of("p", Limit.fixedWindow(3, hour)).withPenalty(Limit.block(2, hour, hour, hour))
+                : Policy.of("p", Limit.of(null, LimitSpec.of(algorithm, 3, hour)));
+        Charge two = AnyAlgorithm.charge(policy, KEY, 2);
+        Charge named = algorithm == Algorithm.SLIDING_ZSET ? new Charge(policy, KEY, 1, "id") : two;
+        Deque<Decision> taken = new ArrayDeque<>();
+        Map<String, Write> writes = new LinkedHashMap<>();
+        writes.put("take", limiter -> taken.push(take(limiter, two)));
+        writes.put("take more", limiter -> taken.push(take(limiter, AnyAlgorithm.charge(policy, KEY, 1))));
+        writes.put("denied", limiter -> take(limiter, two));
+        writes.put("denied again", limiter -> take(limiter, two));
+        writes.put("refund", limiter -> limiter.refund(taken.pop()));
+        writes.put("with an id", limiter -> taken.push(take(limiter, named)));
+        writes.put("asked again", limiter -> take(limiter, named));
+        writes.put("refund all", limiter -> taken.forEach(limiter::refund));
+        writes.put("take after that", limiter -> take(limiter, two));
+        String prefix = "alive-" + algorithm.text();
+        ManualTime time = new ManualTime();
+        try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
+                        .prefix(prefix)
+                        .address(RedisServers.single())
+                        .deadline(Duration.ofSeconds(30))
+                        .denialMaxAge(Duration.ZERO)
+                        .timeSource(time)));
+                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            // As it steps on, stands, and steps back.
+            for (long step : new long[] {1_000_000, 0, -1_000_000}) {
+                redis.keys(prefix + ":*").forEach(redis::del);
+                taken.clear();
+                writes.forEach((what, write) -> {
+                    write.on(limiter);
+                    redis.keys(prefix + ":*")
+                            .forEach(key -> assertTrue(redis.pttl(key) > 0, what + " left " + key + " for ever"));
+                    time.advanceMicros(step);
+                });
+                assertFalse(redis.keys(prefix + ":*").isEmpty(), "nothing was written");
+            }
+        }
+    }
+
+    private static Decision take(RateLimiter limiter, Charge charge) {
+        Decision decision = limiter.tryAcquire(PermitRequest.of(List.of(charge)).withEnd());
+        assertEquals(Decision.Source.REDIS, decision.source());
+        return decision;
     }
 
     @Test

@@ -109,8 +109,9 @@ class SecuredRedisTest {
         for (int port : RedisServers.clusterPorts()) {
             setUser(port, rules);
         }
+        // UnfitServerTest addresses the first one wrongly, which is logged too.
         try (LogLines log = new LogLines()
-                .about(" at 127.0.0.1:" + RedisServers.clusterPorts().get(0))) {
+                .about(" at 127.0.0.1:" + RedisServers.clusterPorts().get(1))) {
             allAlgorithmsWork(
                     RedisBackend.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
             nothingIsRefused(log);

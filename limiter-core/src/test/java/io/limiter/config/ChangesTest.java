@@ -138,8 +138,30 @@ class ChangesTest {
                 "limiter.redis.address",
                 "redis://u:hunter4@h:1",
                 "limiter.redis.key-secret",
-                "hunter6-hunter6-hunter6-hunter6-hunter6");
+                "hunter6-hunter6-hunter6-hunter6-hunter6",
+                "limiter.control.group",
+                "shop",
+                "limiter.control.secret",
+                "hunter7-hunter7-hunter7");
         assertFalse(whole.settings().reload().toString().contains("hunter"), "the text that it keeps");
+        assertEquals(
+                List.of("limiter.rules.r.headers"),
+                whole.settings().reload().text().entrySet().stream()
+                        .filter(entry -> entry.getValue().contains("hunter"))
+                        .map(Map.Entry::getKey)
+                        .toList(),
+                "what it must compare, and no more");
+    }
+
+    /** It needs a restart; that another one is written is all that may be told of it. */
+    @Test
+    void anotherSecretOfPublishersIsNoChange() {
+        Map<String, String> group =
+                Map.of("limiter.control.group", "shop", "limiter.control.secret", "hunter2-hunter2-hunter2");
+        LimiterConfig now = made(group);
+        LimiterConfig next = made(group, "limiter.control.secret", "hunter3-hunter3-hunter3");
+        assertEquals(List.of(), changes(now, next));
+        assertEquals(List.of("limiter.control.*"), ConfigDiff.needingRestart(now.settings(), next.settings()));
     }
 
     @Test

@@ -255,6 +255,22 @@ class CountOnTest extends CountOnApp {
         assertKept(2, "/forward?s=200");
     }
 
+    /** Whichever of them is the last one. */
+    @ParameterizedTest
+    @EachContainer
+    void aChargeThatARuleBeforeKeepsIsNotGivenBack(Container.Kind kind) {
+        start(kind, """
+                limiter.policies.shared.limits = 5/1h
+                limiter.rules.all.path = /answer
+                limiter.rules.all.policy = shared
+                limiter.rules.login.path = /answer, /forward
+                limiter.rules.login.policy = shared
+                limiter.rules.login.count-on = 401
+                """);
+        assertKept(1, "/answer?s=200");
+        assertKept(2, "/forward?s=200");
+    }
+
     /** Otherwise a client that first uses up the other rule could try any number of passwords: 429 is in no list. */
     @ParameterizedTest
     @EachContainer

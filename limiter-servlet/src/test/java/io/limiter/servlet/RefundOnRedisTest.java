@@ -165,7 +165,7 @@ class RefundOnRedisTest {
                 .collect(Collectors.joining());
         RedisBackend nobody = RedisBackend.builder()
                 .address("redis://127.0.0.1:1")
-                .deadline(Duration.ofMillis(50))
+                .deadline(Duration.ofSeconds(30))
                 .build();
         try (RateLimiter limiter = RateLimiters.builder(nobody)
                         .fallback(InProcessBackend.create())
@@ -193,7 +193,7 @@ class RefundOnRedisTest {
         String address = "redis://127.0.0.1:" + port;
         RedisBackend backend = RedisBackend.builder()
                 .address(address)
-                .deadline(Duration.ofSeconds(5))
+                .deadline(Duration.ofSeconds(30))
                 .build();
         assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
         Waiting waiting = new Waiting(backend);

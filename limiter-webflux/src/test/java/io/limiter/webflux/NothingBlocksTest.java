@@ -13,7 +13,6 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Client;
 import io.limiter.rule.PlanResolver;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,12 +21,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.blockhound.BlockHound;
 import reactor.core.publisher.Mono;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.resources.LoopResources;
 
 /** No code of the limiter blocks a thread of an event loop, or of Reactor, whatever a request waits for. */
 @Isolated("it watches all threads of the JVM")
@@ -69,9 +69,6 @@ class NothingBlocksTest {
             "java.lang.ClassLoader");
 
     private static final List<String> BLOCKED = new CopyOnWriteArrayList<>();
-
-    @TempDir
-    Path directory;
 
     /** A database. */
     public static final class SlowPlans implements PlanResolver {
@@ -132,11 +129,13 @@ class NothingBlocksTest {
     }
 
     private void run(RateLimiter limiter) throws Exception {
+        // Threads that run while BlockHound is installed are taken for such as may block, for as long as they live.
+        LoopResources threads = LoopResources.create("watched");
         RateLimitWebFilter filter = RateLimitWebFilter.builder(Limiter.of(WebSite.config(RULES), limiter))
                 .build();
         try (limiter;
-                WebSite.Server server =
-                        WebSite.NETTY.serve(directory, WebSite.handler(NothingBlocksTest::page, filter))) {
+                WebSite.Server server = WebSite.serve(
+                        HttpServer.create().runOn(threads), WebSite.handler(NothingBlocksTest::page, filter))) {
             List<Client> all = new ArrayList<>();
             for (int i = 0; i < 8; i++) {
                 for (String path : List.of("/", "/plan/" + i, "/settled", "/missing", "/fails", "/wait")) {
@@ -161,6 +160,7 @@ class NothingBlocksTest {
             assertFalse(BLOCKED.isEmpty(), "what blocks is found");
         } finally {
             filter.close();
+            threads.dispose();
         }
     }
 }

@@ -38,22 +38,14 @@ enum WebSite implements Door {
     NETTY {
         @Override
         Server serve(Path directory, HttpHandler handler) {
-            DisposableServer server = HttpServer.create()
-                    .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                    .handle(new ReactorHttpHandlerAdapter(handler))
-                    .bindNow();
-            return new Server(server.port(), server::disposeNow);
+            return serve(HttpServer.create(), handler);
         }
     },
     /** HTTP/2 over TLS. */
     SECURE_NETTY {
         @Override
         Server serve(Path directory, HttpHandler handler) throws Exception {
-            DisposableServer server = secure(HttpServer.create())
-                    .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                    .handle(new ReactorHttpHandlerAdapter(handler))
-                    .bindNow();
-            return new Server(server.port(), server::disposeNow);
+            return serve(secure(HttpServer.create()), handler);
         }
     },
     TOMCAT {
@@ -85,6 +77,14 @@ enum WebSite implements Door {
 
     /** Serves what a handler answers, on a free port. */
     abstract Server serve(Path directory, HttpHandler handler) throws Exception;
+
+    /** The same on a server of Netty. */
+    static Server serve(HttpServer server, HttpHandler handler) {
+        DisposableServer running = server.bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .handle(new ReactorHttpHandlerAdapter(handler))
+                .bindNow();
+        return new Server(running.port(), running::disposeNow);
+    }
 
     /** A server of HTTP/2 and HTTP/1.1 over TLS. */
     static HttpServer secure(HttpServer server) throws Exception {

@@ -2,20 +2,35 @@ package io.limiter.internal.control;
 
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The directives in force, and the time by which they end. One thread sets both; decisions read them. */
 public final class InForce {
+    private static final Duration POLL = Duration.ofMillis(300);
+
     private final TimeSource time;
+    private final Duration poll;
     private volatile Directives directives = Directives.NONE;
     private volatile long offsetMicros;
     private volatile List<String> findings = List.of();
 
     /** @param time a monotonic clock */
     public InForce(TimeSource time) {
+        this(time, POLL);
+    }
+
+    /** One for which a test has another pause between two looks at what is published. */
+    public InForce(TimeSource time, Duration poll) {
         this.time = time;
+        this.poll = poll;
         this.offsetMicros = time.unixMicros() - time.nowMicros();
+    }
+
+    /** How long who follows waits before it looks again. */
+    public Duration poll() {
+        return poll;
     }
 
     /** The directives now. */

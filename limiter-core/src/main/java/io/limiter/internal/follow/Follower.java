@@ -31,7 +31,6 @@ import org.slf4j.Logger;
  */
 public final class Follower implements Watch.Source<Head>, AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(Follower.class);
-    private static final Duration POLL = Duration.ofMillis(300);
 
     /** What follows. */
     public interface Instance {
@@ -110,7 +109,7 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
             do {
                 poll();
                 first.countDown();
-            } while (!watch.isClosedAfter(POLL));
+            } while (!watch.isClosedAfter(inForce.poll()));
         });
         try {
             if (!first.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {

@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import redis.clients.jedis.Jedis;
 
 /** When a call has ended its permits in flight are free. Runs proxied and woven. */
 class InFlightMethodsTest {
@@ -236,6 +237,10 @@ class InFlightMethodsTest {
                     other.destroyForcibly().waitFor();
                 }
                 long killed = System.nanoTime();
+                // By the time of Redis: nobody renews them any more, and none is held for longer than that.
+                try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                    redis.keys("*" + prefix + "*").forEach(key -> assertTrue(redis.pttl(key) <= 2_000, key));
+                }
                 Await.until(Duration.ofSeconds(30), "all are free", () -> left(here) == LIMIT);
                 freeAfter.add((System.nanoTime() - killed) / 1_000_000);
             }
