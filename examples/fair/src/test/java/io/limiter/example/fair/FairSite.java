@@ -2,6 +2,7 @@ package io.limiter.example.fair;
 
 import io.limiter.kit.RedisServers;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -14,6 +15,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -71,13 +74,20 @@ public final class FairSite implements AutoCloseable {
         throw new AssertionError("it ended before it listened: " + before);
     }
 
+    /** Without the jar of the tests' kit, whose settings of the log send every line to a file. */
+    private static String classPath() {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !entry.contains("limiter-kit"))
+                .collect(Collectors.joining(File.pathSeparator));
+    }
+
     /** Begins to start it as a process of its own. */
     static Process launch(String... properties) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath(),
                 Fair.class.getName()));
         command.addAll(arguments(properties));
         return new ProcessBuilder(command).redirectErrorStream(true).start();

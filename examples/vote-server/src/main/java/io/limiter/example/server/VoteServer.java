@@ -17,6 +17,7 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.LifecycleState;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.modeler.Registry;
 
 /** An embedded Tomcat with one web application. */
 public final class VoteServer implements AutoCloseable {
@@ -40,6 +41,9 @@ public final class VoteServer implements AutoCloseable {
      */
     public static VoteServer start(Path webApp, int port) throws IOException {
         TOMCAT_LOG.setLevel(Level.WARNING);
+        // Nobody looks at Tomcat's beans here, and two servers that start at once in one JVM would give one name to
+        // theirs.
+        Registry.disableRegistry();
         Path directory = Files.createTempDirectory("vote-server");
         Files.createDirectories(directory.resolve("webapps"));
         Tomcat tomcat = new Tomcat();

@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What the site prints when it is started, in a JVM of its own and on a thread that isn't "main", as Maven starts it. */
@@ -27,13 +30,20 @@ class SiteStartTest {
         }
     }
 
+    /** Without the jar of the tests' kit, whose settings of the log send every line to a file. */
+    private static String classPath() {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !entry.contains("limiter-kit"))
+                .collect(Collectors.joining(File.pathSeparator));
+    }
+
     private static Process start(int port) throws IOException {
         return new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
                         "-XX:TieredStopAtLevel=1",
                         "-Dserver.port=" + port,
                         "-cp",
-                        System.getProperty("java.class.path"),
+                        classPath(),
                         AsMavenStartsIt.class.getName())
                 .redirectErrorStream(true)
                 .start();
@@ -77,8 +87,7 @@ class SiteStartTest {
                 assertEquals(1, process.exitValue(), output);
                 assertTrue(output.contains("Port " + port + " is taken"), output);
                 assertTrue(output.contains("mvn -Psite package -Dserver.port=9000"), output);
-                assertFalse(output.contains("Exception"), output);
-                assertFalse(output.contains("condition evaluation"), output);
+                assertFalse(output.contains("\tat "), output);
                 assertFalse(READY.matcher(output).find(), output);
             } finally {
                 process.destroyForcibly();
