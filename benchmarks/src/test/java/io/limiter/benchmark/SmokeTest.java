@@ -43,8 +43,8 @@ class SmokeTest {
         run("LongLogs -p permits=10");
         run("OneRequest");
         run("Growth");
-        // 17 contenders; 3 numbers of callers; 3 contenders; 1; 2 logs and 2 answers; 11 filters; 3 times 2 sizes.
-        assertEquals(17 + 3 + 3 + 1 + 4 + 11 + 6, rows().size());
+        // 19 contenders; 3 numbers of callers; 3 contenders; 1; 2 logs and 2 answers; 11 filters; 3 times 2 sizes.
+        assertEquals(19 + 3 + 3 + 1 + 4 + 11 + 6, rows().size());
     }
 
     @Test
@@ -114,8 +114,9 @@ class SmokeTest {
     @Test
     void theCostOfScriptsIsMeasured() throws Exception {
         ScriptCost.run(new String[] {"1", "50", "fixed_window"}, out);
-        // 4 cases; our script, two limits, the minimal script and the lean one, and four others of ours.
-        assertEquals(4 * 8, rows().size());
+        // 4 cases; our script, two limits, two and three calls, the minimal script and the lean one, and four others of
+        // ours.
+        assertEquals(4 * 10, rows().size());
     }
 
     @Tag("long")

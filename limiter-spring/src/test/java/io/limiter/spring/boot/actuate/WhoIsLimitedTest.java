@@ -64,10 +64,14 @@ class WhoIsLimitedTest {
 
     /** The lines with this text, of which another thread writes so many. */
     private static List<String> logged(String text, int lines) {
-        Await.until(
-                Duration.ofSeconds(60),
-                lines + " of " + text,
-                () -> log.of(Level.INFO, text).size() >= lines);
+        try {
+            Await.until(
+                    Duration.ofSeconds(60),
+                    lines + " of " + text,
+                    () -> log.of(Level.INFO, text).size() >= lines);
+        } catch (AssertionError missing) {
+            throw new AssertionError("there is only " + log, missing);
+        }
         return log.of(Level.INFO, text);
     }
 
