@@ -1,6 +1,7 @@
 package io.limiter.example.server;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -9,6 +10,9 @@ import java.util.concurrent.TimeUnit;
 /** The server as users start it: a process of its own, set by its environment. */
 final class ServerProcess implements AutoCloseable {
     private static final String READY = "Listening on http://localhost:";
+
+    /** Of all of them: what is no answer to a user does not belong on the console of the build. */
+    private static final File LOG = new File("target/server-process.log");
 
     private final Process process;
     private final int port;
@@ -30,7 +34,7 @@ final class ServerProcess implements AutoCloseable {
         builder.environment().keySet().removeIf(name -> name.startsWith("LIMITER_"));
         builder.environment().put("PORT", "0");
         builder.environment().putAll(environment);
-        builder.redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.redirectError(ProcessBuilder.Redirect.appendTo(LOG));
         Process process = builder.start();
         BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
         for (String line = output.readLine(); line != null; line = output.readLine()) {
@@ -39,7 +43,7 @@ final class ServerProcess implements AutoCloseable {
             }
         }
         process.destroyForcibly();
-        throw new IOException("the server ended without listening; its output is above");
+        throw new IOException("the server ended without listening; its output is in " + LOG.getAbsolutePath());
     }
 
     int port() {
