@@ -160,6 +160,7 @@ class LostFlightsTest {
                         instances.prefix)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
+        long killed;
         try {
             BufferedReader lines =
                     new BufferedReader(new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
@@ -170,10 +171,15 @@ class LostFlightsTest {
                 assertEquals(0, free(here, policy));
             }
         } finally {
+            killed = System.nanoTime();
             other.destroyForcibly().waitFor();
         }
-        long killed = System.nanoTime();
-        Await.until(FlightJvm.HOLD.plusSeconds(1), "all permits are free", () -> free(here, policy) == FlightJvm.LIMIT);
+        // By the time of Redis: nobody renews them any more.
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            redis.keys("*" + instances.prefix + "*")
+                    .forEach(key -> assertTrue(redis.pttl(key) <= FlightJvm.HOLD.toMillis(), key));
+        }
+        Await.until(Duration.ofSeconds(60), "all permits are free", () -> free(here, policy) == FlightJvm.LIMIT);
         // The last renewal was at most a third of it before the kill.
         long lasted = System.nanoTime() - killed;
         assertTrue(lasted >= FlightJvm.HOLD.dividedBy(2).toNanos(), "only " + lasted / 1_000_000 + " ms");
