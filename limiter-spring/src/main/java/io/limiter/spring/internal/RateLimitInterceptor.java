@@ -28,7 +28,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
         return limiter == null
                 ? invocation.proceed()
                 : limiter.call(new MethodCall(
-                        invocation.getThis(), invocation.getArguments(), new RestOfInvocation(invocation)));
+                        targetOf(invocation, limiter), invocation.getArguments(), new RestOfInvocation(invocation)));
     }
 
     /**
@@ -40,7 +40,19 @@ final class RateLimitInterceptor implements MethodInterceptor {
         CallLimiter limiter = limited(invocation);
         return limiter == null
                 ? invocation.proceed()
-                : DecidedCall.proceed(limiter.scope().method(), invocation.getThis(), null, invocation::proceed);
+                : DecidedCall.proceed(
+                        limiter.scope().method(), targetOf(invocation, limiter), null, invocation::proceed);
+    }
+
+    /** The object that has the method, or its fallback: the proxy, if these are of an interface that only the proxy has. */
+    private static @Nullable Object targetOf(MethodInvocation invocation, CallLimiter limiter) {
+        Method needed = limiter.fallback() == null
+                ? limiter.scope().method()
+                : limiter.fallback().method();
+        return invocation instanceof ProxyMethodInvocation proxied
+                        && !needed.getDeclaringClass().isInstance(invocation.getThis())
+                ? proxied.getProxy()
+                : invocation.getThis();
     }
 
     private @Nullable CallLimiter limited(MethodInvocation invocation) {
@@ -51,7 +63,11 @@ final class RateLimitInterceptor implements MethodInterceptor {
         if (known != null && known.called == called && known.target == type) {
             return known.limited;
         }
-        CallLimiter limited = limiters.get().of(called, target == null ? type : AopUtils.getTargetClass(target));
+        CallLimiter limited = limiters.get()
+                .of(
+                        called,
+                        target == null ? type : AopUtils.getTargetClass(target),
+                        invocation instanceof ProxyMethodInvocation proxied ? proxied.getProxy() : null);
         if (!(target instanceof TargetClassAware)) {
             // The class of a proxy does not show its target.
             last = new Known(called, type, limited);

@@ -4,6 +4,7 @@ import io.limiter.application.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -67,7 +70,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         setBeforeExistingAdvisors(true);
         // Before processors that keep a reference to the bean, which have the last order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
-        BiPredicate<Method, Class<?>> hasLimits = this::isLimited;
+        BiPredicate<Method, Class<?>> hasLimits = this::mayBeLimited;
         this.advisor = advisor(hasLimits, this::interceptor);
         this.arrival = advisor(
                 hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
@@ -79,10 +82,14 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         thrown = by;
     }
 
-    /** While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies. */
-    private boolean isLimited(Method method, Class<?> type) {
+    /**
+     * While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies.
+     * A method of an interface may have limits of an interface of the proxy, which only a call knows.
+     */
+    private boolean mayBeLimited(Method method, Class<?> type) {
         CallLimiters used = limiters;
-        return used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null;
+        return method.getDeclaringClass().isInterface()
+                || (used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null);
     }
 
     private RateLimitInterceptor interceptor() {
@@ -116,6 +123,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return used == null ? List.of() : used.policies();
     }
 
+    /** Whether a bean has the annotation, also one that is created later. */
+    public boolean isUsed() {
+        return !policies().isEmpty() || !ProxyReach.namedPolicies(factory()).isEmpty();
+    }
+
     /** Records which beans have limits, while their classes are known. */
     @Override
     public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
@@ -135,6 +147,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         }
         // Products of a factory are only processed here.
         makeLimits(bean);
+        limited.add(beanName);
+        if (bean instanceof Advised advised && !advised.isFrozen()) {
+            advised.addAdvisor(0, advisor);
+            return bean;
+        }
         return super.postProcessAfterInitialization(bean, beanName);
     }
 
@@ -142,10 +159,21 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private void makeLimits(Object bean) {
         Class<?> type = AopUtils.getTargetClass(bean);
         try {
-            reachable(type).forEach(method -> limiters().of(method, type));
+            typesOf(bean)
+                    .forEach(one -> reachable(one).forEach(method -> limiters().of(method, type, bean)));
         } catch (IllegalStateException wrong) {
             throw thrown.apply(wrong);
         }
+    }
+
+    /** Where a bean may have annotations: in its class, and in interfaces that only its proxy has, as that of a repository. */
+    private static Stream<Class<?>> typesOf(Object bean) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        return Stream.concat(
+                Stream.of(type),
+                bean instanceof Advised
+                        ? Arrays.stream(bean.getClass().getInterfaces()).filter(one -> !one.isAssignableFrom(type))
+                        : Stream.empty());
     }
 
     @Override
@@ -184,7 +212,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private final class LastPass implements BeanPostProcessor, AopInfrastructureBean {
         @Override
         public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
-            if (!arrange(bean) && limited.contains(beanName)) {
+            if (!(bean instanceof FactoryBean) && !arrange(bean) && limited.contains(beanName)) {
                 throw escaped(
                         beanName,
                         bean,
@@ -212,9 +240,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 advised.removeAdvisor(advisor);
                 advised.addAdvisor(0, advisor);
             }
-            // Only for woven methods.
+            // Only for woven methods. Without a target the last advice is what answers.
             advised.removeAdvisor(arrival);
-            advised.addAdvisor(arrival);
+            int last = advised.getAdvisorCount() - (advised.getTargetSource() instanceof EmptyTargetSource ? 1 : 0);
+            advised.addAdvisor(last, arrival);
         }
         return true;
     }
@@ -254,6 +283,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private void checkEarlyBeans(ConfigurableListableBeanFactory factory) {
         for (String name : factory.getSingletonNames()) {
             Object bean = seen.contains(name) ? null : factory.getSingleton(name);
+            if (bean instanceof FactoryBean<?> maker && maker.isSingleton()) {
+                Class<?> type = maker.getObjectType();
+                bean = type != null && isEligible(type) ? factory.getBean(name) : null;
+            }
             if (bean != null && !bean.getClass().getName().contains("$MockitoMock$") && isFor(bean)) {
                 throw escaped(
                         name,
@@ -279,17 +312,17 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // Products of a factory are processed separately, and the factory may describe a proxy.
         return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
                 && !isLimitedInside(bean)
-                && isEligible(AopUtils.getTargetClass(bean));
+                && typesOf(bean).anyMatch(this::isEligible);
     }
 
-    /** Whether it is a proxy of a bean that has our advice, such as a facade with another name. That bean decides. */
+    /** Whether it has our advice, or is a proxy of a bean that has, such as a facade with another name. That bean decides. */
     private boolean isLimitedInside(Object bean) {
         Object target = bean;
         while (target instanceof Advised advised) {
-            target = AopProxyUtils.getSingletonTarget(advised);
-            if (target instanceof Advised inner && inner.indexOf(advisor) >= 0) {
+            if (advised.indexOf(advisor) >= 0) {
                 return true;
             }
+            target = AopProxyUtils.getSingletonTarget(advised);
         }
         return false;
     }
