@@ -25,10 +25,14 @@ final class RateLimitInterceptor implements MethodInterceptor {
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         CallLimiter limiter = limited(invocation);
-        return limiter == null
-                ? invocation.proceed()
-                : limiter.call(new MethodCall(
-                        targetOf(invocation, limiter), invocation.getArguments(), new RestOfInvocation(invocation)));
+        if (limiter == null) {
+            return invocation.proceed();
+        }
+        Object target = targetOf(invocation, limiter);
+        // A default method may be woven, and advice of others calls it: they do not arrive.
+        Method woven = limiter.scope().method().isDefault() ? limiter.scope().method() : null;
+        return limiter.call(
+                new MethodCall(target, invocation.getArguments(), new RestOfInvocation(invocation, woven, target)));
     }
 
     /**
@@ -75,17 +79,20 @@ final class RateLimitInterceptor implements MethodInterceptor {
         return limited;
     }
 
-    private record RestOfInvocation(MethodInvocation invocation) implements MethodCall.Rest {
+    private record RestOfInvocation(
+            MethodInvocation invocation,
+            @Nullable Method woven,
+            @Nullable Object target) implements MethodCall.Rest {
         @Override
         public @Nullable Object proceed() throws Throwable {
-            return invocation.proceed();
+            return woven == null ? invocation.proceed() : DecidedCall.proceed(woven, target, null, invocation::proceed);
         }
 
         /** An invocation stores its next interceptor, so each call needs a copy. */
         @Override
         public MethodCall.Rest again() {
             return invocation instanceof ProxyMethodInvocation proxied
-                    ? new RestOfInvocation(proxied.invocableClone())
+                    ? new RestOfInvocation(proxied.invocableClone(), woven, target)
                     : this;
         }
     }

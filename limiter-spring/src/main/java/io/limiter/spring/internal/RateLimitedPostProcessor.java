@@ -26,7 +26,6 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
-import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -240,10 +239,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 advised.removeAdvisor(advisor);
                 advised.addAdvisor(0, advisor);
             }
-            // Only for woven methods. Without a target the last advice is what answers.
+            // Only for woven methods.
             advised.removeAdvisor(arrival);
-            int last = advised.getAdvisorCount() - (advised.getTargetSource() instanceof EmptyTargetSource ? 1 : 0);
-            advised.addAdvisor(last, arrival);
+            advised.addAdvisor(arrival);
         }
         return true;
     }
