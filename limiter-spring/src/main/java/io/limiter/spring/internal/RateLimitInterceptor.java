@@ -88,6 +88,13 @@ final class RateLimitInterceptor implements MethodInterceptor {
             return woven == null ? invocation.proceed() : DecidedCall.proceed(woven, target, null, invocation::proceed);
         }
 
+        /** As Spring calls a method: a suspend function as a Mono, in the context of its caller. */
+        @Override
+        public @Nullable Object call(Method method, @Nullable Object other, @Nullable Object... arguments)
+                throws Throwable {
+            return AopUtils.invokeJoinpointUsingReflection(other, method, arguments);
+        }
+
         /** An invocation stores its next interceptor, so each call needs a copy. */
         @Override
         public MethodCall.Rest again() {

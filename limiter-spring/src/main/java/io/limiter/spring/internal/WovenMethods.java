@@ -10,11 +10,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
@@ -128,7 +130,9 @@ public final class WovenMethods implements AutoCloseable {
      * @param place the join point, once for each woven method
      */
     public static @Nullable Object call(Object place, Method method, MethodCall call) throws Throwable {
-        Woven woven = DecidedCall.tryReach(method, call.target) ? null : find(place, method);
+        Woven woven = DecidedCall.tryReach(method, call.target) || isResumed(method, call.arguments)
+                ? null
+                : find(place, method);
         if (woven == null) {
             return call.rest.proceed();
         }
@@ -140,6 +144,14 @@ public final class WovenMethods implements AutoCloseable {
                 call.target,
                 call.arguments,
                 () -> DecidedCall.proceed(method, call.target, method.getDeclaringClass(), call.rest)));
+    }
+
+    /** Whether it is a suspend function of Kotlin that goes on: it calls itself, with what it has made at its begin. */
+    private static boolean isResumed(Method method, @Nullable Object[] arguments) {
+        return KotlinDetector.isSuspendingFunction(method)
+                && method.equals(Objects.requireNonNull(arguments[arguments.length - 1])
+                        .getClass()
+                        .getEnclosingMethod());
     }
 
     /** A woven method, found by its join point; null if it has no limits. */
@@ -157,6 +169,12 @@ public final class WovenMethods implements AutoCloseable {
         }
         if (used.limiters == null) {
             return null;
+        }
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            throw MethodScope.errorAt(
+                    MethodScope.describe(method),
+                    "RL-131",
+                    "it is a suspend function, which only proxies of Spring limit; do not weave its class, and call it as a bean");
         }
         Optional<Woven> woven = used.known.get(place);
         if (woven == null) {
