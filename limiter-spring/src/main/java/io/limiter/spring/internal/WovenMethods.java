@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -130,9 +129,7 @@ public final class WovenMethods implements AutoCloseable {
      * @param place the join point, once for each woven method
      */
     public static @Nullable Object call(Object place, Method method, MethodCall call) throws Throwable {
-        Woven woven = DecidedCall.tryReach(method, call.target) || isResumed(method, call.arguments)
-                ? null
-                : find(place, method);
+        Woven woven = DecidedCall.tryReach(method, call.target) ? null : find(place, method);
         if (woven == null) {
             return call.rest.proceed();
         }
@@ -144,14 +141,6 @@ public final class WovenMethods implements AutoCloseable {
                 call.target,
                 call.arguments,
                 () -> DecidedCall.proceed(method, call.target, method.getDeclaringClass(), call.rest)));
-    }
-
-    /** Whether it is a suspend function of Kotlin that goes on: it calls itself, with what it has made at its begin. */
-    private static boolean isResumed(Method method, @Nullable Object[] arguments) {
-        return KotlinDetector.isSuspendingFunction(method)
-                && method.equals(Objects.requireNonNull(arguments[arguments.length - 1])
-                        .getClass()
-                        .getEnclosingMethod());
     }
 
     /** A woven method, found by its join point; null if it has no limits. */
@@ -171,10 +160,12 @@ public final class WovenMethods implements AutoCloseable {
             return null;
         }
         if (KotlinDetector.isSuspendingFunction(method)) {
+            // It is called again after each suspension, and a proxy's decision is not known here.
             throw MethodScope.errorAt(
                     MethodScope.describe(method),
                     "RL-131",
-                    "it is a suspend function, which only proxies of Spring limit; do not weave its class, and call it as a bean");
+                    "it is a suspend function, which only proxies of Spring limit; exclude its class from weaving, and"
+                            + " call it as a bean");
         }
         Optional<Woven> woven = used.known.get(place);
         if (woven == null) {

@@ -23,6 +23,17 @@ interface Generic<T> {
     suspend fun take(it: T): T
 }
 
+/** A client whose object others make. */
+interface SuspendingClient {
+    @RateLimited(limits = "2/1h", key = "#user", fallback = "instead")
+    suspend fun call(user: String): String
+
+    suspend fun instead(user: String): String = "instead"
+
+    @RateLimited(limits = "2/1h", key = "#user", name = "other")
+    suspend fun other(user: String): String
+}
+
 /** Limited coroutines. */
 open class Suspending : Generic<String> {
     private val gate = CompletableDeferred<Unit>()
@@ -129,6 +140,11 @@ object Coroutines {
             "flow" -> bean.flow("ann").toList()
             else -> throw IllegalArgumentException(name)
         }
+    }
+
+    @JvmStatic
+    fun run(executor: Executor, client: SuspendingClient, other: Boolean): CompletableFuture<Any?> = on(executor) {
+        if (other) client.other("ann") else client.call("ann")
     }
 
     private fun on(executor: Executor, block: suspend () -> Any?): CompletableFuture<Any?> {

@@ -11,6 +11,7 @@ import io.limiter.kit.RedisServers;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.io.StringReader;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,15 +20,22 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import redis.embedded.RedisServer;
 
 /** Suspend functions are decided without a thread, and end when the coroutine ends. */
+@Tag("proxied")
 class SuspendingTest {
     private static final Duration LONGEST = Duration.ofSeconds(60);
 
@@ -83,6 +91,47 @@ class SuspendingTest {
             assertFalse(answers.subList(0, 2).contains(RateLimitExceededException.class), answers::toString);
             assertEquals(List.of(RateLimitExceededException.class, RateLimitExceededException.class,
                     RateLimitExceededException.class), answers.subList(2, 5));
+        }
+    }
+
+    /** What an HTTP client of Spring and a repository return, and what Retrofit's does. */
+    @Configuration(proxyBeanMethods = false)
+    static class Clients {
+        @Bean
+        SuspendingClient advised() {
+            return ProxyFactory.getProxy(
+                    SuspendingClient.class,
+                    (MethodInterceptor) call -> Mono.just("done").publishOn(Schedulers.parallel()));
+        }
+
+        @Bean
+        SuspendingClient proxy() {
+            return (SuspendingClient) Proxy.newProxyInstance(
+                    SuspendingClient.class.getClassLoader(),
+                    new Class<?>[] {SuspendingClient.class},
+                    (proxy, method, arguments) -> "done");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"advised", "proxy"})
+    void clientsAreLimited(String name) throws Exception {
+        try (AnnotationConfigApplicationContext context = start("", Clients.class)) {
+            SuspendingClient client = context.getBean(name, SuspendingClient.class);
+            List<Object> answers = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                answers.add(Coroutines.run(loop, client, true)
+                        .handle((result, failure) -> failure == null ? result : failure.getClass())
+                        .get(60, TimeUnit.SECONDS));
+            }
+            assertEquals(
+                    List.of(
+                            "done",
+                            "done",
+                            RateLimitExceededException.class,
+                            RateLimitExceededException.class,
+                            RateLimitExceededException.class),
+                    answers);
         }
     }
 
