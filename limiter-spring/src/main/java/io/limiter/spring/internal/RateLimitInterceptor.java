@@ -1,13 +1,17 @@
 package io.limiter.spring.internal;
 
 import java.lang.reflect.Method;
+import java.util.function.BiPredicate;
 import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.TargetClassAware;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 
 /** Limits calls of a bean's methods through its proxy. Thread-safe. */
 final class RateLimitInterceptor implements MethodInterceptor {
@@ -20,6 +24,21 @@ final class RateLimitInterceptor implements MethodInterceptor {
 
     RateLimitInterceptor(Supplier<CallLimiters> limiters) {
         this.limiters = limiters;
+    }
+
+    /** A proxy gets the advice once for each of its methods. */
+    static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
+        return new StaticMethodMatcherPointcutAdvisor(advice.get()) {
+            @Override
+            public boolean matches(Method method, Class<?> targetClass) {
+                return matcher.test(method, targetClass);
+            }
+
+            @Override
+            public Advice getAdvice() {
+                return advice.get();
+            }
+        };
     }
 
     @Override

@@ -4,28 +4,21 @@ import io.limiter.application.Limiter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
-import org.aopalliance.aop.Advice;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -70,8 +63,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // Before processors that keep a reference to the bean, which have the last order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
         BiPredicate<Method, Class<?>> hasLimits = this::mayBeLimited;
-        this.advisor = advisor(hasLimits, this::interceptor);
-        this.arrival = advisor(
+        this.advisor = RateLimitInterceptor.advisor(hasLimits, this::interceptor);
+        this.arrival = RateLimitInterceptor.advisor(
                 hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
                 () -> interceptor()::arrive);
     }
@@ -93,21 +86,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     private RateLimitInterceptor interceptor() {
         return new RateLimitInterceptor(this::limiters);
-    }
-
-    /** A proxy gets the advice once for each of its methods. */
-    private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
-        return new StaticMethodMatcherPointcutAdvisor(advice.get()) {
-            @Override
-            public boolean matches(Method method, Class<?> targetClass) {
-                return matcher.test(method, targetClass);
-            }
-
-            @Override
-            public Advice getAdvice() {
-                return advice.get();
-            }
-        };
     }
 
     @Override
@@ -158,21 +136,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private void makeLimits(Object bean) {
         Class<?> type = AopUtils.getTargetClass(bean);
         try {
-            typesOf(bean)
+            ProxyReach.typesOf(bean)
                     .forEach(one -> reachable(one).forEach(method -> limiters().of(method, type, bean)));
         } catch (IllegalStateException wrong) {
             throw thrown.apply(wrong);
         }
-    }
-
-    /** Where a bean may have annotations: in its class, and in interfaces that only its proxy has, as that of a repository. */
-    private static Stream<Class<?>> typesOf(Object bean) {
-        Class<?> type = AopUtils.getTargetClass(bean);
-        return Stream.concat(
-                Stream.of(type),
-                bean instanceof Advised
-                        ? Arrays.stream(bean.getClass().getInterfaces()).filter(one -> !one.isAssignableFrom(type))
-                        : Stream.empty());
     }
 
     @Override
@@ -232,7 +200,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
      */
     private boolean arrange(Object bean) {
         if (!(bean instanceof Advised advised) || advised.indexOf(advisor) < 0) {
-            return isLimitedInside(bean);
+            return ProxyReach.has(advisor, bean);
         }
         if (!advised.isFrozen()) {
             if (advised.indexOf(advisor) > 0) {
@@ -309,20 +277,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private boolean isFor(Object bean) {
         // Products of a factory are processed separately, and the factory may describe a proxy.
         return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
-                && !isLimitedInside(bean)
-                && typesOf(bean).anyMatch(this::isEligible);
-    }
-
-    /** Whether it has our advice, or is a proxy of a bean that has, such as a facade with another name. That bean decides. */
-    private boolean isLimitedInside(Object bean) {
-        Object target = bean;
-        while (target instanceof Advised advised) {
-            if (advised.indexOf(advisor) >= 0) {
-                return true;
-            }
-            target = AopProxyUtils.getSingletonTarget(advised);
-        }
-        return false;
+                && !ProxyReach.has(advisor, bean)
+                && ProxyReach.typesOf(bean).anyMatch(this::isEligible);
     }
 
     /** The limited methods of a class that a proxy can intercept; checks all its annotations. */
