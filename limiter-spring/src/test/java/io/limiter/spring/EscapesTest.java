@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -84,6 +85,47 @@ class EscapesTest {
                 "ObjectProvider",
                 "@Lazy",
                 "AspectJ");
+    }
+
+    /** As a client that a factory makes. */
+    public interface Remote {
+        @RateLimited(limits = "1/1h", key = "global")
+        String call();
+    }
+
+    static class Making implements FactoryBean<Remote> {
+        @Override
+        public Remote getObject() {
+            return (Remote) Proxy.newProxyInstance(
+                    Remote.class.getClassLoader(), new Class<?>[] {Remote.class}, (proxy, method, arguments) -> "done");
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Remote.class;
+        }
+    }
+
+    static class NeedingRemote extends Keeping {
+        NeedingRemote(Remote remote) {}
+
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+
+    @Test
+    void theProductOfAFactoryThatAPostProcessorNeedsStopsTheStart() {
+        Facts.told(
+                App.failure("", NeedingRemote.class, Making.class),
+                "RL-134",
+                "bean 'escapesTest.Making'",
+                "post processor",
+                "@Lazy");
+        try (App app = App.of("", Keeping.class, Making.class)) {
+            assertEquals(1, App.passes(5, app.bean(Remote.class)::call));
+        }
     }
 
     static class Wrapped implements Callable<String> {

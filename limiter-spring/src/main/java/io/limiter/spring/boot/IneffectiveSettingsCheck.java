@@ -56,7 +56,7 @@ record IneffectiveSettingsCheck(
                 .toList();
         if (config.policies().isEmpty()
                 && config.settings().rules().isEmpty()
-                && annotations.stream().allMatch(one -> one.policies().isEmpty())
+                && annotations.stream().noneMatch(RateLimitedPostProcessor::isUsed)
                 && !environment.getProperty("spring.main.lazy-initialization", Boolean.class, false)
                 && !isUsedByCode()) {
             String near = written.stream()

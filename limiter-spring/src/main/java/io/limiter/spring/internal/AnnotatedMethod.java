@@ -24,11 +24,12 @@ import org.springframework.util.ReflectionUtils;
 /**
  * An annotated method of a class, before it is prepared.
  *
+ * @param type the class; of a proxy that others made, one of its interfaces
  * @param called as the class or something that it extends or implements declares it
  * @param specific the one that runs
  * @param annotations the nearest ones
  */
-record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<RateLimited>> annotations) {
+record AnnotatedMethod(Class<?> type, Method called, Method specific, List<MergedAnnotation<RateLimited>> annotations) {
     /**
      * Packages of classes that do not use this annotation, which are most of an application's. Other classes may be in
      * packages below them.
@@ -49,8 +50,12 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
 
     /** All annotated methods of a class, including private ones. */
     public static List<AnnotatedMethod> of(Class<?> type) {
-        if (OF_OTHERS.matcher(type.getName()).lookingAt()
-                || !AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
+        if (isOfOthers(type)) {
+            return Arrays.stream(type.getInterfaces())
+                    .flatMap(one -> of(one).stream())
+                    .toList();
+        }
+        if (!AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
             return List.of();
         }
         return readableMethodsOf(type).stream()
@@ -72,8 +77,21 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
 
     /** A method of a class, possibly without annotations. */
     static AnnotatedMethod of(Method called, Class<?> type) {
+        if (isOfOthers(type)) {
+            return Arrays.stream(type.getInterfaces())
+                    .map(one -> of(called, one))
+                    .filter(method -> !method.annotations.isEmpty()
+                            && method.specific.getDeclaringClass().isAssignableFrom(method.type))
+                    .findFirst()
+                    .orElse(new AnnotatedMethod(type, called, called, List.of()));
+        }
         Method specific = specific(called, type);
-        return new AnnotatedMethod(called, specific, find(specific, called));
+        return new AnnotatedMethod(type, called, specific, find(specific, called, type));
+    }
+
+    /** Whether only its interfaces may have annotations: it is a proxy of interfaces, or of a library. */
+    static boolean isOfOthers(Class<?> type) {
+        return Proxy.isProxyClass(type) || OF_OTHERS.matcher(type.getName()).lookingAt();
     }
 
     /** The method of the class that runs if this one is called. */
@@ -85,9 +103,7 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
     /** A bean may have methods with types of a missing library. Reflection then shows none of the methods of the class. */
     private static Set<Method> readableMethodsOf(Class<?> type) {
         Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
-        if (!Proxy.isProxyClass(type)) {
-            types.add(type);
-        }
+        types.add(type);
         try {
             return types.stream()
                     .flatMap(one -> Arrays.stream(ReflectionUtils.getAllDeclaredMethods(one)))
@@ -107,8 +123,9 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
      *
      * @param specific the method that runs
      * @param called the method that is called, possibly of an interface
+     * @param type a class, or an interface that may extend that of the method
      */
-    private static List<MergedAnnotation<RateLimited>> find(Method specific, Method called) {
+    private static List<MergedAnnotation<RateLimited>> find(Method specific, Method called, Class<?> type) {
         List<MergedAnnotation<RateLimited>> found = nearest(specific);
         if (!found.isEmpty()) {
             return found;
@@ -116,6 +133,11 @@ record AnnotatedMethod(Method called, Method specific, List<MergedAnnotation<Rat
         found = nearest(specific.getDeclaringClass());
         if (found.isEmpty() && !called.equals(specific)) {
             found = nearest(called.getDeclaringClass());
+        }
+        if (found.isEmpty()
+                && type.isInterface()
+                && specific.getDeclaringClass().isAssignableFrom(type)) {
+            found = nearest(type);
         }
         return found.stream()
                 .filter(annotation -> isOfItsClass(specific) && !isFallback(specific, annotation.getString("fallback")))

@@ -73,6 +73,21 @@ final class CallLimiters implements AutoCloseable {
                 .orElse(null);
     }
 
+    /**
+     * The same, if the object may be in a proxy with interfaces that it does not have.
+     *
+     * @param proxy null if there is none
+     */
+    @Nullable
+    CallLimiter of(Method called, Class<?> target, @Nullable Object proxy) {
+        if (proxy == null || !AnnotatedMethod.isOfOthers(proxy.getClass())) {
+            return of(called, target);
+        }
+        boolean isOfTarget = called.getDeclaringClass().isAssignableFrom(target);
+        CallLimiter found = of(called, isOfTarget ? target : proxy.getClass());
+        return found == null ? of(called, isOfTarget ? proxy.getClass() : target) : found;
+    }
+
     /** The annotations prepared so far, by method; each once, however it is called. */
     List<AnnotatedPolicy> policies() {
         return made().flatMap(method -> method.limits().get().stream())
@@ -126,7 +141,7 @@ final class CallLimiters implements AutoCloseable {
                     shadow));
         }
         limits.sort(Comparator.comparing(MethodLimit::isShadow));
-        Fallback fallback = Fallback.find(scope, texts("fallback", annotations), target);
+        Fallback fallback = Fallback.find(scope, texts("fallback", annotations), method.type());
         Invoker invoker = Invoker.find(scope, !texts("maxWait", annotations).isEmpty());
         Derived<List<InForce>> inForce = limiter.<List<InForce>>derive(
                         config -> limits.stream()

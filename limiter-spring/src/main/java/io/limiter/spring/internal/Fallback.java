@@ -1,7 +1,6 @@
 package io.limiter.spring.internal;
 
 import io.limiter.Decision;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -10,12 +9,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** The method that answers denied calls. Immutable. */
-record Fallback(Method method) {
+/** The method that answers denied calls, possibly with the decision after the parameters of the limited one. Immutable. */
+record Fallback(Method method, boolean takesDecision) {
     Fallback {
         method.trySetAccessible();
     }
@@ -46,7 +46,9 @@ record Fallback(Method method) {
                 .filter(candidate -> answers(candidate, limited) && fits(candidate, limited))
                 // Prefer one with the decision, then that of the class itself.
                 .max(Comparator.comparingInt(Method::getParameterCount))
-                .map(Fallback::new)
+                .map(candidate -> new Fallback(
+                        candidate,
+                        MethodScope.parametersOf(candidate).length > MethodScope.parametersOf(limited).length))
                 .orElseThrow(() -> scope.error(
                         "RL-125",
                         "fallback = \"" + name + "\": "
@@ -63,36 +65,37 @@ record Fallback(Method method) {
 
     /** Whether a method has the parameters of a fallback of another one. */
     static boolean answers(Method method, Method limited) {
-        Class<?>[] parameters = limited.getParameterTypes();
-        return Arrays.equals(method.getParameterTypes(), parameters)
-                || Arrays.equals(method.getParameterTypes(), ObjectUtils.addObjectToArray(parameters, Decision.class));
+        Class<?>[] parameters = MethodScope.parametersOf(limited);
+        Class<?>[] own = MethodScope.parametersOf(method);
+        return (Arrays.equals(own, parameters)
+                        || Arrays.equals(own, ObjectUtils.addObjectToArray(parameters, Decision.class)))
+                && (!KotlinDetector.isSuspendingFunction(method) || KotlinDetector.isSuspendingFunction(limited));
     }
 
     /** Answers a denied call. */
     @Nullable
     Object answer(MethodCall call, Decision decision) throws Throwable {
-        @Nullable Object[] arguments = call.arguments;
-        if (method.getParameterCount() > arguments.length) {
-            arguments = Arrays.copyOf(arguments, arguments.length + 1);
-            arguments[arguments.length - 1] = decision;
+        // Those of a suspend function end with its continuation.
+        boolean isSuspending = KotlinDetector.isSuspendingFunction(method);
+        @Nullable Object[] arguments = Arrays.copyOf(call.arguments, method.getParameterCount());
+        if (takesDecision) {
+            arguments[arguments.length - (isSuspending ? 2 : 1)] = decision;
         }
-        try {
-            return method.invoke(call.target, arguments);
-        } catch (InvocationTargetException thrown) {
-            throw thrown.getCause() == null ? thrown : thrown.getCause();
+        if (isSuspending) {
+            arguments[arguments.length - 1] = call.arguments[call.arguments.length - 1];
         }
+        return call.rest.call(method, call.target, arguments);
     }
 
     private static boolean fits(Method candidate, Method limited) {
         boolean reachable = Modifier.isStatic(candidate.getModifiers()) || !Modifier.isStatic(limited.getModifiers());
-        Class<?> result = limited.getReturnType();
-        return reachable
-                && (result == candidate.getReturnType()
-                        || (!result.isPrimitive() && ClassUtils.isAssignable(result, candidate.getReturnType())));
+        Class<?> result = MethodScope.returned(limited);
+        Class<?> own = MethodScope.returned(candidate);
+        return reachable && (result == own || (!result.isPrimitive() && ClassUtils.isAssignable(result, own)));
     }
 
     private static String shown(Method method) {
         return (Modifier.isStatic(method.getModifiers()) ? "static " : "")
-                + method.getReturnType().getSimpleName() + " " + MethodScope.signature(method);
+                + MethodScope.returned(method).getSimpleName() + " " + MethodScope.signature(method);
     }
 }

@@ -12,6 +12,9 @@ import org.springframework.util.ClassUtils;
 /** Decides a call and makes it, without blocking its caller. Immutable. */
 @FunctionalInterface
 interface Invoker {
+    /** By which Spring suspends. */
+    String COROUTINES = "kotlinx.coroutines.reactor.MonoKt";
+
     /** The result for the caller. */
     @Nullable
     Object invoke(ChargedCall call) throws Throwable;
@@ -37,14 +40,24 @@ interface Invoker {
     }
 
     private static @Nullable Invoker find(MethodScope scope) {
+        boolean hasReactor = ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader());
+        if (scope.isSuspending()) {
+            if (!hasReactor || !ClassUtils.isPresent(COROUTINES, Invoker.class.getClassLoader())) {
+                throw scope.error(
+                        "RL-131",
+                        "it is a suspend function, and only org.jetbrains.kotlinx:kotlinx-coroutines-reactor, which is"
+                                + " missing, can suspend it until the decision; add it");
+            }
+            // Between proxies of Spring its result is a Mono, or a Flux.
+            return ReactorInvoker.ofSuspending(
+                    MethodScope.returned(scope.method()).getName().equals("kotlinx.coroutines.flow.Flow"));
+        }
         Class<?> type = scope.method().getReturnType();
         if (CompletionStage.class.isAssignableFrom(type) && type.isAssignableFrom(CompletableFuture.class)) {
             return Invoker::stageOf;
         }
         // Without Reactor its invoker can't be loaded.
-        Invoker ofReactor = ClassUtils.isPresent("reactor.core.publisher.Flux", Invoker.class.getClassLoader())
-                ? ReactorInvoker.of(type)
-                : null;
+        Invoker ofReactor = hasReactor ? ReactorInvoker.of(type) : null;
         if (ofReactor == null
                 && (CompletionStage.class.isAssignableFrom(type)
                         || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null)) {

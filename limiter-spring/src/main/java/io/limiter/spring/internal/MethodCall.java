@@ -1,5 +1,7 @@
 package io.limiter.spring.internal;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
 /** One call of a limited method, which waits for its decision. Used by one thread at a time. */
@@ -23,6 +25,16 @@ public final class MethodCall {
         /** Calls the method, possibly on another thread, at most once. */
         @Nullable
         Object proceed() throws Throwable;
+
+        /** Calls another method of the object. */
+        default @Nullable Object call(Method method, @Nullable Object target, @Nullable Object... arguments)
+                throws Throwable {
+            try {
+                return method.invoke(target, arguments);
+            } catch (InvocationTargetException thrown) {
+                throw thrown.getCause() == null ? thrown : thrown.getCause();
+            }
+        }
 
         /** A copy for another call. */
         default Rest again() {

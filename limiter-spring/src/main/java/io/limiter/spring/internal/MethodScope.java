@@ -12,6 +12,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -46,6 +48,7 @@ final class MethodScope {
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
     private final @Nullable String callerWithoutRequest;
+    private final int parameterCount;
 
     /**
      * The scope of a method.
@@ -62,7 +65,8 @@ final class MethodScope {
         this.beans = beans;
         this.callerWithoutRequest =
                 callers == null || callers.isOfWebRequestsOnly() ? callerWithoutRequest(method) : null;
-        for (int i = 0; i < method.getParameterCount(); i++) {
+        this.parameterCount = parametersOf(method).length;
+        for (int i = 0; i < parameterCount; i++) {
             positions.put("p" + i, i);
             positions.put("a" + i, i);
         }
@@ -76,6 +80,7 @@ final class MethodScope {
         this.callers = base.callers;
         this.beans = base.beans;
         this.callerWithoutRequest = base.callerWithoutRequest;
+        this.parameterCount = base.parameterCount;
         positions.putAll(base.positions);
         names.addAll(base.names);
         positions.put(RESULT, method.getParameterCount());
@@ -92,12 +97,28 @@ final class MethodScope {
         return method.getDeclaringClass().getName() + "." + signature(method);
     }
 
+    /** The parameters as written: a suspend function of Kotlin has one more, at the end. */
+    static Class<?>[] parametersOf(Method method) {
+        Class<?>[] types = method.getParameterTypes();
+        return KotlinDetector.isSuspendingFunction(method) ? Arrays.copyOf(types, types.length - 1) : types;
+    }
+
+    /** The result as written, also that of a suspend function. */
+    static Class<?> returned(Method method) {
+        return KotlinDetector.isSuspendingFunction(method)
+                ? new MethodParameter(method, -1).getParameterType()
+                : method.getReturnType();
+    }
+
+    /** Whether it is a suspend function of Kotlin. */
+    boolean isSuspending() {
+        return KotlinDetector.isSuspendingFunction(method);
+    }
+
     /** Its name and its parameters: {@code vote(String, int)}. */
     public static String signature(Method method) {
         return method.getName() + "("
-                + Arrays.stream(method.getParameterTypes())
-                        .map(Class::getSimpleName)
-                        .collect(Collectors.joining(", "))
+                + Arrays.stream(parametersOf(method)).map(Class::getSimpleName).collect(Collectors.joining(", "))
                 + ")";
     }
 
@@ -145,11 +166,14 @@ final class MethodScope {
 
     /** The names of the parameters, for a message. */
     String parameters() {
-        if (method.getParameterCount() == 0) {
+        if (parameterCount == 0) {
             return "the method has no parameters";
         }
+        boolean isKotlin = KotlinDetector.isKotlinType(method.getDeclaringClass());
         return names.isEmpty()
-                ? "the class file has no parameter names; compile it with -parameters, or write #p0 for the first"
+                ? "the class file has no parameter names; "
+                        + (isKotlin ? "add org.jetbrains.kotlin:kotlin-reflect" : "compile it with -parameters")
+                        + ", or write #p0 for the first"
                 : "there are #" + String.join(", #", names);
     }
 
@@ -194,8 +218,9 @@ final class MethodScope {
 
     private void addNames(Method declared) {
         @Nullable String[] found = NAMES.getParameterNames(declared);
-        if (found != null && found.length == method.getParameterCount()) {
-            for (int i = 0; i < found.length; i++) {
+        // Kotlin's reflection does not name the last one of a suspend function, Java's does.
+        if (found != null && (found.length == parameterCount || found.length == method.getParameterCount())) {
+            for (int i = 0; i < parameterCount; i++) {
                 String name = found[i];
                 if (name != null) {
                     positions.put(name, i);

@@ -7,8 +7,13 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -78,6 +83,28 @@ final class ProxyReach {
         return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
                 .flatMap(one -> Arrays.stream(one.getMethods()))
                 .anyMatch(one -> AnnotatedMethod.specific(one, type).equals(method));
+    }
+
+    /** Where a bean may have annotations: in its class, and in interfaces that only its proxy has, as that of a repository. */
+    static Stream<Class<?>> typesOf(Object bean) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        return Stream.concat(
+                Stream.of(type),
+                bean instanceof Advised
+                        ? Arrays.stream(bean.getClass().getInterfaces()).filter(one -> !one.isAssignableFrom(type))
+                        : Stream.empty());
+    }
+
+    /** Whether a bean has our advice, or is a proxy of a bean that has, such as a facade with another name. That bean decides. */
+    static boolean has(Advisor advisor, Object bean) {
+        Object target = bean;
+        while (target instanceof Advised advised) {
+            if (advised.indexOf(advisor) >= 0) {
+                return true;
+            }
+            target = AopProxyUtils.getSingletonTarget(advised);
+        }
+        return false;
     }
 
     /** Whether a test has replaced beans by its own objects ({@code @MockitoBean}, {@code @TestBean}), which stay as they are. */

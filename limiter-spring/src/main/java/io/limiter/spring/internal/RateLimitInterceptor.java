@@ -1,13 +1,17 @@
 package io.limiter.spring.internal;
 
 import java.lang.reflect.Method;
+import java.util.function.BiPredicate;
 import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.TargetClassAware;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 
 /** Limits calls of a bean's methods through its proxy. Thread-safe. */
 final class RateLimitInterceptor implements MethodInterceptor {
@@ -22,13 +26,32 @@ final class RateLimitInterceptor implements MethodInterceptor {
         this.limiters = limiters;
     }
 
+    /** A proxy gets the advice once for each of its methods. */
+    static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
+        return new StaticMethodMatcherPointcutAdvisor(advice.get()) {
+            @Override
+            public boolean matches(Method method, Class<?> targetClass) {
+                return matcher.test(method, targetClass);
+            }
+
+            @Override
+            public Advice getAdvice() {
+                return advice.get();
+            }
+        };
+    }
+
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         CallLimiter limiter = limited(invocation);
-        return limiter == null
-                ? invocation.proceed()
-                : limiter.call(new MethodCall(
-                        invocation.getThis(), invocation.getArguments(), new RestOfInvocation(invocation)));
+        if (limiter == null) {
+            return invocation.proceed();
+        }
+        Object target = targetOf(invocation, limiter);
+        // A default method may be woven, and advice of others calls it: they do not arrive.
+        Method woven = limiter.scope().method().isDefault() ? limiter.scope().method() : null;
+        return limiter.call(
+                new MethodCall(target, invocation.getArguments(), new RestOfInvocation(invocation, woven, target)));
     }
 
     /**
@@ -40,7 +63,19 @@ final class RateLimitInterceptor implements MethodInterceptor {
         CallLimiter limiter = limited(invocation);
         return limiter == null
                 ? invocation.proceed()
-                : DecidedCall.proceed(limiter.scope().method(), invocation.getThis(), null, invocation::proceed);
+                : DecidedCall.proceed(
+                        limiter.scope().method(), targetOf(invocation, limiter), null, invocation::proceed);
+    }
+
+    /** The object that has the method, or its fallback: the proxy, if these are of an interface that only the proxy has. */
+    private static @Nullable Object targetOf(MethodInvocation invocation, CallLimiter limiter) {
+        Method needed = limiter.fallback() == null
+                ? limiter.scope().method()
+                : limiter.fallback().method();
+        return invocation instanceof ProxyMethodInvocation proxied
+                        && !needed.getDeclaringClass().isInstance(invocation.getThis())
+                ? proxied.getProxy()
+                : invocation.getThis();
     }
 
     private @Nullable CallLimiter limited(MethodInvocation invocation) {
@@ -51,7 +86,11 @@ final class RateLimitInterceptor implements MethodInterceptor {
         if (known != null && known.called == called && known.target == type) {
             return known.limited;
         }
-        CallLimiter limited = limiters.get().of(called, target == null ? type : AopUtils.getTargetClass(target));
+        CallLimiter limited = limiters.get()
+                .of(
+                        called,
+                        target == null ? type : AopUtils.getTargetClass(target),
+                        invocation instanceof ProxyMethodInvocation proxied ? proxied.getProxy() : null);
         if (!(target instanceof TargetClassAware)) {
             // The class of a proxy does not show its target.
             last = new Known(called, type, limited);
@@ -59,17 +98,27 @@ final class RateLimitInterceptor implements MethodInterceptor {
         return limited;
     }
 
-    private record RestOfInvocation(MethodInvocation invocation) implements MethodCall.Rest {
+    private record RestOfInvocation(
+            MethodInvocation invocation,
+            @Nullable Method woven,
+            @Nullable Object target) implements MethodCall.Rest {
         @Override
         public @Nullable Object proceed() throws Throwable {
-            return invocation.proceed();
+            return woven == null ? invocation.proceed() : DecidedCall.proceed(woven, target, null, invocation::proceed);
+        }
+
+        /** As Spring calls a method: a suspend function as a Mono, in the context of its caller. */
+        @Override
+        public @Nullable Object call(Method method, @Nullable Object other, @Nullable Object... arguments)
+                throws Throwable {
+            return AopUtils.invokeJoinpointUsingReflection(other, method, arguments);
         }
 
         /** An invocation stores its next interceptor, so each call needs a copy. */
         @Override
         public MethodCall.Rest again() {
             return invocation instanceof ProxyMethodInvocation proxied
-                    ? new RestOfInvocation(proxied.invocableClone())
+                    ? new RestOfInvocation(proxied.invocableClone(), woven, target)
                     : this;
         }
     }

@@ -10,20 +10,15 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import org.aopalliance.aop.Advice;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -67,9 +62,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         setBeforeExistingAdvisors(true);
         // Before processors that keep a reference to the bean, which have the last order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
-        BiPredicate<Method, Class<?>> hasLimits = this::isLimited;
-        this.advisor = advisor(hasLimits, this::interceptor);
-        this.arrival = advisor(
+        BiPredicate<Method, Class<?>> hasLimits = this::mayBeLimited;
+        this.advisor = RateLimitInterceptor.advisor(hasLimits, this::interceptor);
+        this.arrival = RateLimitInterceptor.advisor(
                 hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
                 () -> interceptor()::arrive);
     }
@@ -79,29 +74,18 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         thrown = by;
     }
 
-    /** While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies. */
-    private boolean isLimited(Method method, Class<?> type) {
+    /**
+     * While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies.
+     * A method of an interface may have limits of an interface of the proxy, which only a call knows.
+     */
+    private boolean mayBeLimited(Method method, Class<?> type) {
         CallLimiters used = limiters;
-        return used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null;
+        return method.getDeclaringClass().isInterface()
+                || (used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null);
     }
 
     private RateLimitInterceptor interceptor() {
         return new RateLimitInterceptor(this::limiters);
-    }
-
-    /** A proxy gets the advice once for each of its methods. */
-    private static Advisor advisor(BiPredicate<Method, Class<?>> matcher, Supplier<MethodInterceptor> advice) {
-        return new StaticMethodMatcherPointcutAdvisor(advice.get()) {
-            @Override
-            public boolean matches(Method method, Class<?> targetClass) {
-                return matcher.test(method, targetClass);
-            }
-
-            @Override
-            public Advice getAdvice() {
-                return advice.get();
-            }
-        };
     }
 
     @Override
@@ -114,6 +98,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public List<AnnotatedPolicy> policies() {
         CallLimiters used = limiters;
         return used == null ? List.of() : used.policies();
+    }
+
+    /** Whether a bean has the annotation, also one that is created later. */
+    public boolean isUsed() {
+        return !policies().isEmpty() || !ProxyReach.namedPolicies(factory()).isEmpty();
     }
 
     /** Records which beans have limits, while their classes are known. */
@@ -135,6 +124,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         }
         // Products of a factory are only processed here.
         makeLimits(bean);
+        limited.add(beanName);
+        if (bean instanceof Advised advised && !advised.isFrozen()) {
+            advised.addAdvisor(0, advisor);
+            return bean;
+        }
         return super.postProcessAfterInitialization(bean, beanName);
     }
 
@@ -142,7 +136,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private void makeLimits(Object bean) {
         Class<?> type = AopUtils.getTargetClass(bean);
         try {
-            reachable(type).forEach(method -> limiters().of(method, type));
+            ProxyReach.typesOf(bean)
+                    .forEach(one -> reachable(one).forEach(method -> limiters().of(method, type, bean)));
         } catch (IllegalStateException wrong) {
             throw thrown.apply(wrong);
         }
@@ -184,7 +179,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private final class LastPass implements BeanPostProcessor, AopInfrastructureBean {
         @Override
         public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
-            if (!arrange(bean) && limited.contains(beanName)) {
+            if (!(bean instanceof FactoryBean) && !arrange(bean) && limited.contains(beanName)) {
                 throw escaped(
                         beanName,
                         bean,
@@ -205,7 +200,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
      */
     private boolean arrange(Object bean) {
         if (!(bean instanceof Advised advised) || advised.indexOf(advisor) < 0) {
-            return isLimitedInside(bean);
+            return ProxyReach.has(advisor, bean);
         }
         if (!advised.isFrozen()) {
             if (advised.indexOf(advisor) > 0) {
@@ -254,6 +249,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private void checkEarlyBeans(ConfigurableListableBeanFactory factory) {
         for (String name : factory.getSingletonNames()) {
             Object bean = seen.contains(name) ? null : factory.getSingleton(name);
+            if (bean instanceof FactoryBean<?> maker && maker.isSingleton()) {
+                Class<?> type = maker.getObjectType();
+                bean = type != null && isEligible(type) ? factory.getBean(name) : null;
+            }
             if (bean != null && !bean.getClass().getName().contains("$MockitoMock$") && isFor(bean)) {
                 throw escaped(
                         name,
@@ -278,20 +277,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private boolean isFor(Object bean) {
         // Products of a factory are processed separately, and the factory may describe a proxy.
         return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
-                && !isLimitedInside(bean)
-                && isEligible(AopUtils.getTargetClass(bean));
-    }
-
-    /** Whether it is a proxy of a bean that has our advice, such as a facade with another name. That bean decides. */
-    private boolean isLimitedInside(Object bean) {
-        Object target = bean;
-        while (target instanceof Advised advised) {
-            target = AopProxyUtils.getSingletonTarget(advised);
-            if (target instanceof Advised inner && inner.indexOf(advisor) >= 0) {
-                return true;
-            }
-        }
-        return false;
+                && !ProxyReach.has(advisor, bean)
+                && ProxyReach.typesOf(bean).anyMatch(this::isEligible);
     }
 
     /** The limited methods of a class that a proxy can intercept; checks all its annotations. */

@@ -23,6 +23,11 @@ final class ReactorInvoker {
         return type == Flux.class || type == Publisher.class ? call -> flux(call, false) : null;
     }
 
+    /** The invoker of a suspend function of Kotlin, for whose callers Spring's proxies suspend. */
+    static Invoker ofSuspending(boolean isFlow) {
+        return isFlow ? call -> flux(call, false) : call -> Mono.fromDirect(flux(call, true));
+    }
+
     /** @param isOne whether its first element is its result */
     private static Flux<Object> flux(ChargedCall call, boolean isOne) {
         return Flux.defer(() -> {
@@ -77,6 +82,6 @@ final class ReactorInvoker {
 
     @SuppressWarnings("unchecked") // of whatever type, it is passed on
     private static Publisher<Object> publisher(@Nullable Object answer) {
-        return answer instanceof Publisher<?> publisher ? (Publisher<Object>) publisher : Mono.empty();
+        return answer instanceof Publisher<?> publisher ? (Publisher<Object>) publisher : Mono.justOrEmpty(answer);
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 
 /** Detects which classes and methods AspectJ has woven; the aspect can't be detected. */
@@ -53,7 +54,9 @@ final class WovenClasses {
         return methods.isEmpty()
                 ? Stream.of(type.getName() + " (it has no method with the annotation)")
                 : methods.stream()
-                        .filter(method -> method.isOfInterface() || !isWoven(method.specific()))
+                        .filter(method -> method.isOfInterface()
+                                || KotlinDetector.isSuspendingFunction(method.specific())
+                                || !isWoven(method.specific()))
                         .map(method -> MethodScope.describe(method.specific()));
     }
 

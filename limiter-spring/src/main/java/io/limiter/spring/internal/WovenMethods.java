@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
@@ -157,6 +158,14 @@ public final class WovenMethods implements AutoCloseable {
         }
         if (used.limiters == null) {
             return null;
+        }
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            // It is called again after each suspension, and a proxy's decision is not known here.
+            throw MethodScope.errorAt(
+                    MethodScope.describe(method),
+                    "RL-131",
+                    "it is a suspend function, which only proxies of Spring limit; exclude its class from weaving, and"
+                            + " call it as a bean");
         }
         Optional<Woven> woven = used.known.get(place);
         if (woven == null) {

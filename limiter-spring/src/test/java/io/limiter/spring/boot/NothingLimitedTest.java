@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimited;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -60,6 +62,42 @@ class NothingLimitedTest {
     }
 
     record ByCode(Limiter limiter) {}
+
+    /** An interface whose objects are proxies. */
+    public interface Remote {
+        @RateLimited(limits = "1/1h", key = "global")
+        void call();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Site.class)
+    static class ProxySite {
+        @Bean
+        Remote remote() {
+            return (Remote) Proxy.newProxyInstance(
+                    Remote.class.getClassLoader(), new Class<?>[] {Remote.class}, (proxy, method, arguments) -> null);
+        }
+    }
+
+    /** Nothing needs its product at startup. */
+    @Configuration(proxyBeanMethods = false)
+    @Import(Site.class)
+    static class LaterSite {
+        @Bean
+        FactoryBean<Remote> remote() {
+            return new FactoryBean<>() {
+                @Override
+                public Remote getObject() {
+                    return new ProxySite().remote();
+                }
+
+                @Override
+                public Class<?> getObjectType() {
+                    return Remote.class;
+                }
+            };
+        }
+    }
 
     private List<String> told(String yaml, Class<?> configuration, String... arguments) {
         int before = output.getOut().length();
@@ -116,6 +154,8 @@ class NothingLimitedTest {
         assertEquals(List.of(), told("limiter.policies.vote.limits: 1/1h", Site.class), "a policy: code may use it");
         assertEquals(List.of(), told("", AnnotatedSite.class));
         assertEquals(List.of(), told("", SiteOfCode.class));
+        assertEquals(List.of(), told("", ProxySite.class));
+        assertEquals(List.of(), told("", LaterSite.class), "found by its type");
         assertEquals(List.of(), told("", Site.class, "--limiter.enabled=false"), "reported as switched off");
         assertEquals(List.of(), told("", AnnotatedSite.class, "--spring.main.lazy-initialization=true"));
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.spring.config.EnableRateLimiting;
 import io.limiter.webflux.RateLimitWebFilter;
 import java.io.StringReader;
 import java.util.List;
@@ -22,7 +23,7 @@ import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
 /** Rules limit requests to coroutines, and hear of their end. */
 class CoroutinesTest {
     private static final String RULES = """
-            limiter.rules.vote.path = /*
+            limiter.rules.vote.path = /vote, /missing
             limiter.rules.vote.key = global
             limiter.rules.vote.limits = 2/1h fixed, 1 concurrent
             limiter.rules.vote.refund-on = 404
@@ -31,6 +32,7 @@ class CoroutinesTest {
     @Configuration
     @EnableWebFlux
     @Import(CoroutineVotes.class)
+    @EnableRateLimiting
     static class Site {
         @Bean
         Limiter limiter() throws Exception {
@@ -52,6 +54,7 @@ class CoroutinesTest {
                     WebHttpHandlerBuilder.applicationContext(context).build();
             assertEquals(List.of(404, 404, 404), statuses(handler, "/missing"));
             assertEquals(List.of(200, 200, 429), statuses(handler, "/vote"));
+            assertEquals(List.of(200, 200, 429), statuses(handler, "/annotated"));
         }
     }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The sample runs, and Kotlin knows from the annotations what may be null. */
 class KotlinTest {
-    private static final Path WRONG = Path.of("src/test/kotlin/Wrong.kt");
+    private static final Path WRONG = Path.of("../src/test/kotlin/Wrong.kt");
     private static final Pattern FINDING = Pattern.compile("Wrong\\.kt:(\\d+):\\d+: (error|warning): ");
 
     @Test
