@@ -327,7 +327,12 @@ final class MasterHealth {
     void test() {
         if (isClosed()) {
             try {
-                refusal = test.run();
+                long sentMicros = time.nowMicros();
+                BackendException found = test.run();
+                if ((test.isReplica() || RedisFailure.isOfReplica(found)) && transport.renew(test.master, sentMicros)) {
+                    found = test.run();
+                }
+                refusal = found;
                 silence = null;
             } catch (BackendException silent) {
                 silence = silent;

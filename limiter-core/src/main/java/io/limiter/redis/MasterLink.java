@@ -239,16 +239,24 @@ final class MasterLink {
 
     /**
      * Calls that were sent have their replies, or will not get them. Those whose keys are elsewhere, because a slot moves or the
-     * server wants one slot in each command, are sent again alone: nothing ran of them. The next flight leaves before any caller is
-     * woken; threads are woken before stages run, which may take long.
+     * server wants one slot in each command, are sent again alone, and those that a replica refused once more by another connection:
+     * nothing ran of them. The next flight leaves before any caller is woken; threads are woken before stages run, which may take long.
      */
     private void received(Flight flight, List<Call> calls, List<Object> replies) {
         List<Answered> answers = new ArrayList<>(calls.size());
         List<List<Call>> again = new ArrayList<>(0);
+        List<Call> refused = new ArrayList<>(0);
         int threads = 0;
         for (int i = 0; i < calls.size(); i++) {
             Call call = calls.get(i);
             Object reply = replies.get(i);
+            if (RedisFailure.isOfReplica(reply)
+                    && transport.renew(health.test.master, call.sinceMicros())
+                    && call.tryAskAgain()
+                    && !call.isDone()) {
+                refused.add(call);
+                continue;
+            }
             if (calls.size() == 1 || !RedisFailure.isElsewhere(reply)) {
                 answers.add(call.isBlocking() ? threads++ : answers.size(), answered(call, reply));
                 continue;
@@ -264,6 +272,9 @@ final class MasterLink {
             } else {
                 again.add(List.of(call));
             }
+        }
+        if (!refused.isEmpty()) {
+            again.add(refused);
         }
         transmit(flight, again);
         flight.land();

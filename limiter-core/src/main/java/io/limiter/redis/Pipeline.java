@@ -36,6 +36,8 @@ final class Pipeline {
     private static final int LOADS = 3;
     /** Longer than any timeout of connecting that is set; a client that was shut down may never answer. */
     private static final long LONGEST_OPENING_SECONDS = 30;
+    /** The replies that are on their way arrive sooner, or too late. */
+    private static final long RETIRED_SECONDS = 1;
     /** After another connection had an answer: replies of one server to two connections come within that time. */
     private static final long SILENT_MICROS = 20_000;
     /** The time between the two tasks that end such a wait. */
@@ -252,6 +254,15 @@ final class Pipeline {
                 () -> loop.schedule(close, READING_MICROS, TimeUnit.MICROSECONDS),
                 SILENT_MICROS,
                 TimeUnit.MICROSECONDS);
+    }
+
+    /** Later commands take another connection; this one has a moment for what is on its way. */
+    synchronized void renew() {
+        RedisConnection former = open;
+        open = null;
+        if (former != null) {
+            former.getChannel().eventLoop().schedule(former::closeAsync, RETIRED_SECONDS, TimeUnit.SECONDS);
+        }
     }
 
     /** Closes the connection, if there is one; later commands fail. */

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
@@ -185,6 +186,11 @@ final class RedisFailure {
     static boolean isElsewhere(Object reply) {
         return reply instanceof Elsewhere
                 || (reply instanceof Throwable failure && hasCode(failure, "TRYAGAIN", "CROSSSLOT", "MOVED"));
+    }
+
+    /** Whether a server replied that it takes no calls as long as it is a replica, or loads: nothing ran. */
+    static boolean isOfReplica(@Nullable Object reply) {
+        return reply instanceof Throwable failure && hasCode(failure, "READONLY", "LOADING", "MASTERDOWN");
     }
 
     /** Whether a server replied that it wants keys of one slot in each command. */

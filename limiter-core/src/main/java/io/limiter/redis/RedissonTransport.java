@@ -22,9 +22,11 @@ import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisClient;
+import org.redisson.client.RedisConnection;
 import org.redisson.client.RedisMovedException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
+import org.redisson.connection.ConnectionsHolder;
 import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
 import org.slf4j.Logger;
@@ -55,6 +57,8 @@ final class RedissonTransport implements Transport {
     private static final int LONGEST_PING_MILLIS = 5_000;
 
     private static final int SHUTDOWN_SECONDS = 2;
+    /** A demoted master is asked by many callers; more connections than this would not make the next one writable sooner. */
+    private static final long RENEWAL_PAUSE_MICROS = 1_000_000;
     /** As long as Redisson by default waits before it asks a cluster for its masters again. */
     private static final long MOVES_COUNT_MICROS = 5_000_000;
     /** A name mapper of the client changes it, and the keys, as only the public API does. */
@@ -76,6 +80,9 @@ final class RedissonTransport implements Transport {
     private final Map<Integer, MasterSlaveEntry> moved = new ConcurrentHashMap<>();
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
+
+    /** When the connections to a master were retired last. */
+    private final Map<Object, Long> renewals = new ConcurrentHashMap<>();
 
     private volatile long movesForgottenMicros;
 
@@ -144,6 +151,7 @@ final class RedissonTransport implements Transport {
                         .toList();
         // Redisson ends the clients of former masters, and with them all connections.
         pipelines.keySet().removeIf(RedisClient::isShutdown);
+        renewals.keySet().removeIf(master -> master instanceof RedisClient one && one.isShutdown());
         long now = TIME.nowMicros();
         if (now - movesForgottenMicros >= MOVES_COUNT_MICROS) {
             movesForgottenMicros = now;
@@ -230,6 +238,41 @@ final class RedissonTransport implements Transport {
         LOG.warn(
                 "RL-214 this version of Redisson has another low-level client, so commands take its slower way",
                 changed);
+    }
+
+    @Override
+    public boolean renew(Object master, long sentMicros) {
+        long last = renewals.compute(master, (same, before) -> {
+            long now = TIME.nowMicros();
+            if (before != null && now - before < RENEWAL_PAUSE_MICROS) {
+                return before;
+            }
+            // Before others see that it is done.
+            retire(master);
+            return now;
+        });
+        return last > sentMicros;
+    }
+
+    /** Those of the client's pool that are free: they are closed as if they had been idle for long, and made again when needed. */
+    private void retire(Object master) {
+        Pipeline own = master instanceof RedisClient one ? pipelines.get(one) : null;
+        if (own != null) {
+            own.renew();
+        }
+        try {
+            for (MasterSlaveEntry entry :
+                    connections == null ? List.<MasterSlaveEntry>of() : connections.getEntrySet()) {
+                if (master(entry) == master && entry.getEntry() != null) {
+                    ConnectionsHolder<RedisConnection> pool = entry.getEntry().getConnectionsHolder();
+                    List.copyOf(pool.getAllConnections()).stream()
+                            .filter(one -> one.getUsage() == 0 && pool.remove(one))
+                            .forEach(RedisConnection::closeIdleAsync);
+                }
+            }
+        } catch (LinkageError changed) {
+            LOG.debug("the connections of the client are not accessible", changed);
+        }
     }
 
     @Override
