@@ -58,9 +58,6 @@ final class MasterLink {
     private final AtomicLong nextSweepMicros = new AtomicLong(Long.MAX_VALUE);
     private volatile boolean closed;
 
-    /** The answer to a call, to be delivered, and whether its caller still waits for it. */
-    private record Answered(Call call, Object replyOrFailure, boolean inTime) {}
-
     /**
      * @param time a monotonic clock
      * @param decisionTime where scripts read the time; null for the server's
@@ -80,6 +77,7 @@ final class MasterLink {
         this.transport = test.transport;
         this.time = time;
         this.decisionTime = decisionTime;
+        transport.onLost(test.master, health::noteLost);
     }
 
     /** Whether no call is on its way or waits. */
@@ -279,20 +277,7 @@ final class MasterLink {
         transmit(flight, again);
         flight.land();
         sendWaiting();
-        answers.forEach(MasterLink::deliver);
-    }
-
-    /** A failure for one caller does not affect the others. */
-    private static void deliver(Answered answered) {
-        try {
-            if (answered.inTime) {
-                answered.call.deliver(answered.replyOrFailure);
-            } else {
-                answered.call.deliverLate(answered.replyOrFailure);
-            }
-        } catch (Throwable e) {
-            LOG.debug("a caller could not be notified", e);
-        }
+        answers.forEach(Answered::deliver);
     }
 
     private Answered answered(Call call, Object replyOrFailure) {

@@ -49,6 +49,8 @@ final class Pipeline {
     private final RedisClient client;
     private final ScheduledExecutorService timer;
     private volatile @Nullable RedisConnection open;
+    /** Told when the connection closes by itself: because a ping had no answer, say. */
+    volatile Runnable onLost = () -> {};
     // Guarded by this.
     private @Nullable CompletableFuture<RedisConnection> opening;
     private boolean closed;
@@ -164,7 +166,7 @@ final class Pipeline {
         if (now != null && now.isActive()) {
             return CompletableFuture.completedFuture(now);
         }
-        if (closed || client.isShutdown()) {
+        if (isClosed()) {
             return CompletableFuture.failedFuture(new RedisConnectionException("the connection is closed"));
         }
         CompletableFuture<RedisConnection> next = opening;
@@ -197,6 +199,9 @@ final class Pipeline {
             // Otherwise Redisson would open it again, whether it is needed or not.
             connection.closeAsync();
             failAll(channel);
+            if (open == connection && !isClosed()) {
+                onLost.run();
+            }
         });
         open = connection;
         return connection;
@@ -263,6 +268,10 @@ final class Pipeline {
         if (former != null) {
             former.getChannel().eventLoop().schedule(former::closeAsync, RETIRED_SECONDS, TimeUnit.SECONDS);
         }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed || client.isShutdown();
     }
 
     /** Closes the connection, if there is one; later commands fail. */

@@ -111,8 +111,12 @@ final class RedisFailure {
                 failure);
     }
 
+    /** What helps if TLS does not come about: a server without TLS does not answer what it does not understand. */
+    private static final String TLS_HINT = "TLS was not established: does the port speak TLS, and do both sides"
+            + " accept version and certificate of the other? For a port without TLS write redis:// instead of rediss://";
+
     /** The reason why there is no connection yet. The message of a network exception contains an address and no client data. */
-    static String whileConnecting(Throwable failure) {
+    static String whileConnecting(Throwable failure, boolean isTls) {
         Throwable[] causes = causes(failure);
         for (Throwable cause : causes) {
             String words = String.valueOf(cause.getMessage());
@@ -128,11 +132,16 @@ final class RedisFailure {
         if (!message.startsWith("RL-220")) {
             return message;
         }
-        return Arrays.stream(causes)
+        String network = Arrays.stream(causes)
                 .filter(IOException.class::isInstance)
                 .findFirst()
-                .map(network -> "RL-201 " + of((IOException) network))
-                .orElse("RL-201 " + causes[causes.length - 1].getClass().getSimpleName());
+                .map(one -> of((IOException) one))
+                .orElse("");
+        if (isTls && !network.startsWith("ConnectException") && !network.startsWith("UnknownHost")) {
+            return "RL-201 " + (network.isEmpty() ? "" : network + "; ") + TLS_HINT;
+        }
+        return "RL-201 "
+                + (network.isEmpty() ? causes[causes.length - 1].getClass().getSimpleName() : network);
     }
 
     /** The text of a network failure: Netty's exceptions are named like those of Java that they extend. */
@@ -198,6 +207,19 @@ final class RedisFailure {
         return (reply instanceof Elsewhere other
                         && String.valueOf(other.getMessage()).contains("same slot"))
                 || (reply instanceof Throwable failure && hasCode(failure, "CROSSSLOT"));
+    }
+
+    static BackendException suspect(String name) {
+        return new BackendException(
+                Kind.LATE,
+                "RL-230 " + name
+                        + " did not answer in time several times, so no calls are sent to it until a probe finds out why",
+                null);
+    }
+
+    static BackendException away(String name) {
+        return new BackendException(
+                "RL-225 " + name + " does not answer, so no calls are sent to it until a probe succeeds");
     }
 
     static BackendException closed() {

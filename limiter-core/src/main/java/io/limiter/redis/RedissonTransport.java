@@ -5,8 +5,6 @@ import io.limiter.internal.DiagnosticLog;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,15 +16,10 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
-import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
-import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisClient;
-import org.redisson.client.RedisConnection;
 import org.redisson.client.RedisMovedException;
-import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
-import org.redisson.connection.ConnectionsHolder;
 import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
 import org.slf4j.Logger;
@@ -42,23 +35,10 @@ final class RedissonTransport implements Transport {
     /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";
 
-    /** An operator may flush the scripts repeatedly. */
-    private static final int LOADS = 3;
-    /** Deadlines come from policies, so there are few; beyond this number the handles are made again. */
-    private static final int MOST_HANDLES = 100;
-
-    /**
-     * How much longer than callers Redisson waits for an answer: a late one shows that Redis is alive, and what a late
-     * call took in one slot of a cluster can be given back.
-     */
-    private static final Duration LISTENS_LONGER = Duration.ofSeconds(1);
-
     /** With these pings a dead connection is replaced within ten seconds. */
     private static final int LONGEST_PING_MILLIS = 5_000;
 
     private static final int SHUTDOWN_SECONDS = 2;
-    /** A demoted master is asked by many callers; more connections than this would not make the next one writable sooner. */
-    private static final long RENEWAL_PAUSE_MICROS = 1_000_000;
     /** As long as Redisson by default waits before it asks a cluster for its masters again. */
     private static final long MOVES_COUNT_MICROS = 5_000_000;
     /** A name mapper of the client changes it, and the keys, as only the public API does. */
@@ -75,14 +55,13 @@ final class RedissonTransport implements Transport {
     /** Whether commands go by the low-level client: it is as it is known here, and keys are as they are written. */
     private volatile boolean direct;
 
-    private final Map<Long, RScript> handles = new ConcurrentHashMap<>();
+    private final RedissonScripts api;
     /** Masters of slots that have moved, as servers said since Redisson last asked for all of them. */
     private final Map<Integer, MasterSlaveEntry> moved = new ConcurrentHashMap<>();
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
 
-    /** When the connections to a master were retired last. */
-    private final Map<Object, Long> renewals = new ConcurrentHashMap<>();
+    private final FreshConnections renewals = new FreshConnections(TIME, this::retire);
 
     private volatile long movesForgottenMicros;
 
@@ -94,6 +73,7 @@ final class RedissonTransport implements Transport {
         this.client = client;
         this.own = own;
         this.timer = timer;
+        this.api = new RedissonScripts(client);
         this.cluster = client.getConfig().isClusterConfig();
         this.connections = connections(client);
         this.direct = connections != null
@@ -118,7 +98,7 @@ final class RedissonTransport implements Transport {
         if (ping == 0 || ping > LONGEST_PING_MILLIS) {
             slow.add(
                     "pingConnectionInterval = " + ping
-                            + " (ms), so a connection that the network drops silently is used for up to twice that time; set 2000");
+                            + " (ms), so a connection that the network drops silently is used for up to twice that time; set 1500");
         }
         // There is an old setting of a server and a new one of the client; each can turn it off.
         if (!settings.getConfig().isTcpNoDelay() || !settings.getCfg().isTcpNoDelay()) {
@@ -151,7 +131,7 @@ final class RedissonTransport implements Transport {
                         .toList();
         // Redisson ends the clients of former masters, and with them all connections.
         pipelines.keySet().removeIf(RedisClient::isShutdown);
-        renewals.keySet().removeIf(master -> master instanceof RedisClient one && one.isShutdown());
+        renewals.forgetFormer();
         long now = TIME.nowMicros();
         if (now - movesForgottenMicros >= MOVES_COUNT_MICROS) {
             movesForgottenMicros = now;
@@ -200,13 +180,11 @@ final class RedissonTransport implements Transport {
     @Override
     public void run(Object master, Command command, Command.Receiver receiver) {
         if (!(master instanceof RedisClient one) || !direct) {
-            run(handle(command.longestMicros()), command, receiver, LOADS);
+            api.run(command, receiver);
             return;
         }
         try {
-            pipelines
-                    .computeIfAbsent(one, client -> new Pipeline(client, timer))
-                    .run(command, (reply, failure) -> received(command, receiver, reply, failure));
+            pipeline(one).run(command, (reply, failure) -> received(command, receiver, reply, failure));
         } catch (LinkageError changed) {
             goWithoutPipelines(changed);
             run(master, command, receiver);
@@ -224,7 +202,7 @@ final class RedissonTransport implements Transport {
             }
             // The server does not have the key any more, so nothing ran. Redisson knows how to follow it.
             if (failure != null && command.isAlone() && command.isWanted() && RedisFailure.hasCode(failure, "MOVED")) {
-                run(handle(command.longestMicros()), command, receiver, LOADS);
+                api.run(command, receiver);
                 return;
             }
         } catch (RuntimeException e) {
@@ -242,37 +220,35 @@ final class RedissonTransport implements Transport {
 
     @Override
     public boolean renew(Object master, long sentMicros) {
-        long last = renewals.compute(master, (same, before) -> {
-            long now = TIME.nowMicros();
-            if (before != null && now - before < RENEWAL_PAUSE_MICROS) {
-                return before;
-            }
-            // Before others see that it is done.
-            retire(master);
-            return now;
-        });
-        return last > sentMicros;
+        return renewals.isLater(master, sentMicros);
     }
 
-    /** Those of the client's pool that are free: they are closed as if they had been idle for long, and made again when needed. */
     private void retire(Object master) {
         Pipeline own = master instanceof RedisClient one ? pipelines.get(one) : null;
         if (own != null) {
             own.renew();
         }
-        try {
-            for (MasterSlaveEntry entry :
-                    connections == null ? List.<MasterSlaveEntry>of() : connections.getEntrySet()) {
-                if (master(entry) == master && entry.getEntry() != null) {
-                    ConnectionsHolder<RedisConnection> pool = entry.getEntry().getConnectionsHolder();
-                    List.copyOf(pool.getAllConnections()).stream()
-                            .filter(one -> one.getUsage() == 0 && pool.remove(one))
-                            .forEach(RedisConnection::closeIdleAsync);
-                }
-            }
-        } catch (LinkageError changed) {
-            LOG.debug("the connections of the client are not accessible", changed);
+        if (connections != null) {
+            connections.getEntrySet().stream()
+                    .filter(entry -> master(entry) == master)
+                    .forEach(FreshConnections::retireFree);
         }
+    }
+
+    @Override
+    public void onLost(Object master, Runnable told) {
+        if (!direct || !(master instanceof RedisClient one)) {
+            return;
+        }
+        try {
+            pipeline(one).onLost = told;
+        } catch (LinkageError changed) {
+            goWithoutPipelines(changed);
+        }
+    }
+
+    private Pipeline pipeline(RedisClient master) {
+        return pipelines.computeIfAbsent(master, client -> new Pipeline(client, timer));
     }
 
     @Override
@@ -285,51 +261,12 @@ final class RedissonTransport implements Transport {
                 closeIfSilent.run();
             }
         };
-        run(handle(command.longestMicros()), command, looking, LOADS);
+        api.run(command, looking);
     }
 
     @Override
     public boolean isDirect() {
         return direct;
-    }
-
-    /**
-     * Runs a command by Redisson's public API, on the master that has its first key. Where Redis does not know the script, which proves that
-     * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
-     * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
-     */
-    private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
-        List<Object> keys = command.keys();
-        Object[] arguments = command.arguments().toArray();
-        Script script = command.script();
-        handle.<List<Object>>evalShaAsync(
-                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, keys, arguments)
-                .whenComplete((reply, failure) -> {
-                    boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
-                    if (!isToBeLoaded || !command.isWanted()) {
-                        receiver.accept(reply, failure);
-                        return;
-                    }
-                    handle.scriptLoadAsync((String) keys.get(0), script.text()).whenComplete((sha, notLoaded) -> {
-                        if (notLoaded == null && command.isWanted()) {
-                            run(handle, command, receiver, loads - 1);
-                        } else {
-                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
-                        }
-                    });
-                });
-    }
-
-    private RScript handle(long longestMicros) {
-        if (handles.size() > MOST_HANDLES) {
-            handles.clear();
-        }
-        return handles.computeIfAbsent(
-                longestMicros,
-                micros -> client.getScript(OptionalOptions.defaults()
-                        .codec(StringCodec.INSTANCE)
-                        .retryAttempts(0)
-                        .timeout(LISTENS_LONGER.plus(micros, ChronoUnit.MICROS))));
     }
 
     /**

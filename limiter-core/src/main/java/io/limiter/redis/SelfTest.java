@@ -156,11 +156,6 @@ final class SelfTest {
                 .toList();
     }
 
-    /** Whether the last test had the answers of a replica. */
-    boolean isReplica() {
-        return findings.containsKey("RL-203");
-    }
-
     /** Records whether calls are sent to the master. Returns whether that is new. */
     boolean noteUnreachable(boolean isUnreachable) {
         if (unreachable == isUnreachable) {

@@ -37,6 +37,9 @@ interface Transport extends AutoCloseable {
      */
     void run(Object master, Command command, Command.Receiver receiver);
 
+    /** Sets what is told when the connection to a master closes by itself. It must not block. */
+    default void onLost(Object master, Runnable told) {}
+
     /**
      * The master has replied that it is a replica, or that it loads its data, to what was sent at that time: its address may lead to
      * another server by now. Retires the connections to it, at most once a second. Returns whether what is sent now takes a later one.
