@@ -75,7 +75,7 @@ class ConnectionTest {
         assertEquals("ConnectException: Connection refused", ours);
         assertEquals(
                 "RL-201 " + ours.replaceFirst(": .*", ""),
-                RedisFailure.whileConnecting(theirs).replaceFirst(": .*", ""));
+                RedisFailure.whileConnecting(theirs, false).replaceFirst(": .*", ""));
     }
 
     private static final class NettyRefusal extends ConnectException {

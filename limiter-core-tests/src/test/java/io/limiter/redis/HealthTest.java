@@ -77,6 +77,29 @@ class HealthTest {
         }
     }
 
+    /** The connection's own pings and probes find out, in one line each, and once more after it has recovered. */
+    @Test
+    void itGoesAndComesBackWhileNobodyAsks() throws IOException {
+        try (Wire wire = Wire.to(RedisServers.singlePort());
+                LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO).about(":" + wire.port());
+                RedisBackend backend = RedisBackend.builder()
+                        .address("redis://127.0.0.1:" + wire.port())
+                        .build()) {
+            assertTrue(backend.awaitConnected(LONG));
+            for (int time = 1; time <= 2; time++) {
+                wire.cut();
+                Await.until(LONG, "it is unreachable", () -> backend.health().isAway());
+                wire.repair();
+                Await.until(LONG, "it has recovered", () -> backend.health().isDeciding());
+            }
+            Await.until(
+                    LONG,
+                    "it is logged",
+                    () -> !log.of(Level.WARN, "RL-225").isEmpty()
+                            && !log.of(Level.INFO, "RL-226").isEmpty());
+        }
+    }
+
     static Decision.Source ask(RateLimiter limiter) {
         return limiter.tryAcquire(DENY, PartitionKey.global(), 1).source();
     }

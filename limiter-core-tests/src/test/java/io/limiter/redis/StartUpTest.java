@@ -15,6 +15,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Await;
+import io.limiter.kit.Facts;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
@@ -48,6 +49,52 @@ class StartUpTest extends StartingRedis {
                 RedisServers.stop(server);
             }
         }
+    }
+
+    @Test
+    void tlsWhereThePortSpeaksNone() {
+        withServer(() -> {
+            try (RedisBackend backend =
+                    RedisBackend.builder().address("rediss://127.0.0.1:" + port).build()) {
+                awaitWarning("RL-201");
+                Facts.told(
+                        log.of(Level.WARN, "RL-201").get(0),
+                        "TLS was not established",
+                        "redis:// instead of rediss://");
+                assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
+            }
+        });
+    }
+
+    /** And nobody: the port is refused before TLS begins. */
+    @Test
+    void tlsWhereNobodyIs() {
+        try (RedisBackend backend =
+                RedisBackend.builder().address("rediss://127.0.0.1:" + port).build()) {
+            awaitWarning("RL-201");
+            String line = log.of(Level.WARN, "RL-201").get(0);
+            assertFalse(line.contains("TLS was not"), line);
+            assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
+        }
+    }
+
+    /** Only the master decides: a reader that is away must not keep the client from it. */
+    @Test
+    void aReaderThatIsAway() {
+        withServer(() -> {
+            String yaml = """
+                    masterSlaveServersConfig:
+                      masterAddress: redis://127.0.0.1:%d
+                      slaveAddresses: ["%s"]
+                      masterConnectionMinimumIdleSize: 1
+                    """.formatted(port, RedisServers.nobody());
+            try (RedisBackend backend =
+                            RedisBackend.builder().yaml(yaml).deadline(LONG).build();
+                    RateLimiter limiter = limiter(backend)) {
+                assertTrue(backend.awaitConnected(LONG));
+                redisDecides(limiter);
+            }
+        });
     }
 
     @Test

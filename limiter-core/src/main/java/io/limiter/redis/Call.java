@@ -120,6 +120,8 @@ final class Call {
     private @Nullable Carrier carrier;
 
     private volatile boolean replied;
+    /** Of the thread that has its reply. */
+    private boolean isAskedAgain;
     /** The reply, or the exception; null until there is one. */
     private volatile @Nullable Object answer;
 
@@ -281,6 +283,13 @@ final class Call {
     void noteReply() {
         replied = true;
         carrier = null;
+    }
+
+    /** Whether it may be asked once more by another connection, because a replica refused it: not twice, since that takes no time. */
+    boolean tryAskAgain() {
+        boolean isFirst = !isAskedAgain;
+        isAskedAgain = true;
+        return isFirst;
     }
 
     /** Hands the answer to the caller: the reply, or the exception instead. */

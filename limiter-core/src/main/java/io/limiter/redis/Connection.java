@@ -287,7 +287,7 @@ final class Connection implements AutoCloseable {
     }
 
     private void retry(int attempt, long pauseMillis, long tookMicros, Exception failure) {
-        String reason = RedisFailure.whileConnecting(failure);
+        String reason = RedisFailure.whileConnecting(failure, clients.isTls());
         // One cause can have several texts with the same beginning.
         if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
             LOG.warn(

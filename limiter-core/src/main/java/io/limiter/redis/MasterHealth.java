@@ -7,7 +7,6 @@ import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -31,10 +30,6 @@ final class MasterHealth {
     private static final long AWAY_AFTER_MICROS = 250_000;
 
     private static final long PROBE_PAUSE_MICROS = 100_000;
-    /** Longer than callers wait: a master that answers by then is slow, not unreachable. */
-    private static final long PROBE_PATIENCE_MICROS = 250_000;
-
-    private static final long LONGEST_PROBE_MICROS = 2_000_000;
     private static final long TEST_PAUSE_MICROS = 1_000_000;
     /** The time between the beginning of a wait and the sending of its call. */
     private static final long SEND_TOLERANCE_MICROS = 1_000;
@@ -56,7 +51,10 @@ final class MasterHealth {
 
     // Written under the lock.
     private boolean probing;
-    private long suspectSinceMicros;
+    /** No answer has come since its connection closed by itself. */
+    private volatile boolean isLost;
+
+    private volatile long suspectSinceMicros;
     /** In a row. With {@value #SILENCES} the breaker is open. */
     private volatile int silences;
     /** No probe had an answer either. */
@@ -99,13 +97,8 @@ final class MasterHealth {
         this.failWaiting = failWaiting;
         this.forget = forget;
         this.tests = new Throttle(time::nowMicros, TEST_PAUSE_MICROS);
-        this.suspect = new BackendException(
-                Kind.LATE,
-                "RL-230 " + test.name
-                        + " did not answer in time several times, so no calls are sent to it until a probe finds out why",
-                null);
-        this.away = new BackendException(
-                "RL-225 " + test.name + " does not answer, so no calls are sent to it until a probe succeeds");
+        this.suspect = RedisFailure.suspect(test.name);
+        this.away = RedisFailure.away(test.name);
     }
 
     boolean isClosed() {
@@ -148,7 +141,6 @@ final class MasterHealth {
             if (isPrompt) {
                 lastInTimeMicros = nowMicros;
             }
-            // Read first: every answer comes here, and nearly always there is nothing to change.
             if (silences > 0) {
                 endSilence(isPrompt);
             }
@@ -201,12 +193,10 @@ final class MasterHealth {
             if (isClosed() || !wasClosed) {
                 return;
             }
+            isLost = false;
             suspectSinceMicros = time.nowMicros();
             slowMicros = Long.MAX_VALUE;
-            if (!probing) {
-                probing = true;
-                transport.after(0, this::probe);
-            }
+            startProbing();
         }
         failWaiting.accept(suspect);
     }
@@ -250,14 +240,17 @@ final class MasterHealth {
     /** Probes a master that does not answer, one probe at a time, until it does or is no longer a master. */
     private void probe() {
         synchronized (this) {
-            probing = !isClosed();
+            isLost = isLost && lastAnswerMicros < suspectSinceMicros;
+            probing = isLost || !isClosed();
             if (!probing) {
                 return;
             }
         }
         try {
             if (transport.masters().contains(test.master)) {
-                sendProbe();
+                long longest = Math.max(longestMicros, deadlineMicros);
+                Probe.send(test, time, longest, this::noteProbeAnswer, this::noteProbeLost)
+                        .thenRun(() -> transport.after(PROBE_PAUSE_MICROS, this::probe));
             } else {
                 forget.run();
             }
@@ -268,35 +261,30 @@ final class MasterHealth {
         }
     }
 
-    /** Sends a probe, with a longer time-out than callers; the next one follows its result. */
-    private void sendProbe() {
-        // The longest deadline of its callers: if it answers in that time, it is not unreachable.
-        long longest = Math.max(longestMicros, deadlineMicros);
-        long patienceMicros = Math.min(LONGEST_PROBE_MICROS, Math.max(PROBE_PATIENCE_MICROS, longest));
-        long sentMicros = time.nowMicros();
-        CompletableFuture<Runnable> finding = new CompletableFuture<>();
-        CompletableFuture<Long> lateness = transport.latenessMicros(patienceMicros);
-        Runnable noAnswer = () -> transport
-                .latenessMicros(patienceMicros)
-                .thenCombine(lateness, Math::max)
-                .thenAccept(lateMicros -> finding.complete(() -> noteProbeLost(lateMicros)));
-        finding.thenAccept(result -> {
-            result.run();
-            transport.after(PROBE_PAUSE_MICROS, this::probe);
-        });
-        transport.probe(test.master, test.probe(patienceMicros), (reply, failure) -> {
-            long tookMicros = time.nowMicros() - sentMicros;
-            if (failure == null || RedisFailure.isAnswer(failure)) {
-                finding.complete(() -> noteProbeAnswer(tookMicros));
-            } else {
-                noAnswer.run();
+    /** Its connection has closed by itself: probes find out whether it answers, also when nobody asks. */
+    void noteLost() {
+        synchronized (this) {
+            if (!isLost && isClosed()) {
+                isLost = true;
+                suspectSinceMicros = time.nowMicros();
+                startProbing();
             }
-        });
-        transport.after(patienceMicros, noAnswer);
+        }
+    }
+
+    private void startProbing() {
+        if (!probing) {
+            probing = true;
+            transport.after(0, this::probe);
+        }
     }
 
     /** It answered a probe, perhaps with an error. */
     void noteProbeAnswer(long tookMicros) {
+        if (isLost) {
+            isLost = false;
+            watch.execute(this::test);
+        }
         if (tookMicros <= deadlineMicros) {
             endSilence(true);
             return;
@@ -311,15 +299,22 @@ final class MasterHealth {
      * A probe had no answer. That counts only if the threads that read answers are not late: otherwise this JVM is short
      * of processors, which is not an outage of Redis.
      */
-    synchronized void noteProbeLost(long lateMicros) {
+    void noteProbeLost(long lateMicros) {
         if (lateMicros > STALL_MICROS) {
             return;
         }
-        slowMicros = Long.MAX_VALUE;
-        // A connection that breaks and is restored is not an outage.
-        if (!isClosed() && !isAway && time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS) {
-            isAway = true;
-            watch.execute(() -> test.noteUnreachable(true));
+        boolean isOver;
+        synchronized (this) {
+            slowMicros = Long.MAX_VALUE;
+            // A connection that breaks and is restored is not an outage.
+            isOver = time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS;
+            if (isOver && !isClosed() && !isAway) {
+                isAway = true;
+                watch.execute(() -> test.noteUnreachable(true));
+            }
+        }
+        if (isOver && isLost && lastAnswerMicros < suspectSinceMicros) {
+            noteSilences(SILENCES);
         }
     }
 
@@ -327,7 +322,7 @@ final class MasterHealth {
     void test() {
         if (isClosed()) {
             try {
-                refusal = test.run();
+                refusal = Probe.test(test, time);
                 silence = null;
             } catch (BackendException silent) {
                 silence = silent;
@@ -344,6 +339,9 @@ final class MasterHealth {
                 || (secretsAreDue && test.checksSecrets())
                 || whyNotDeciding() != null) {
             test();
+            if (silence != null) {
+                noteLost();
+            }
         }
     }
 }

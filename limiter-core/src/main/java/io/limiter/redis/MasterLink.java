@@ -58,9 +58,6 @@ final class MasterLink {
     private final AtomicLong nextSweepMicros = new AtomicLong(Long.MAX_VALUE);
     private volatile boolean closed;
 
-    /** The answer to a call, to be delivered, and whether its caller still waits for it. */
-    private record Answered(Call call, Object replyOrFailure, boolean inTime) {}
-
     /**
      * @param time a monotonic clock
      * @param decisionTime where scripts read the time; null for the server's
@@ -80,6 +77,7 @@ final class MasterLink {
         this.transport = test.transport;
         this.time = time;
         this.decisionTime = decisionTime;
+        transport.onLost(test.master, health::noteLost);
     }
 
     /** Whether no call is on its way or waits. */
@@ -239,16 +237,24 @@ final class MasterLink {
 
     /**
      * Calls that were sent have their replies, or will not get them. Those whose keys are elsewhere, because a slot moves or the
-     * server wants one slot in each command, are sent again alone: nothing ran of them. The next flight leaves before any caller is
-     * woken; threads are woken before stages run, which may take long.
+     * server wants one slot in each command, are sent again alone, and those that a replica refused once more by another connection:
+     * nothing ran of them. The next flight leaves before any caller is woken; threads are woken before stages run, which may take long.
      */
     private void received(Flight flight, List<Call> calls, List<Object> replies) {
         List<Answered> answers = new ArrayList<>(calls.size());
         List<List<Call>> again = new ArrayList<>(0);
+        List<Call> refused = new ArrayList<>(0);
         int threads = 0;
         for (int i = 0; i < calls.size(); i++) {
             Call call = calls.get(i);
             Object reply = replies.get(i);
+            if (RedisFailure.isOfReplica(reply)
+                    && transport.renew(health.test.master, call.sinceMicros())
+                    && call.tryAskAgain()
+                    && !call.isDone()) {
+                refused.add(call);
+                continue;
+            }
             if (calls.size() == 1 || !RedisFailure.isElsewhere(reply)) {
                 answers.add(call.isBlocking() ? threads++ : answers.size(), answered(call, reply));
                 continue;
@@ -265,23 +271,13 @@ final class MasterLink {
                 again.add(List.of(call));
             }
         }
+        if (!refused.isEmpty()) {
+            again.add(refused);
+        }
         transmit(flight, again);
         flight.land();
         sendWaiting();
-        answers.forEach(MasterLink::deliver);
-    }
-
-    /** A failure for one caller does not affect the others. */
-    private static void deliver(Answered answered) {
-        try {
-            if (answered.inTime) {
-                answered.call.deliver(answered.replyOrFailure);
-            } else {
-                answered.call.deliverLate(answered.replyOrFailure);
-            }
-        } catch (Throwable e) {
-            LOG.debug("a caller could not be notified", e);
-        }
+        answers.forEach(Answered::deliver);
     }
 
     private Answered answered(Call call, Object replyOrFailure) {

@@ -36,6 +36,8 @@ final class Pipeline {
     private static final int LOADS = 3;
     /** Longer than any timeout of connecting that is set; a client that was shut down may never answer. */
     private static final long LONGEST_OPENING_SECONDS = 30;
+    /** The replies that are on their way arrive sooner, or too late. */
+    private static final long RETIRED_SECONDS = 1;
     /** After another connection had an answer: replies of one server to two connections come within that time. */
     private static final long SILENT_MICROS = 20_000;
     /** The time between the two tasks that end such a wait. */
@@ -47,6 +49,8 @@ final class Pipeline {
     private final RedisClient client;
     private final ScheduledExecutorService timer;
     private volatile @Nullable RedisConnection open;
+    /** Told when the connection closes by itself: because a ping had no answer, say. */
+    volatile Runnable onLost = () -> {};
     // Guarded by this.
     private @Nullable CompletableFuture<RedisConnection> opening;
     private boolean closed;
@@ -162,7 +166,7 @@ final class Pipeline {
         if (now != null && now.isActive()) {
             return CompletableFuture.completedFuture(now);
         }
-        if (closed || client.isShutdown()) {
+        if (isClosed()) {
             return CompletableFuture.failedFuture(new RedisConnectionException("the connection is closed"));
         }
         CompletableFuture<RedisConnection> next = opening;
@@ -195,6 +199,9 @@ final class Pipeline {
             // Otherwise Redisson would open it again, whether it is needed or not.
             connection.closeAsync();
             failAll(channel);
+            if (open == connection && !isClosed()) {
+                onLost.run();
+            }
         });
         open = connection;
         return connection;
@@ -252,6 +259,19 @@ final class Pipeline {
                 () -> loop.schedule(close, READING_MICROS, TimeUnit.MICROSECONDS),
                 SILENT_MICROS,
                 TimeUnit.MICROSECONDS);
+    }
+
+    /** Later commands take another connection; this one has a moment for what is on its way. */
+    synchronized void renew() {
+        RedisConnection former = open;
+        open = null;
+        if (former != null) {
+            former.getChannel().eventLoop().schedule(former::closeAsync, RETIRED_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed || client.isShutdown();
     }
 
     /** Closes the connection, if there is one; later commands fail. */

@@ -1,9 +1,11 @@
 package io.limiter.redis;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.IntFunction;
 import java.util.function.ObjIntConsumer;
@@ -39,7 +41,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
      * A connection that the network drops silently is detected as dead, and replaced, within twice this time. If threads that read
      * answers are held up for longer, Redisson closes connections that are well: of 12 stalls by 1.1 s it closed 6 with 1 000 ms.
      */
-    private static final int PING_MILLIS = 2_000;
+    private static final int PING_MILLIS = 1_500;
 
     /** After a move of slots, keys cost a second question for at most this time. */
     private static final int TOPOLOGY_MILLIS = 1_000;
@@ -64,7 +66,22 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
 
     static RedisClients of(Config config) {
         Config own = new Config(config);
+        if (!own.isSingleConfig() && !own.isClusterConfig() && !own.isSentinelConfig()) {
+            setMasterOnly(own);
+        }
         return new RedisClients("Redis", null, false, factor -> new Config(own));
+    }
+
+    /** Decisions need the master: a reader that is away must not keep them from it. Replicated servers are asked which one that is. */
+    private static void setMasterOnly(Config own) {
+        try {
+            own.useMasterSlaveServers()
+                    .setReadMode(ReadMode.MASTER)
+                    .setSubscriptionMode(SubscriptionMode.MASTER)
+                    .setSlaveAddresses(Set.of());
+        } catch (IllegalStateException replicated) {
+            // They have no readers that are written down.
+        }
     }
 
     static RedisClients ofYaml(String text) {
@@ -149,6 +166,17 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
                 given,
                 false,
                 factor -> config.apply(factor).setUsername(username).setPassword(password));
+    }
+
+    /** Whether it is addressed by TLS. */
+    boolean isTls() {
+        try {
+            return (given != null ? given.getConfig() : config.apply(1))
+                    .toYAML()
+                    .contains("rediss://");
+        } catch (IOException | RuntimeException unwritable) {
+            return false;
+        }
     }
 
     /**

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
@@ -110,8 +111,12 @@ final class RedisFailure {
                 failure);
     }
 
+    /** What helps if TLS does not come about: a server without TLS does not answer what it does not understand. */
+    private static final String TLS_HINT = "TLS was not established: does the port speak TLS, and do both sides"
+            + " accept version and certificate of the other? For a port without TLS write redis:// instead of rediss://";
+
     /** The reason why there is no connection yet. The message of a network exception contains an address and no client data. */
-    static String whileConnecting(Throwable failure) {
+    static String whileConnecting(Throwable failure, boolean isTls) {
         Throwable[] causes = causes(failure);
         for (Throwable cause : causes) {
             String words = String.valueOf(cause.getMessage());
@@ -127,11 +132,16 @@ final class RedisFailure {
         if (!message.startsWith("RL-220")) {
             return message;
         }
-        return Arrays.stream(causes)
+        String network = Arrays.stream(causes)
                 .filter(IOException.class::isInstance)
                 .findFirst()
-                .map(network -> "RL-201 " + of((IOException) network))
-                .orElse("RL-201 " + causes[causes.length - 1].getClass().getSimpleName());
+                .map(one -> of((IOException) one))
+                .orElse("");
+        if (isTls && !network.startsWith("ConnectException") && !network.startsWith("UnknownHost")) {
+            return "RL-201 " + (network.isEmpty() ? "" : network + "; ") + TLS_HINT;
+        }
+        return "RL-201 "
+                + (network.isEmpty() ? causes[causes.length - 1].getClass().getSimpleName() : network);
     }
 
     /** The text of a network failure: Netty's exceptions are named like those of Java that they extend. */
@@ -187,11 +197,29 @@ final class RedisFailure {
                 || (reply instanceof Throwable failure && hasCode(failure, "TRYAGAIN", "CROSSSLOT", "MOVED"));
     }
 
+    /** Whether a server replied that it takes no calls as long as it is a replica, or loads: nothing ran. */
+    static boolean isOfReplica(@Nullable Object reply) {
+        return reply instanceof Throwable failure && hasCode(failure, "READONLY", "LOADING", "MASTERDOWN");
+    }
+
     /** Whether a server replied that it wants keys of one slot in each command. */
     static boolean wantsOneSlot(Object reply) {
         return (reply instanceof Elsewhere other
                         && String.valueOf(other.getMessage()).contains("same slot"))
                 || (reply instanceof Throwable failure && hasCode(failure, "CROSSSLOT"));
+    }
+
+    static BackendException suspect(String name) {
+        return new BackendException(
+                Kind.LATE,
+                "RL-230 " + name
+                        + " did not answer in time several times, so no calls are sent to it until a probe finds out why",
+                null);
+    }
+
+    static BackendException away(String name) {
+        return new BackendException(
+                "RL-225 " + name + " does not answer, so no calls are sent to it until a probe succeeds");
     }
 
     static BackendException closed() {

@@ -5,8 +5,6 @@ import io.limiter.internal.DiagnosticLog;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,12 +16,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
-import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
-import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisClient;
 import org.redisson.client.RedisMovedException;
-import org.redisson.client.codec.StringCodec;
 import org.redisson.connection.ConnectionManager;
 import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
@@ -39,17 +34,6 @@ final class RedissonTransport implements Transport {
     private static final TimeSource TIME = TimeSource.system();
     /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";
-
-    /** An operator may flush the scripts repeatedly. */
-    private static final int LOADS = 3;
-    /** Deadlines come from policies, so there are few; beyond this number the handles are made again. */
-    private static final int MOST_HANDLES = 100;
-
-    /**
-     * How much longer than callers Redisson waits for an answer: a late one shows that Redis is alive, and what a late
-     * call took in one slot of a cluster can be given back.
-     */
-    private static final Duration LISTENS_LONGER = Duration.ofSeconds(1);
 
     /** With these pings a dead connection is replaced within ten seconds. */
     private static final int LONGEST_PING_MILLIS = 5_000;
@@ -71,11 +55,13 @@ final class RedissonTransport implements Transport {
     /** Whether commands go by the low-level client: it is as it is known here, and keys are as they are written. */
     private volatile boolean direct;
 
-    private final Map<Long, RScript> handles = new ConcurrentHashMap<>();
+    private final RedissonScripts api;
     /** Masters of slots that have moved, as servers said since Redisson last asked for all of them. */
     private final Map<Integer, MasterSlaveEntry> moved = new ConcurrentHashMap<>();
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
+
+    private final FreshConnections renewals = new FreshConnections(TIME, this::retire);
 
     private volatile long movesForgottenMicros;
 
@@ -87,6 +73,7 @@ final class RedissonTransport implements Transport {
         this.client = client;
         this.own = own;
         this.timer = timer;
+        this.api = new RedissonScripts(client);
         this.cluster = client.getConfig().isClusterConfig();
         this.connections = connections(client);
         this.direct = connections != null
@@ -111,7 +98,7 @@ final class RedissonTransport implements Transport {
         if (ping == 0 || ping > LONGEST_PING_MILLIS) {
             slow.add(
                     "pingConnectionInterval = " + ping
-                            + " (ms), so a connection that the network drops silently is used for up to twice that time; set 2000");
+                            + " (ms), so a connection that the network drops silently is used for up to twice that time; set 1500");
         }
         // There is an old setting of a server and a new one of the client; each can turn it off.
         if (!settings.getConfig().isTcpNoDelay() || !settings.getCfg().isTcpNoDelay()) {
@@ -144,6 +131,7 @@ final class RedissonTransport implements Transport {
                         .toList();
         // Redisson ends the clients of former masters, and with them all connections.
         pipelines.keySet().removeIf(RedisClient::isShutdown);
+        renewals.forgetFormer();
         long now = TIME.nowMicros();
         if (now - movesForgottenMicros >= MOVES_COUNT_MICROS) {
             movesForgottenMicros = now;
@@ -192,13 +180,11 @@ final class RedissonTransport implements Transport {
     @Override
     public void run(Object master, Command command, Command.Receiver receiver) {
         if (!(master instanceof RedisClient one) || !direct) {
-            run(handle(command.longestMicros()), command, receiver, LOADS);
+            api.run(command, receiver);
             return;
         }
         try {
-            pipelines
-                    .computeIfAbsent(one, client -> new Pipeline(client, timer))
-                    .run(command, (reply, failure) -> received(command, receiver, reply, failure));
+            pipeline(one).run(command, (reply, failure) -> received(command, receiver, reply, failure));
         } catch (LinkageError changed) {
             goWithoutPipelines(changed);
             run(master, command, receiver);
@@ -216,7 +202,7 @@ final class RedissonTransport implements Transport {
             }
             // The server does not have the key any more, so nothing ran. Redisson knows how to follow it.
             if (failure != null && command.isAlone() && command.isWanted() && RedisFailure.hasCode(failure, "MOVED")) {
-                run(handle(command.longestMicros()), command, receiver, LOADS);
+                api.run(command, receiver);
                 return;
             }
         } catch (RuntimeException e) {
@@ -233,6 +219,39 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
+    public boolean renew(Object master, long sentMicros) {
+        return renewals.isLater(master, sentMicros);
+    }
+
+    private void retire(Object master) {
+        Pipeline own = master instanceof RedisClient one ? pipelines.get(one) : null;
+        if (own != null) {
+            own.renew();
+        }
+        if (connections != null) {
+            connections.getEntrySet().stream()
+                    .filter(entry -> master(entry) == master)
+                    .forEach(FreshConnections::retireFree);
+        }
+    }
+
+    @Override
+    public void onLost(Object master, Runnable told) {
+        if (!direct || !(master instanceof RedisClient one)) {
+            return;
+        }
+        try {
+            pipeline(one).onLost = told;
+        } catch (LinkageError changed) {
+            goWithoutPipelines(changed);
+        }
+    }
+
+    private Pipeline pipeline(RedisClient master) {
+        return pipelines.computeIfAbsent(master, client -> new Pipeline(client, timer));
+    }
+
+    @Override
     public void probe(Object master, Command command, Command.Receiver receiver) {
         Pipeline suspect = master instanceof RedisClient one ? pipelines.get(one) : null;
         Runnable closeIfSilent = suspect == null ? () -> {} : suspect.closeIfSilent();
@@ -242,51 +261,12 @@ final class RedissonTransport implements Transport {
                 closeIfSilent.run();
             }
         };
-        run(handle(command.longestMicros()), command, looking, LOADS);
+        api.run(command, looking);
     }
 
     @Override
     public boolean isDirect() {
         return direct;
-    }
-
-    /**
-     * Runs a command by Redisson's public API, on the master that has its first key. Where Redis does not know the script, which proves that
-     * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
-     * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
-     */
-    private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
-        List<Object> keys = command.keys();
-        Object[] arguments = command.arguments().toArray();
-        Script script = command.script();
-        handle.<List<Object>>evalShaAsync(
-                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, keys, arguments)
-                .whenComplete((reply, failure) -> {
-                    boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
-                    if (!isToBeLoaded || !command.isWanted()) {
-                        receiver.accept(reply, failure);
-                        return;
-                    }
-                    handle.scriptLoadAsync((String) keys.get(0), script.text()).whenComplete((sha, notLoaded) -> {
-                        if (notLoaded == null && command.isWanted()) {
-                            run(handle, command, receiver, loads - 1);
-                        } else {
-                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
-                        }
-                    });
-                });
-    }
-
-    private RScript handle(long longestMicros) {
-        if (handles.size() > MOST_HANDLES) {
-            handles.clear();
-        }
-        return handles.computeIfAbsent(
-                longestMicros,
-                micros -> client.getScript(OptionalOptions.defaults()
-                        .codec(StringCodec.INSTANCE)
-                        .retryAttempts(0)
-                        .timeout(LISTENS_LONGER.plus(micros, ChronoUnit.MICROS))));
     }
 
     /**

@@ -52,7 +52,7 @@ final class SelfTest {
             """
             RL-203 it is a replica, which takes no calls; give the address of the master, or use sentinel or cluster mode
             RL-205 its maxmemory-policy is %s, so when its memory is full it drops what clients have used, and they get their \
-            quota anew; set noeviction or volatile-ttl
+            quota anew; set noeviction
             RL-206 it is version %s; the limiter is built for 6.2 or newer, of 64 bits, so calls may fail
             RL-207 it is a node of a cluster and was not addressed as one; write limiter.redis.mode = cluster
             RL-208 its clock is %s ms %s this machine's; limits still hold, but a fail-over to a server with another clock \
@@ -234,8 +234,7 @@ final class SelfTest {
         note(found, isSmall || TOO_OLD.matcher(version).matches(), "RL-206", version + (isSmall ? " of 32 bits" : ""));
         note(found, "slave".equals(info.get("role")), "RL-203");
         note(found, "1".equals(info.get("cluster_enabled")) && !addressedAsCluster, "RL-207");
-        boolean mayDrop = !"0".equals(info.getOrDefault("maxmemory", "0"))
-                && !List.of("noeviction", "volatile-ttl").contains(memoryPolicy);
+        boolean mayDrop = !"0".equals(info.getOrDefault("maxmemory", "0")) && !"noeviction".equals(memoryPolicy);
         note(found, mayDrop, "RL-205", memoryPolicy);
         return found;
     }

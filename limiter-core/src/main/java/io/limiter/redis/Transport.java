@@ -37,6 +37,19 @@ interface Transport extends AutoCloseable {
      */
     void run(Object master, Command command, Command.Receiver receiver);
 
+    /** Sets what is told when the connection to a master closes by itself. It must not block. */
+    default void onLost(Object master, Runnable told) {}
+
+    /**
+     * The master has replied that it is a replica, or that it loads its data, to what was sent at that time: its address may lead to
+     * another server by now. Retires the connections to it, at most once a second. Returns whether what is sent now takes a later one.
+     *
+     * @param sentMicros on the system's monotonic clock
+     */
+    default boolean renew(Object master, long sentMicros) {
+        return false;
+    }
+
     /**
      * The same by another connection, if there is one. If that has an answer, and the one of {@link #run} has none, the latter is replaced.
      */

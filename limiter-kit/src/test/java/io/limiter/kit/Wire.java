@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -24,7 +25,7 @@ public final class Wire implements AutoCloseable {
     private static final int PIECES_PER_SECOND = 200;
 
     private final ServerSocket listener;
-    private final int to;
+    private volatile int to;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     /** Has one permit while the wire is whole. */
     private final Semaphore whole = new Semaphore(1);
@@ -35,6 +36,7 @@ public final class Wire implements AutoCloseable {
     private final Map<String, String> replaced = new ConcurrentHashMap<>();
 
     private volatile boolean hasReplaced;
+    private final AtomicInteger made = new AtomicInteger();
 
     private Wire(ServerSocket listener, int to) {
         this.listener = listener;
@@ -55,6 +57,16 @@ public final class Wire implements AutoCloseable {
     /** Where its near end is. */
     public int port() {
         return listener.getLocalPort();
+    }
+
+    /** From now on new connections go to that port; those that are open stay where they are, as behind a load balancer. */
+    public void lead(int port) {
+        to = port;
+    }
+
+    /** How many connections have been made. */
+    public int connections() {
+        return made.get();
     }
 
     /** From now on nothing gets through. */
@@ -98,6 +110,7 @@ public final class Wire implements AutoCloseable {
     private void accept() throws IOException {
         while (true) {
             Socket near = listener.accept();
+            made.incrementAndGet();
             near.setTcpNoDelay(true);
             sockets.add(near);
             start("connect", () -> {

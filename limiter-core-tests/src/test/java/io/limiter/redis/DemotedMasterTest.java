@@ -1,0 +1,178 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.BackendHealth.State;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import org.redisson.config.NameMapper;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/** An address that leads to another server, while the one before becomes a replica and keeps its connections. */
+class DemotedMasterTest {
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final int LIMIT = 1_000_000;
+    private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final Policy DENY =
+            Policy.of("deny", Limit.fixedWindow(LIMIT, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+
+    private final int first = RedisServers.freePort();
+    private final int second = RedisServers.freePort();
+    private RedisServer one;
+    private RedisServer two;
+
+    @BeforeEach
+    void start() {
+        one = RedisServers.start(first);
+        two = RedisServers.start(second, "replicaof 127.0.0.1 " + first);
+        RedisServers.awaitReplicating(second);
+    }
+
+    @AfterEach
+    void stop() {
+        RedisServers.stop(one);
+        RedisServers.stop(two);
+    }
+
+    /** The second becomes the master, and the first its replica, without a write in between that only one of them has. */
+    private void demote() {
+        try (Jedis onFirst = new Jedis("127.0.0.1", first);
+                Jedis onSecond = new Jedis("127.0.0.1", second)) {
+            onFirst.set("last", "write");
+            long written = onFirst.waitReplicas(1, 60_000);
+            assertEquals(1, written, "the replica has all");
+            onSecond.slaveofNoOne();
+            onFirst.slaveof("127.0.0.1", second);
+        }
+    }
+
+    /** A call that comes after the move is decided, because it is asked again by another connection. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theFirstCallAfterItIsDecided(boolean isDirect) throws IOException {
+        withBackend(isDirect, wire -> limiter -> {
+            for (int i = 0; i < 10; i++) {
+                assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
+            }
+            wire.lead(second);
+            demote();
+            for (int i = 0; i < 90; i++) {
+                assertEquals(
+                        Decision.Source.REDIS, limiter.tryAcquire(DENY, KEY, 1).source());
+            }
+            Decision state = limiter.tryAcquire(PermitRequest.of(DENY, KEY, 0).withLook());
+            assertEquals(LIMIT - 100, state.remaining(), "each counted once");
+        });
+    }
+
+    /** As long as the address leads to a replica: calls are not held up, and there is one new connection in a second. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whileThereIsNoMaster(boolean isDirect) throws IOException {
+        withBackend(isDirect, wire -> limiter -> {
+            assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
+            demote();
+            int before = wire.connections();
+            long begun = System.nanoTime();
+            int asked = 0;
+            while (wire.connections() < before + 3) {
+                assertEquals(
+                        Decision.Source.FAILED_CLOSED,
+                        limiter.tryAcquire(DENY, KEY, 1).source());
+                asked++;
+                assertTrue(System.nanoTime() - begun < LONG.toNanos(), "no new connections");
+            }
+            long seconds = 1 + (System.nanoTime() - begun) / 1_000_000_000;
+            // The client's own: its pool, and its pings.
+            assertTrue(wire.connections() - before <= 2 * (1 + seconds), "not one for each of " + asked);
+            wire.lead(second);
+            Await.until(
+                    LONG, "it decides", () -> limiter.tryAcquire(DENY, KEY, 1).source() == Decision.Source.REDIS);
+        });
+    }
+
+    /** The self-test notices it, and the state is right, also when nobody asks. */
+    @Test
+    void nobodyAsks() throws IOException {
+        try (Wire wire = Wire.to(first);
+                RedisBackend backend = RedisBackend.builder()
+                        .address("redis://127.0.0.1:" + wire.port())
+                        .lookAgain(Duration.ofMillis(100))
+                        .build();
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            assertTrue(backend.awaitConnected(LONG));
+            demote();
+            // One call notices; after that nobody comes.
+            Await.until(LONG, "it refuses", () -> {
+                if (backend.health().isDeciding()) {
+                    limiter.tryAcquire(DENY, KEY, 1);
+                }
+                return !backend.health().isDeciding();
+            });
+            wire.lead(second);
+            Await.until(
+                    LONG,
+                    "the test finds the master",
+                    () -> backend.health().serversThatAre(State.ANSWERS).size() == 1
+                            && backend.health().findings().isEmpty());
+        }
+    }
+
+    private void withBackend(boolean isDirect, Function<Wire, Consumer<RateLimiter>> test) throws IOException {
+        try (Wire wire = Wire.to(first)) {
+            Config config = new Config();
+            config.useSingleServer()
+                    .setAddress("redis://127.0.0.1:" + wire.port())
+                    .setConnectionMinimumIdleSize(2)
+                    .setConnectionPoolSize(4);
+            if (!isDirect) {
+                config.setNameMapper(new Prefixed());
+            }
+            RedissonClient client = Redisson.create(config);
+            try (RedisBackend backend =
+                            RedisBackend.builder().client(client).deadline(LONG).build();
+                    RateLimiter limiter = RateLimiters.on(backend)) {
+                assertTrue(backend.awaitConnected(LONG));
+                test.apply(wire).accept(limiter);
+            } finally {
+                client.shutdown();
+            }
+        }
+    }
+
+    /** With it, commands go by Redisson's API. */
+    private static final class Prefixed implements NameMapper {
+        @Override
+        public String map(String name) {
+            return "p:" + name;
+        }
+
+        @Override
+        public String unmap(String name) {
+            return name.substring(2);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.limiter.redis;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.options.OptionalOptions;
+import org.redisson.client.codec.StringCodec;
+
+/** Commands by Redisson's public API, by the connections of the client's pool. Thread-safe. */
+final class RedissonScripts {
+    /** An operator may flush the scripts repeatedly. */
+    private static final int LOADS = 3;
+    /** Deadlines come from policies, so there are few; beyond this number the handles are made again. */
+    private static final int MOST_HANDLES = 100;
+
+    /**
+     * How much longer than callers Redisson waits for an answer: a late one shows that Redis is alive, and what a late
+     * call took in one slot of a cluster can be given back.
+     */
+    private static final Duration LISTENS_LONGER = Duration.ofSeconds(1);
+
+    private final RedissonClient client;
+    private final Map<Long, RScript> handles = new ConcurrentHashMap<>();
+
+    RedissonScripts(RedissonClient client) {
+        this.client = client;
+    }
+
+    /** Runs it on the master that has its first key, at most once. */
+    void run(Command command, Command.Receiver receiver) {
+        run(handle(command.longestMicros()), command, receiver, LOADS);
+    }
+
+    /**
+     * Runs a command by Redisson's public API, on the master that has its first key. Where Redis does not know the script, which proves that
+     * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
+     * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
+     */
+    private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
+        List<Object> keys = command.keys();
+        Object[] arguments = command.arguments().toArray();
+        Script script = command.script();
+        handle.<List<Object>>evalShaAsync(
+                        RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, keys, arguments)
+                .whenComplete((reply, failure) -> {
+                    boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
+                    if (!isToBeLoaded || !command.isWanted()) {
+                        receiver.accept(reply, failure);
+                        return;
+                    }
+                    handle.scriptLoadAsync((String) keys.get(0), script.text()).whenComplete((sha, notLoaded) -> {
+                        if (notLoaded == null && command.isWanted()) {
+                            run(handle, command, receiver, loads - 1);
+                        } else {
+                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                        }
+                    });
+                });
+    }
+
+    private RScript handle(long longestMicros) {
+        if (handles.size() > MOST_HANDLES) {
+            handles.clear();
+        }
+        return handles.computeIfAbsent(
+                longestMicros,
+                micros -> client.getScript(OptionalOptions.defaults()
+                        .codec(StringCodec.INSTANCE)
+                        .retryAttempts(0)
+                        .timeout(LISTENS_LONGER.plus(micros, ChronoUnit.MICROS))));
+    }
+}
