@@ -24,8 +24,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
 import redis.clients.jedis.Jedis;
@@ -151,14 +149,11 @@ class DemotedMasterTest {
             if (!isDirect) {
                 config.setNameMapper(new Prefixed());
             }
-            RedissonClient client = Redisson.create(config);
             try (RedisBackend backend =
-                            RedisBackend.builder().client(client).deadline(LONG).build();
+                            RedisBackend.builder().config(config).deadline(LONG).build();
                     RateLimiter limiter = RateLimiters.on(backend)) {
                 assertTrue(backend.awaitConnected(LONG));
                 test.apply(wire).accept(limiter);
-            } finally {
-                client.shutdown();
             }
         }
     }

@@ -59,23 +59,12 @@ class StartUpTest extends StartingRedis {
                 awaitWarning("RL-201");
                 Facts.told(
                         log.of(Level.WARN, "RL-201").get(0),
+                        "RL-201",
                         "TLS was not established",
                         "redis:// instead of rediss://");
                 assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
             }
         });
-    }
-
-    /** And nobody: the port is refused before TLS begins. */
-    @Test
-    void tlsWhereNobodyIs() {
-        try (RedisBackend backend =
-                RedisBackend.builder().address("rediss://127.0.0.1:" + port).build()) {
-            awaitWarning("RL-201");
-            String line = log.of(Level.WARN, "RL-201").get(0);
-            assertFalse(line.contains("TLS was not"), line);
-            assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
-        }
     }
 
     /** Only the master decides: a reader that is away must not keep the client from it. */

@@ -52,6 +52,9 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
     /** Each failed attempt leaves some kilobytes in a client of Redisson, so it is replaced every few minutes. */
     private static final int ATTEMPTS_OF_A_CLIENT = 500;
 
+    /** A name that leads to another address counts within this time. */
+    private static final int DNS_MILLIS = 1_000;
+
     private static final int CONNECT_TIMEOUT_MILLIS = 500;
     private static final int TIMEOUT_MILLIS = 1_000;
     /** So that Redis decides again within a second of its recovery. Redisson's own waits grow to ten seconds. */
@@ -98,6 +101,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
         return own("Redis at " + withoutPassword(address), (config, factor) -> {
             Matcher database = DATABASE.matcher(address);
             SingleServerConfig server = config.useSingleServer()
+                    .setDnsMonitoringInterval(DNS_MILLIS)
                     .setAddress(database.replaceFirst(""))
                     .setDatabase(database.reset().find() ? Integer.parseInt(database.group(1)) : 0)
                     .setConnectionPoolSize(CONNECTIONS)
@@ -220,6 +224,7 @@ record RedisClients(String name, @Nullable RedissonClient given, boolean takesLo
     }
 
     private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers, int factor) {
+        servers.setDnsMonitoringInterval(DNS_MILLIS);
         servers.setReadMode(ReadMode.MASTER);
         servers.setSubscriptionMode(SubscriptionMode.MASTER);
         servers.setMasterConnectionPoolSize(CONNECTIONS);

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -26,6 +27,7 @@ public final class RedisServers {
     /** The name of the master that the sentinel watches. */
     public static final String MASTER = "mymaster";
 
+    private static final String BIND = "bind ";
     private static final int SLOTS = 16_384;
     private static final int MASTERS = 3;
     private static final int STARTS = 5;
@@ -133,13 +135,24 @@ public final class RedisServers {
         RedisServerBuilder builder = RedisServer.newRedisServer()
                 .executableProvider(executable)
                 .port(port)
-                .setting("bind 127.0.0.1")
+                .bind(host(settings))
                 .setting("save \"\"")
                 .setting("dir " + folder);
         for (String setting : settings) {
-            builder.setting(setting);
+            if (!setting.startsWith(BIND)) {
+                builder.setting(setting);
+            }
         }
         return started(builder::build);
+    }
+
+    /** That of a setting {@code bind}, or the usual one. */
+    private static String host(String... settings) {
+        return Arrays.stream(settings)
+                .filter(setting -> setting.startsWith(BIND))
+                .map(setting -> setting.substring(BIND.length()))
+                .findFirst()
+                .orElse("127.0.0.1");
     }
 
     private interface Making<T> {

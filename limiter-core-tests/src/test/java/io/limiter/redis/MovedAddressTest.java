@@ -1,0 +1,287 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
+import io.netty.resolver.AddressResolver;
+import io.netty.resolver.AddressResolverGroup;
+import io.netty.resolver.InetNameResolver;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Promise;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.redisson.config.Config;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.util.JedisClusterCRC16;
+import redis.embedded.RedisServer;
+
+/** The ways in which an address moves to another master, each with the time until it decides; a call every ten milliseconds. */
+@Tag("long")
+class MovedAddressTest {
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final int LIMIT = 1_000_000;
+    private static final int CALLS = 20;
+    private static final int LAST_SLOT_OF_FIRST = 5_460;
+    private static final Policy DENY =
+            Policy.of("deny", Limit.fixedWindow(LIMIT, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+
+    /** What becomes of the old master. */
+    private enum Old {
+        DIES,
+        STAYS_AS_A_REPLICA,
+        IS_STOPPED;
+
+        /** That it dies or stops; a replica is made otherwise. */
+        void end(long pid) {
+            if (this != STAYS_AS_A_REPLICA) {
+                RedisServers.signal(this == DIES ? "KILL" : "STOP", pid);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void behindAProxy(Old old) throws IOException {
+        int first = RedisServers.freePort();
+        int second = RedisServers.freePort();
+        RedisServer one = RedisServers.start(first);
+        RedisServer two = RedisServers.start(second, "replicaof 127.0.0.1 " + first);
+        long pid = RedisServers.pid(first);
+        RedisServers.awaitReplicating(second);
+        try (Wire wire = Wire.to(first)) {
+            RedisBackend.Builder builder = RedisBackend.builder().address("redis://127.0.0.1:" + wire.port());
+            measure("proxy, single", old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
+                wire.lead(second);
+                promote(old, "127.0.0.1", first, second, pid);
+            });
+        } finally {
+            stop(pid, one, two);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void byItsName(Old old) {
+        int port = RedisServers.freePort();
+        RedisServer one = RedisServers.start(port);
+        RedisServer two = RedisServers.start(port, "bind 127.0.0.2", "replicaof 127.0.0.1 " + port);
+        long pid = RedisServers.pid(port);
+        Names names = new Names();
+        try (Jedis next = new Jedis("127.0.0.2", port)) {
+            Await.until(LONG, "it replicates", () -> next.info("replication").contains("master_link_status:up"));
+            // As RedisClients makes it of an address.
+            Config config = new Config();
+            config.setAddressResolverGroupFactory((datagrams, sockets, servers) -> names);
+            config.useSingleServer()
+                    .setAddress("redis://redis.test:" + port)
+                    .setDnsMonitoringInterval(1_000)
+                    .setPingConnectionInterval(1_500)
+                    .setConnectTimeout(500)
+                    .setConnectionMinimumIdleSize(1)
+                    .setConnectionPoolSize(4);
+            measure(
+                    "DNS, single",
+                    old,
+                    RedisBackend.builder().config(config),
+                    PartitionKey.of("client"),
+                    isMaster("127.0.0.2", port),
+                    () -> {
+                        names.address = "127.0.0.2";
+                        promote(old, "127.0.0.2", port, port, pid);
+                    });
+        } finally {
+            stop(pid, one, two);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void behindASentinel(Old old) {
+        int first = RedisServers.freePort();
+        int second = RedisServers.freePort();
+        RedisServer one = RedisServers.start(first);
+        RedisServer two = RedisServers.start(second, "replicaof 127.0.0.1 " + first);
+        long pid = RedisServers.pid(first);
+        int port = RedisServers.startSentinel(first);
+        try (Jedis sentinel = new Jedis("127.0.0.1", port)) {
+            sentinel.sentinelSet(
+                    RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
+            Await.until(
+                    LONG,
+                    "the sentinel knows the replica",
+                    () -> sentinel.sentinelReplicas(RedisServers.MASTER).stream()
+                            .anyMatch(each -> "ok".equals(each.get("master-link-status"))));
+            RedisBackend.Builder builder =
+                    RedisBackend.builder().sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + port));
+            measure("sentinel", old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
+                old.end(pid);
+                if (old == Old.STAYS_AS_A_REPLICA) {
+                    sentinel.sentinelFailover(RedisServers.MASTER);
+                }
+            });
+        } finally {
+            stop(pid, one, two);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void inACluster(Old old) {
+        List<Integer> ports = RedisServers.startCluster(1_000);
+        int replica = RedisServers.startClusterReplica(ports, 1_000);
+        long pid = RedisServers.pid(ports.get(0));
+        PartitionKey key = IntStream.range(0, 1_000)
+                .mapToObj(i -> "client" + i)
+                .filter(client -> JedisClusterCRC16.getSlot("deny:" + client) <= LAST_SLOT_OF_FIRST)
+                .map(PartitionKey::of)
+                .findFirst()
+                .orElseThrow();
+        try (Jedis next = new Jedis("127.0.0.1", replica)) {
+            RedisBackend.Builder builder = RedisBackend.builder()
+                    .cluster(ports.stream()
+                            .map(port -> "redis://127.0.0.1:" + port)
+                            .toList());
+            measure("cluster", old, builder, key, isMaster("127.0.0.1", replica), () -> {
+                old.end(pid);
+                if (old == Old.STAYS_AS_A_REPLICA) {
+                    next.clusterFailover();
+                }
+            });
+        } finally {
+            if (old == Old.IS_STOPPED) {
+                RedisServers.signal("CONT", pid);
+            }
+        }
+    }
+
+    private static void promote(Old old, String host, int first, int second, long pid) {
+        if (old == Old.STAYS_AS_A_REPLICA) {
+            try (Jedis onFirst = new Jedis("127.0.0.1", first)) {
+                onFirst.set("last", "write");
+                onFirst.waitReplicas(1, 60_000);
+            }
+        }
+        old.end(pid);
+        try (Jedis onSecond = new Jedis(host, second)) {
+            onSecond.slaveofNoOne();
+        }
+        if (old == Old.STAYS_AS_A_REPLICA) {
+            try (Jedis onFirst = new Jedis("127.0.0.1", first)) {
+                onFirst.slaveof(host, second);
+            }
+        }
+    }
+
+    private static void measure(
+            String way,
+            Old old,
+            RedisBackend.Builder builder,
+            PartitionKey key,
+            BooleanSupplier isMoved,
+            Runnable move) {
+        try (RedisBackend backend = builder.build();
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            assertTrue(backend.awaitConnected(LONG));
+            Await.until(LONG, "it decides", () -> isDecided(limiter, key));
+            int[] counts = new int[2];
+            for (int i = 0; i < CALLS; i++) {
+                counts[isDecided(limiter, key) ? 0 : 1]++;
+            }
+            move.run();
+            long begun = System.nanoTime();
+            Await.until(LONG, "the new master decides", () -> {
+                boolean hasMoved = isMoved.getAsBoolean();
+                boolean isDecided = isDecided(limiter, key);
+                counts[isDecided ? 0 : 1]++;
+                return hasMoved && isDecided;
+            });
+            double seconds = (System.nanoTime() - begun) / 1e9;
+            System.out.printf(
+                    "| %-14s | %-18s | %5.1f s | %4d calls by failure mode |%n",
+                    way, old.name().toLowerCase(Locale.ROOT).replace('_', ' '), seconds, counts[1]);
+            int[] inARow = {0};
+            Await.until(LONG, "it goes on deciding", () -> {
+                boolean isDecided = isDecided(limiter, key);
+                counts[isDecided ? 0 : 1]++;
+                inARow[0] = isDecided ? inARow[0] + 1 : 0;
+                return inARow[0] == 200;
+            });
+            Decision state = limiter.tryAcquire(PermitRequest.of(DENY, key, 0).withLook());
+            assertEquals(Decision.Source.REDIS, state.source());
+            // What was not replicated is lost, and what a failure mode answered was counted once or not at all.
+            long used = LIMIT - state.remaining();
+            assertTrue(
+                    used <= 1 + counts[0] + counts[1], used + " of " + counts[0] + " decided, " + counts[1] + " not");
+        }
+    }
+
+    private static BooleanSupplier isMaster(String host, int port) {
+        return () -> {
+            try (Jedis one = new Jedis(host, port)) {
+                return one.role().get(0).equals("master");
+            }
+        };
+    }
+
+    private static boolean isDecided(RateLimiter limiter, PartitionKey key) {
+        return limiter.tryAcquire(DENY, key, 1).source() == Decision.Source.REDIS;
+    }
+
+    private static void stop(long pid, RedisServer... servers) {
+        try {
+            RedisServers.signal("CONT", pid);
+        } catch (AssertionError gone) {
+            // It has died.
+        }
+        for (RedisServer server : servers) {
+            RedisServers.stop(server);
+        }
+    }
+
+    /** Resolves each name to the address that it has now. */
+    private static final class Names extends AddressResolverGroup<InetSocketAddress> {
+        volatile String address = "127.0.0.1";
+
+        @Override
+        protected AddressResolver<InetSocketAddress> newResolver(EventExecutor executor) {
+            return new InetNameResolver(executor) {
+                @Override
+                protected void doResolve(String name, Promise<InetAddress> promise) throws UnknownHostException {
+                    promise.setSuccess(now(name));
+                }
+
+                @Override
+                protected void doResolveAll(String name, Promise<List<InetAddress>> promise)
+                        throws UnknownHostException {
+                    promise.setSuccess(List.of(now(name)));
+                }
+            }.asAddressResolver();
+        }
+
+        private InetAddress now(String name) throws UnknownHostException {
+            return InetAddress.getByAddress(name, InetAddress.getByName(address).getAddress());
+        }
+    }
+}
