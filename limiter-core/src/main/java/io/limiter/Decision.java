@@ -6,6 +6,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -221,6 +222,17 @@ public final class Decision {
     public Optional<Duration> retryAfter() {
         long micros = retryAfterMicros();
         return micros < 0 ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
+    }
+
+    /**
+     * As {@link #retryAfter} in whole seconds, rounded up, as {@code Retry-After} has them (RFC 9110, section 10.2.3): who
+     * tries again after them is not too early. 0 when allowed, empty when it never can be or {@linkplain #isRetryUnknown nobody knows}.
+     */
+    public OptionalLong retryAfterSeconds() {
+        long micros = retryAfterMicros();
+        return micros < 0
+                ? OptionalLong.empty()
+                : OptionalLong.of(micros / 1_000_000 + (micros % 1_000_000 == 0 ? 0 : 1));
     }
 
     /** Permits that the binding limit has left; 0 if nothing was counted. */

@@ -15,9 +15,12 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The words: what they refuse, and how they are called. */
 class ValuesTest {
@@ -199,6 +202,24 @@ class ValuesTest {
         assertEquals(Optional.of(never), denied.binding());
         assertEquals(Optional.empty(), denied.retryAfter());
         assertEquals(List.of(late, never), denied.violated());
+    }
+
+    /** Who tries again after them is not too early. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "1000000, 1", "1000001, 2", "9900000, 10", "9223372036854775807, 9223372036855"})
+    void secondsAreRoundedUp(long micros, long seconds) {
+        Charge charge = new Charge(Policy.of("p", Limit.slidingList(3, SECOND)), PartitionKey.global(), 1);
+        assertEquals(
+                OptionalLong.of(seconds),
+                Decision.of(Decision.Source.REDIS, outcome(charge, false, 0, micros))
+                        .retryAfterSeconds());
+        assertEquals(
+                OptionalLong.of(0),
+                Decision.of(Decision.Source.REDIS, outcome(charge, true, 2, 0)).retryAfterSeconds());
+        assertEquals(
+                OptionalLong.empty(),
+                Decision.of(Decision.Source.REDIS, outcome(charge, false, 0, LimitOutcome.NEVER))
+                        .retryAfterSeconds());
     }
 
     @Test

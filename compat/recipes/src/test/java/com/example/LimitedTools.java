@@ -11,6 +11,7 @@ import io.modelcontextprotocol.spec.McpSchema.CallToolResult;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 
 public class LimitedTools {
     private final Limiter limiter;
@@ -43,12 +44,12 @@ public class LimitedTools {
     }
 
     private static CallToolResult denied(Decision decision) {
-        String when = decision.retryAfter()
-                .map(wait -> "Try again in " + (wait.toSeconds() + 1) + " seconds.")
-                .orElse(
-                        decision.isRetryUnknown()
-                                ? "Try again when another call of yours has ended."
-                                : "This call costs more than is ever allowed.");
+        OptionalLong seconds = decision.retryAfterSeconds();
+        String when = decision.isRetryUnknown()
+                ? "Try again when another call of yours has ended."
+                : seconds.isPresent()
+                        ? "Try again in " + seconds.getAsLong() + " seconds."
+                        : "This call costs more than is ever allowed.";
         return CallToolResult.builder()
                 .isError(true)
                 .addTextContent("Rate limit exceeded. " + when)

@@ -8,6 +8,10 @@ import io.limiter.application.Limiter;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpRequest;
 import org.springframework.http.HttpStatus;
@@ -18,6 +22,7 @@ import org.springframework.web.client.HttpClientErrorException;
 
 public class PartnerBudget implements ClientHttpRequestInterceptor {
     private static final PartitionKey SHARED = PartitionKey.global();
+    private static final long DAY = 86_400;
 
     private final Limiter limiter;
     private final Duration longestWait;
@@ -57,26 +62,30 @@ public class PartnerBudget implements ClientHttpRequestInterceptor {
     /** The same exception as if the API had answered 429. */
     private static HttpClientErrorException notSent(Decision decision) {
         HttpHeaders headers = new HttpHeaders();
-        decision.retryAfter()
-                .ifPresent(wait -> headers.set(HttpHeaders.RETRY_AFTER, Long.toString(wait.toSeconds() + 1)));
+        decision.retryAfterSeconds().ifPresent(seconds -> headers.set(HttpHeaders.RETRY_AFTER, Long.toString(seconds)));
         return HttpClientErrorException.create(HttpStatus.TOO_MANY_REQUESTS, "not sent", headers, new byte[0], null);
     }
 
-    /** Seconds or a date; from a second, also if it is missing or can't be read, to a day. */
+    /** From a second, also if it is missing or can't be read, to a day; of several the longest. */
     private static Duration retryAfter(HttpHeaders headers) {
-        String text = headers.getFirst(HttpHeaders.RETRY_AFTER);
-        long seconds = 1;
+        long seconds = headers.getOrEmpty(HttpHeaders.RETRY_AFTER).stream()
+                .flatMapToLong(PartnerBudget::seconds)
+                .max()
+                .orElse(1);
+        return Duration.ofSeconds(Math.min(Math.max(1, seconds), DAY));
+    }
+
+    /** Of a date, of seconds, or of several with commas between them. */
+    private static LongStream seconds(String line) {
         try {
-            if (text != null) {
-                seconds = text.matches("[0-9]{1,9}")
-                        ? Long.parseLong(text)
-                        : Duration.between(ZonedDateTime.now(), headers.getFirstZonedDateTime(HttpHeaders.RETRY_AFTER))
-                                        .toSeconds()
-                                + 1;
-            }
-        } catch (IllegalArgumentException unreadable) {
-            // A second.
+            ZonedDateTime date = ZonedDateTime.parse(line, DateTimeFormatter.RFC_1123_DATE_TIME);
+            return LongStream.of(Duration.between(ZonedDateTime.now(), date).toSeconds() + 1);
+        } catch (DateTimeParseException noDate) {
+            return Stream.of(line.split(","))
+                    .map(String::strip)
+                    .filter(text -> text.matches("[0-9]+"))
+                    // More digits than a day has.
+                    .mapToLong(text -> text.length() > 9 ? DAY : Long.parseLong(text));
         }
-        return Duration.ofSeconds(Math.min(Math.max(1, seconds), 86_400));
     }
 }

@@ -15,6 +15,7 @@ import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 
 public class QueryCostLimit extends SimplePerformantInstrumentation {
     private static final long MOST = 1_000_000_000;
@@ -49,9 +50,10 @@ public class QueryCostLimit extends SimplePerformantInstrumentation {
     }
 
     private static GraphQLError denied(long cost, Decision decision) {
-        return decision.retryAfter()
-                .map(wait -> error("too many queries", Map.of("cost", cost, "retryAfterSeconds", wait.toSeconds() + 1)))
-                .orElseGet(() -> error("the query is too large", Map.of("cost", cost)));
+        OptionalLong seconds = decision.retryAfterSeconds();
+        return seconds.isPresent()
+                ? error("too many queries", Map.of("cost", cost, "retryAfterSeconds", seconds.getAsLong()))
+                : error("the query is too large", Map.of("cost", cost));
     }
 
     private static GraphQLError error(String message, Map<String, Object> extensions) {

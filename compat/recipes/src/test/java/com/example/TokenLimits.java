@@ -14,6 +14,7 @@ import io.limiter.Hold;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.Set;
 
 public class TokenLimits {
@@ -92,10 +93,11 @@ public class TokenLimits {
         Hold hold = limiter.rateLimiter()
                 .reserve(limiter.policy("tokens"), PartitionKey.of(customer), estimate, LONGEST_CALL);
         if (!hold.allowed()) {
-            throw new RateLimitException(hold.decision()
-                    .retryAfter()
-                    .map(wait -> "too many tokens; try again in " + (wait.toSeconds() + 1) + " s")
-                    .orElse("the call is larger than is ever allowed"));
+            OptionalLong seconds = hold.decision().retryAfterSeconds();
+            throw new RateLimitException(
+                    seconds.isPresent()
+                            ? "too many tokens; try again in " + seconds.getAsLong() + " s"
+                            : "the call is larger than is ever allowed");
         }
         return hold;
     }

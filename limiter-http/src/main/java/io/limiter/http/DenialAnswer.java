@@ -89,8 +89,8 @@ public class DenialAnswer {
 
     /** Whole seconds until the request would be allowed if there are no other calls, at least 1; empty if it never can be, or nobody knows. */
     public final OptionalLong retryAfterSeconds() {
-        long micros = decision.retryAfterMicros();
-        return micros < 0 ? OptionalLong.empty() : OptionalLong.of(Math.max(1, QuotaFields.seconds(micros)));
+        OptionalLong seconds = decision.retryAfterSeconds();
+        return seconds.isPresent() ? OptionalLong.of(Math.max(1, seconds.getAsLong())) : seconds;
     }
 
     /** The names of the denying limits, as in the response fields; of the policies if nothing could be counted. */

@@ -15,6 +15,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
+import io.limiter.kit.door.Client;
 import jakarta.servlet.AsyncContext;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -246,6 +247,18 @@ class InFlightTest {
                 () -> limiter.monitor().waiting() == LIMIT);
         go(running);
         assertEquals(LIMIT, ways.most());
+    }
+
+    /** It has its response before the filter returns, so its next request may come before its permit is free. */
+    @ParameterizedTest
+    @EachContainer
+    void aClientThatSendsOneAfterTheOtherWaitsForItsOwnPermit(Container.Kind kind) {
+        start(kind, RULES.replace("8 concurrent", "1 concurrent") + "limiter.rules.api.wait = 30s\n");
+        for (int i = 0; i < Repeats.of(30, 300); i++) {
+            try (Client client = Client.send(server.port(), "GET", "/answer")) {
+                assertEquals(200, client.response().status());
+            }
+        }
     }
 
     @ParameterizedTest

@@ -28,6 +28,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.RestClient;
 
@@ -36,7 +38,7 @@ class ThirdPartyApiTest {
     private static List<Limiter> limiters;
 
     private final Queue<Long> calls = new ConcurrentLinkedQueue<>();
-    /** What the API answers next: a Retry-After, or nothing for 200. */
+    /** What the API answers next: lines of Retry-After, or nothing for 200. */
     private final Queue<String> denials = new ConcurrentLinkedQueue<>();
 
     private HttpServer api;
@@ -66,7 +68,7 @@ class ThirdPartyApiTest {
             calls.add(System.nanoTime());
             String retryAfter = denials.poll();
             if (retryAfter != null) {
-                exchange.getResponseHeaders().set("Retry-After", retryAfter);
+                exchange.getResponseHeaders().put("Retry-After", List.of(retryAfter.split("\n")));
             }
             exchange.sendResponseHeaders(retryAfter == null ? 200 : 429, -1);
             exchange.close();
@@ -140,6 +142,16 @@ class ThirdPartyApiTest {
         assertEquals(2, times.size());
         assertTrue(times.get(1) - times.get(0) >= 1_000_000_000L);
         call(0);
+    }
+
+    /** A page of the API or a proxy before it may tell several, and some mean "for ever". */
+    @ParameterizedTest
+    @CsvSource({"'9999999999', 86400", "'120, 60', 120", "'60\n120', 120", "'120\n60', 120", "'soon, 60', 60"})
+    void itIsReadAsItIsMeant(String told, long seconds) {
+        denials.add(told.replace("\\n", "\n"));
+        assertThrows(HttpClientErrorException.TooManyRequests.class, () -> call(0));
+        long left = denied(1);
+        assertTrue(left > seconds - 60 && left <= seconds + 1, left + " s");
     }
 
     @Test

@@ -1,6 +1,7 @@
 // Calls to the actuator. The browser adds the login by itself; what changes or sends something needs the token of this site too.
 
 const HOME = '../actuator/ratelimits';
+const EXPLAIN = '../actuator/ratelimitexplain';
 const CONTROL = '../actuator/ratelimitcontrol';
 
 export class Failure extends Error {
@@ -14,7 +15,7 @@ export const overview = () => call('GET', '');
 export const denied = () => call('GET', '/denied');
 export const look = (policy, key) => call('GET', ofKey(policy, key));
 export const reset = (policy, key) => call('DELETE', ofKey(policy, key));
-export const explain = (request) => call('POST', '/explain', request);
+export const explain = (request) => call('POST', '', request, EXPLAIN);
 export const control = () => call('GET', '', undefined, CONTROL);
 export const change = (request) => call('POST', '', request, CONTROL);
 

@@ -144,7 +144,7 @@ class OperatorsTest {
                 403, call("POST", "/actuator/ratelimits/vote?_method=delete").status());
         assertEquals(
                 403,
-                call("POST", "/actuator/ratelimits/explain", "Content-Type", "text/plain")
+                call("POST", "/actuator/ratelimitexplain", "Content-Type", "text/plain")
                         .status());
         assertEquals(0, left());
 

@@ -28,6 +28,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -62,7 +63,6 @@ public class LimiterActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
-    @RegisterReflectionForBinding(Explanation.class)
     static class OfEndpoint {
         @Bean("io.limiter.spring.rateLimitsEndpoint")
         @ConditionalOnMissingBean
@@ -72,8 +72,26 @@ public class LimiterActuatorAutoConfiguration {
                 ObjectProvider<RequestExplainer> explainer) {
             return new RateLimitsEndpoint(limiter, annotations, explainer);
         }
+    }
 
-        /** Explains requests to the endpoint, if there are filters. */
+    /** The endpoint that explains. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+    @ConditionalOnAvailableEndpoint(RateLimitExplainEndpoint.class)
+    @RegisterReflectionForBinding(Explanation.class)
+    static class OfExplanations {
+        @Bean("io.limiter.spring.rateLimitExplainEndpoint")
+        @ConditionalOnMissingBean
+        RateLimitExplainEndpoint rateLimitExplainEndpoint(ObjectProvider<RequestExplainer> explainer) {
+            return new RateLimitExplainEndpoint(explainer);
+        }
+    }
+
+    /** Of the filters, if there are any: for both endpoints. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+    static class OfFilters {
+        @Lazy
         @Bean("io.limiter.spring.requestExplainer")
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
         @ConditionalOnClass(name = "org.springframework.boot.web.servlet.FilterRegistrationBean")

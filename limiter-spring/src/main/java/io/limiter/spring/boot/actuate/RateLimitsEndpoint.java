@@ -8,7 +8,6 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
-import io.limiter.http.RequestSample;
 import io.limiter.http.internal.RequestKey;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.RuleDefinition;
@@ -17,35 +16,32 @@ import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
-import org.springframework.util.StringUtils;
 
 /**
  * The endpoint {@code ratelimits}: shows what is limited and the decisions so far; shows what one key has left, without
- * taking any of it; resets a key; lists the keys that are denied most; explains why a request is denied or not; and
- * reloads the configuration. Over HTTP: 404 for an unknown policy, 400 for a text that is not a key, 503 if Redis did
- * not answer and the state is unknown. Thread-safe.
+ * taking any of it; lists the keys that are denied most; and, only where {@code management.endpoint.ratelimits.access =
+ * unrestricted}, resets a key and reloads the configuration: who may look does not get quota back. Over HTTP: 404 for an
+ * unknown policy, 400 for a text that is not a key, 503 if Redis did not answer and the state is unknown. Thread-safe.
  */
-@WebEndpoint(id = "ratelimits")
+@WebEndpoint(id = "ratelimits", defaultAccess = Access.READ_ONLY)
 class RateLimitsEndpoint {
     private final Limiter limiter;
     private static final String DENIED = "denied";
-    private static final String EXPLAIN = "explain";
     private static final int KEYS_SHOWN = 20;
 
     private final ObjectProvider<RateLimitedPostProcessor> annotations;
@@ -138,48 +134,6 @@ class RateLimitsEndpoint {
                     .with("parts", Reports.parts(present))
                     .with("note", form(known, present)));
         });
-    }
-
-    /**
-     * {@code POST /actuator/ratelimits/explain} with a body of JSON: what the filters of this application would do with
-     * a request, and why. Takes nothing. A POST, because headers can contain secrets, which must not be in a URL.
-     *
-     * @param what {@code explain}
-     * @param path as a client sends it, with its query
-     * @param address of the client, or of the last proxy before this server
-     * @param method {@code GET} if it is omitted
-     * @param headers lines of {@code Name: value}
-     * @param user the authenticated user
-     * @param roles of that user, separated by commas
-     * @param attributes of that user, such as {@code plan=gold}, separated by commas
-     */
-    @WriteOperation
-    public WebEndpointResponse<Object> explain(
-            @Selector String what,
-            String path,
-            String address,
-            @org.springframework.lang.Nullable @Nullable String method,
-            @org.springframework.lang.Nullable @Nullable String headers,
-            @org.springframework.lang.Nullable @Nullable String user,
-            @org.springframework.lang.Nullable @Nullable String roles,
-            @org.springframework.lang.Nullable @Nullable String attributes) {
-        RequestExplainer filters = explainer.getIfAvailable();
-        if (!what.equals(EXPLAIN) || filters == null) {
-            return failure(404, filters == null ? "this application has no filter of the limiter" : "write " + EXPLAIN);
-        }
-        try {
-            Map<String, String> ofUser = new HashMap<>();
-            for (String attribute : StringUtils.tokenizeToStringArray(attributes, ",")) {
-                String[] pair = attribute.split("=", 2);
-                ofUser.put(pair[0].strip(), pair.length == 1 ? "" : pair[1].strip());
-            }
-            return new WebEndpointResponse<>(filters.explain(RequestSample.of(
-                            method == null ? "GET" : method, path, address)
-                    .withHeaders(headers == null ? "" : headers)
-                    .withUser(user, Set.copyOf(List.of(StringUtils.tokenizeToStringArray(roles, ","))), ofUser)));
-        } catch (IllegalArgumentException noRequest) {
-            return failure(400, noRequest.getMessage());
-        }
     }
 
     /**

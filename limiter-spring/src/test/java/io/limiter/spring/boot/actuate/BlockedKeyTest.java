@@ -18,7 +18,8 @@ class BlockedKeyTest {
                 "limiter.policies.vote.limits=3/1h",
                 "limiter.policies.login.limits=1/1m fixed",
                 "limiter.policies.login.block=3/10m for 15m up to 24h",
-                "management.endpoints.web.exposure.include=ratelimits")) {
+                "management.endpoints.web.exposure.include=ratelimits",
+                "management.endpoint.ratelimits.access=unrestricted")) {
             Limiter limiter = site.bean(Limiter.class);
             Policy login = limiter.policy("login");
             PartitionKey key = PartitionKey.of("192.0.2.1");

@@ -50,6 +50,7 @@ class EndpointTest {
                 "limiter.rules.all.key=global",
                 "limiter.rules.all.limits=1000/1s fixed",
                 "management.endpoints.web.exposure.include=ratelimits,health",
+                "management.endpoint.ratelimits.access=unrestricted",
                 "management.endpoint.health.show-details=always");
         limiter = site.bean(Limiter.class);
     }
@@ -275,10 +276,15 @@ class EndpointTest {
         try (ManagedSite other = ManagedSite.start(
                 ManagedSite.Site.class,
                 "limiter.policies.vote.limits=3/10s",
-                "management.endpoints.web.exposure.include=ratelimits",
-                "management.endpoint.ratelimits.access=read-only")) {
+                "limiter.rules.pages.path=/pages/*",
+                "limiter.rules.pages.policy=vote",
+                "management.endpoints.web.exposure.include=ratelimits,ratelimitexplain")) {
             assertEquals(200, other.key("GET", "vote", "192.0.2.1").statusCode());
-            assertEquals(405, other.key("DELETE", "vote", "192.0.2.1").statusCode());
+            assertEquals(405, other.key("DELETE", "vote", "192.0.2.1").statusCode(), "who may look gets no quota back");
+            assertEquals(405, other.call("POST", "/actuator/ratelimits").statusCode());
+            HttpResponse<String> explained =
+                    other.post("/actuator/ratelimitexplain", "{\"path\": \"/pages/one\", \"address\": \"192.0.2.1\"}");
+            assertEquals(200, explained.statusCode(), explained.body());
         }
     }
 }

@@ -31,7 +31,7 @@ class MembersAtTheEndpointTest {
                 "limiter.rules.seats.member=query:u",
                 "limiter.rules.seats.limits=1 allotment closes 2100-01-01T00:00:00Z",
                 "limiter.policies.vote.limits=3/1h",
-                "management.endpoints.web.exposure.include=ratelimits");
+                "management.endpoints.web.exposure.include=ratelimits,ratelimitexplain");
     }
 
     @AfterAll
@@ -48,7 +48,7 @@ class MembersAtTheEndpointTest {
 
     private static HttpResponse<String> explain(String query) {
         return site.post(
-                "/actuator/ratelimits/explain", "{\"path\": \"/pages/one?" + query + "\", \"address\": \"127.0.0.1\"}");
+                "/actuator/ratelimitexplain", "{\"path\": \"/pages/one?" + query + "\", \"address\": \"127.0.0.1\"}");
     }
 
     @Test

@@ -44,6 +44,7 @@ class RedisSiteTest {
             "limiter.policies.open.limits=10/1h",
             "limiter.policies.open.on-failure=allow",
             "management.endpoints.web.exposure.include=ratelimits,health",
+            "management.endpoint.ratelimits.access=unrestricted",
             "management.endpoint.health.show-details=always"
         };
         return ManagedSite.start(

@@ -36,6 +36,7 @@ class ReloadedApplicationTest {
               rules:
                 pages: {path: /pages/*, limits: 9/1h}
             management.endpoints.web.exposure.include: ratelimits
+            management.endpoint.ratelimits.access: unrestricted
             """;
 
     @TempDir

@@ -35,6 +35,7 @@ class SecretKeysSiteTest {
             "limiter.rules.pages.key=header:X-Api-Key",
             "limiter.rules.pages.limits=3/1h",
             "management.endpoints.web.exposure.include=ratelimits,health",
+            "management.endpoint.ratelimits.access=unrestricted",
         };
         return ManagedSite.start(ManagedSite.Site.class, properties);
     }
