@@ -89,8 +89,12 @@ class SuspendingTest {
         try (AnnotationConfigApplicationContext context = start("", Suspending.class)) {
             List<Object> answers = answers(context.getBean(Suspending.class), name);
             assertFalse(answers.subList(0, 2).contains(RateLimitExceededException.class), answers::toString);
-            assertEquals(List.of(RateLimitExceededException.class, RateLimitExceededException.class,
-                    RateLimitExceededException.class), answers.subList(2, 5));
+            assertEquals(
+                    List.of(
+                            RateLimitExceededException.class,
+                            RateLimitExceededException.class,
+                            RateLimitExceededException.class),
+                    answers.subList(2, 5));
         }
     }
 
@@ -99,9 +103,8 @@ class SuspendingTest {
     static class Clients {
         @Bean
         SuspendingClient advised() {
-            return ProxyFactory.getProxy(
-                    SuspendingClient.class,
-                    (MethodInterceptor) call -> Mono.just("done").publishOn(Schedulers.parallel()));
+            return ProxyFactory.getProxy(SuspendingClient.class, (MethodInterceptor)
+                    call -> Mono.just("done").publishOn(Schedulers.parallel()));
         }
 
         @Bean
@@ -139,8 +142,14 @@ class SuspendingTest {
     void aFailureIsRefunded() throws Exception {
         try (AnnotationConfigApplicationContext context = start("", Suspending.class)) {
             List<Object> answers = answers(context.getBean(Suspending.class), "refunded");
-            assertEquals(List.of(IllegalStateException.class, IllegalStateException.class, IllegalStateException.class,
-                    IllegalStateException.class, IllegalStateException.class), answers);
+            assertEquals(
+                    List.of(
+                            IllegalStateException.class,
+                            IllegalStateException.class,
+                            IllegalStateException.class,
+                            IllegalStateException.class,
+                            IllegalStateException.class),
+                    answers);
         }
     }
 
@@ -158,7 +167,12 @@ class SuspendingTest {
             Suspending bean = context.getBean(Suspending.class);
             List<Object> answers = answers(bean, "withFallback");
             assertEquals(List.of("ann", "ann"), answers.subList(0, 2));
-            assertEquals(3, answers.stream().filter(one -> String.valueOf(one).startsWith("instead of ann: false loop")).count(), answers::toString);
+            assertEquals(
+                    3,
+                    answers.stream()
+                            .filter(one -> String.valueOf(one).startsWith("instead of ann: false loop"))
+                            .count(),
+                    answers::toString);
             assertEquals(List.of("ann", "ann", "instead", "instead", "instead"), answers(bean, "withPlainFallback"));
         }
     }
@@ -171,12 +185,16 @@ class SuspendingTest {
             for (int i = 0; i < 10; i++) {
                 calls.add(call(bean, "concurrent"));
             }
-            Await.until(LONGEST, "8 are denied", () -> calls.stream().filter(CompletableFuture::isDone).count() == 8);
+            Await.until(
+                    LONGEST,
+                    "8 are denied",
+                    () -> calls.stream().filter(CompletableFuture::isDone).count() == 8);
             Await.until(LONGEST, "the others run", () -> bean.running() == 2);
             bean.open();
             List<String> answers = new ArrayList<>();
             for (CompletableFuture<Object> one : calls) {
-                answers.add(one.handle((result, failure) -> String.valueOf(failure == null ? result : failure)).get(60, TimeUnit.SECONDS));
+                answers.add(one.handle((result, failure) -> String.valueOf(failure == null ? result : failure))
+                        .get(60, TimeUnit.SECONDS));
             }
             assertEquals(2, answers.stream().filter("1"::equals).count(), answers::toString);
             assertEquals(2, bean.most());

@@ -22,7 +22,8 @@ class WovenSuspendingTest {
         try (Limiter limiter = Limiter.start(LimiterConfig.builder().build());
                 RateLimiting used = RateLimiting.use(limiter)) {
             CompletableFuture<Object> call = Coroutines.run(loop, new Suspending(), "rate");
-            Throwable failure = assertThrows(CompletionException.class, call::join).getCause();
+            Throwable failure =
+                    assertThrows(CompletionException.class, call::join).getCause();
             assertTrue(failure.getMessage().startsWith("RL-131 @RateLimited at "), failure::toString);
         } finally {
             loop.shutdown();
