@@ -296,6 +296,9 @@ class SpellingsTest {
                 "100rpm | write permits/period",
                 "unlimited | write permits/period",
                 "100/1M | '1M' is not a period; write",
+                "100/min | did you mean 'minute'?",
+                "100/10sec | did you mean '10s'?",
+                "100/10 sec | write '100/10s'",
                 "100/1m fixed, 100 per minute | write '100/1m'",
             })
     void noLimits(String limits, String remedy) {

@@ -99,7 +99,12 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
                         + ", so its RequestRateLimiter would limit nothing; write 1 or more, or leave it out");
             }
             if (policy == null && replenishRate > 0) {
-                return Policy.of(route, Limit.tokenBucket(replenishRate, Duration.ofSeconds(1), burstCapacity));
+                // Nobody may burst by 0: as Gateway's own limiter, that denies every request.
+                return Policy.of(
+                        route,
+                        burstCapacity == 0
+                                ? Limit.fixedWindow(0, Duration.ofSeconds(1))
+                                : Limit.tokenBucket(replenishRate, Duration.ofSeconds(1), burstCapacity));
             }
             String name = policy == null ? route : policy;
             Policy found = config.policies().get(name);

@@ -189,9 +189,10 @@ public final class LimitText {
                         + (phrase.matches()
                                 ? "'" + limitOf(phrase) + "'"
                                 : "permits/period without spaces, such as 3/10s"));
+        String unit = PeriodText.unitMeant(second);
         Problems.refuseIf(
-                words[0].matches("[0-9]+/[0-9]+") && PeriodText.unit(second) != null,
-                "the period has a space in it; write '" + words[0] + second + "'");
+                words[0].matches("[0-9]+/[0-9]+") && unit != null,
+                "the period has a space in it; write '" + words[0] + unit + "'");
         Map<String, String> options = options(words);
         long permits = number("permits", slash < 0 ? words[0] : words[0].substring(0, slash));
         if (isStock) {

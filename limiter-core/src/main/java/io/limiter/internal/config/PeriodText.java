@@ -3,6 +3,7 @@ package io.limiter.internal.config;
 import io.limiter.internal.CalendarWindow;
 import io.limiter.internal.LimitSpec;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,12 @@ final class PeriodText {
     private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
 
     private PeriodText() {}
+
+    /** What people write for units, and what they are here. */
+    private static final Map<String, String> MEANT =
+            Map.of("sec", "s", "secs", "s", "min", "m", "mins", "m", "hr", "h", "hrs", "h", "msec", "ms");
+
+    private static final Map<String, String> WORDS = Map.of("s", "second", "m", "minute", "h", "hour");
 
     /** The microseconds of a unit, or null. */
     static @Nullable Long unit(String text) {
@@ -38,6 +45,20 @@ final class PeriodText {
         };
     }
 
+    /** The unit as it is written here, or null if the text is none. */
+    static @Nullable String unitMeant(String text) {
+        return unit(text) != null ? text : MEANT.get(text.toLowerCase(Locale.ROOT));
+    }
+
+    private static String meant(Matcher amount) {
+        String unit = amount.matches() ? unitMeant(amount.group("unit")) : null;
+        if (unit == null) {
+            return "";
+        }
+        String digits = amount.group("number");
+        return "did you mean '" + (digits.isEmpty() ? WORDS.getOrDefault(unit, unit) : digits + unit) + "'? Or ";
+    }
+
     /**
      * The microseconds of a period.
      *
@@ -47,8 +68,8 @@ final class PeriodText {
         Matcher amount = AMOUNT.matcher(text);
         Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
-            throw new IllegalArgumentException("'" + text
-                    + "' is not a period; write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
+            throw new IllegalArgumentException("'" + text + "' is not a period; " + meant(amount)
+                    + "write a number and us, ms, s, m, h or d (10s), or a word (second, minute, hour,"
                     + " day); 1w and 1month need 'fixed aligned ZONE'");
         }
         String digits = amount.group("number");

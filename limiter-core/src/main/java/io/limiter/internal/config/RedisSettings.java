@@ -113,6 +113,9 @@ public record RedisSettings(
     }
 
     private static void checkAddress(String address) {
+        Problems.refuseIf(
+                address.isEmpty(),
+                "is empty; remove it, and write limiter.backend = in-process where Redis is to be switched off");
         Matcher parts = ADDRESS.matcher(address);
         int port = parts.matches() ? Integer.parseInt(parts.group("port")) : 0;
         Problems.refuseIf(

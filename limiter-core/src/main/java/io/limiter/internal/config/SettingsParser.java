@@ -174,6 +174,12 @@ public final class SettingsParser {
         if (words != null && NamedKeys.hasOwner(whole)) {
             return "; write '" + words + "' in the limit, after its algorithm: " + whole.substring(0, dot) + ".limits";
         }
+        if (whole.contains("..")) {
+            return "; a name is empty there";
+        }
+        if (whole.matches("limiter\\.(policies|rules)\\..+\\.limits\\..+")) {
+            return "; limits are one text, such as " + whole.replaceFirst("(\\.limits)\\..*", "$1") + " = 3/10s";
+        }
         String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
         List<String> known = new ArrayList<>(foreignKeys);
         // Of a.exempt.users, the name is a.

@@ -68,6 +68,12 @@ class RequestRateLimiterTest {
                                 ARGS + "redis-rate-limiter.requestedTokens=10"),
                         List.of("id=a", NAME, OURS, ARGS + "key-resolver=#{@userKeyResolver}"),
                         List.of("id=b", NAME, OURS, ARGS + "limiter.policy=a", ARGS + "status-code=PAYLOAD_TOO_LARGE"),
+                        List.of(
+                                "id=none",
+                                NAME,
+                                OURS,
+                                ARGS + "redis-rate-limiter.replenishRate=1",
+                                ARGS + "redis-rate-limiter.burstCapacity=0"),
                         List.of("id=default", NAME, ARGS + "redis-rate-limiter.replenishRate=1"),
                         List.of(
                                 "limiter.policies.a.limits=2/1h fixed name hourly, 100/1d fixed name daily",
@@ -97,6 +103,11 @@ class RequestRateLimiterTest {
         assertTrue(wait > 1 && wait <= 10, denied::toString);
         assertEquals(200, site.status(target + "?user=bob"));
         assertEquals(403, site.status(target), "no key, as Gateway does");
+    }
+
+    @Test
+    void aBurstOfNoneDeniesEverybody() {
+        assertEquals(429, site.status("/none/1?user=ann"));
     }
 
     @Test
