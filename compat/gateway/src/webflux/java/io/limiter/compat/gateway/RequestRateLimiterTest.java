@@ -40,7 +40,8 @@ class RequestRateLimiterTest {
                                             .rateLimiter(
                                                     GatewayRateLimiter.class,
                                                     config -> config.setReplenishRate(1)
-                                                            .setBurstCapacity(1))
+                                                            .setBurstCapacity(60)
+                                                            .setRequestedTokens(60))
                                             .and())
                                     .uri("http://127.0.0.1:1"))
                     .route(
@@ -74,7 +75,12 @@ class RequestRateLimiterTest {
                                 OURS,
                                 ARGS + "redis-rate-limiter.replenishRate=1",
                                 ARGS + "redis-rate-limiter.burstCapacity=0"),
-                        List.of("id=default", NAME, ARGS + "redis-rate-limiter.replenishRate=1"),
+                        List.of(
+                                "id=default",
+                                NAME,
+                                ARGS + "redis-rate-limiter.replenishRate=1",
+                                ARGS + "redis-rate-limiter.burstCapacity=60",
+                                ARGS + "redis-rate-limiter.requestedTokens=60"),
                         List.of(
                                 "limiter.policies.a.limits=2/1h fixed name hourly, 100/1d fixed name daily",
                                 "limiter.policies.by-policy.limits=1/1h fixed",

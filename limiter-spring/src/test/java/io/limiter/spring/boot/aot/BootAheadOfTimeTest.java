@@ -90,7 +90,7 @@ class BootAheadOfTimeTest {
                                 "limiter.policies.vote.limits", "1/1h",
                                 "limiter.rules.pages.path", "/pages/*",
                                 "limiter.rules.pages.policy", "vote",
-                                "management.endpoints.web.exposure.include", "ratelimits")));
+                                "management.endpoints.web.exposure.include", "ratelimits,ratelimitexplain")));
         return context;
     }
 
