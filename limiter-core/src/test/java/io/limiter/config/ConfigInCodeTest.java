@@ -108,6 +108,84 @@ class ConfigInCodeTest {
                         .count());
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "header:X-Api-Key | 1",
+                "header:X-Api-Key fold | 1",
+                "bearer | 1",
+                "cookie:c + path:id | 1",
+                "query:q | 1",
+                "header:X-Api-Key verified | 0",
+                "header:X-Api-Key fold verified | 0",
+                "bearer verified | 0",
+                "bearer, position=after-authentication | 0",
+                "header:X-Api-Key, shadow=true | 0",
+                "ip + header:X-Api-Key | 0",
+                "user + cookie:c | 0",
+                "session | 0",
+                "path:id | 0",
+                "class:com.example.ByTenant | 0",
+                "bearer, b.path=/{id}/* b.limits=9/1m | 0",
+                "bearer, b.path=/** b.limits=9/1m | 0",
+                "bearer, b.path=/** b.limits=9/1m b.key=global | 0",
+                "bearer, b.path=/** b.limits=9/1m b.key=user | 0",
+                "bearer, b.path=/x b.limits=9/1m | 1",
+                "bearer, b.path=/** b.limits=9/1m b.shadow=true | 1",
+                "bearer, b.path=/** b.limits=9/1m b.methods=POST | 1",
+                "bearer, b.path=/** b.limits=9/1m b.headers=X-Kind | 1",
+                "bearer, b.path=/** b.limits=9/1m b.default=true | 1",
+                "bearer, b.path=/** b.limits=9/1m b.key=header:X | 2",
+                "bearer, b.path=/** b.limits=9/1m b.key=header:X c.path=/* c.limits=9/1m | 0",
+            })
+    void keysThatAClientInventsAreNamed(String written, int findings) {
+        String[] parts = written.split(", ");
+        Map<String, String> all = new TreeMap<>(Map.of(
+                "limiter.rules.r.path", "/{id}/*", "limiter.rules.r.limits", "3/1m", "limiter.rules.r.key", parts[0]));
+        for (String more : parts.length < 2 ? new String[0] : parts[1].split(" ")) {
+            String[] pair = more.split("=");
+            all.put("limiter.rules." + (pair[0].contains(".") ? "" : "r.") + pair[0], pair[1]);
+        }
+        List<String> found = notes(all, "RL-197");
+        assertEquals(findings, found.size(), found.toString());
+        assertTrue(found.stream()
+                .allMatch(one -> one.contains("limiter.rules.r.key = ") || one.contains("rules.b.key = ")));
+    }
+
+    @Test
+    void aPolicyThatDeniesEverybodyIsNamed() {
+        List<String> found = notes(
+                Map.of(
+                        "limiter.rules.r.path", "/api",
+                        "limiter.rules.r.limits", "5/1s, 0/1m",
+                        "limiter.policies.p.limits", "0/1h",
+                        "limiter.policies.q.limits", "1/1h"),
+                "RL-195");
+        assertEquals(2, found.size(), found.toString());
+        assertTrue(found.toString().contains("limiter.rules.r.limits = "), found.toString());
+        assertTrue(found.toString().contains("limiter.policies.p.limits = "), found.toString());
+    }
+
+    @Test
+    void onlyWhatAClientWritesIsVerified() {
+        for (String key : List.of("ip verified", "user verified", "session verified", "path:id verified")) {
+            Map<String, String> all = Map.of(
+                    "limiter.rules.r.path", "/{id}", "limiter.rules.r.limits", "3/1m", "limiter.rules.r.key", key);
+            String message =
+                    assertThrows(RuntimeException.class, () -> notes(all, "")).getMessage();
+            assertTrue(message.contains("is nothing that a client writes"), message);
+        }
+    }
+
+    private static List<String> notes(Map<String, String> all, String code) {
+        return CoverageNotes.of(
+                        LimiterConfig.builder().properties("code", all).build().settings())
+                .stream()
+                .filter(one -> one.startsWith(code))
+                .toList();
+    }
+
     @Test
     void whatIsNotCountedIsNamed() {
         Map<String, String> all = new TreeMap<>(Map.of(

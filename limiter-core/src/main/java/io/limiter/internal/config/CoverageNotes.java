@@ -1,9 +1,12 @@
 package io.limiter.internal.config;
 
+import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.config.RuleDefinition.Mode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The requests that a configuration does not count, does not deny, or denies because of others, as sentences for the
@@ -19,6 +22,7 @@ public final class CoverageNotes {
         }
         List<String> all = new ArrayList<>();
         addExempt("no rule counts", config.callers().exempt(), all);
+        config.policies().values().forEach(policy -> addClosed(policy, config, all));
         for (RuleDefinition rule : config.rules()) {
             String name = "rule '" + rule.name() + "'";
             if (rule.mode() == Mode.OFF) {
@@ -26,6 +30,7 @@ public final class CoverageNotes {
                         + ".enabled = false to limit again");
                 continue;
             }
+            addInvented(name, rule, config, all);
             if (rule.mode() == Mode.SHADOW) {
                 all.add("RL-155 " + name + " only counts and denies nothing; remove limiter.rules." + rule.name()
                         + ".shadow = true to enforce it");
@@ -56,6 +61,45 @@ public final class CoverageNotes {
             }
         }
         return List.copyOf(all);
+    }
+
+    private static void addClosed(Policy policy, Settings config, List<String> all) {
+        String owner =
+                config.rules().stream().anyMatch(rule -> rule.name().equals(policy.name())) ? "rules" : "policies";
+        if (policy.limits().stream().anyMatch(limit -> limit.spec().permits() == 0)) {
+            all.add("RL-195 policy '" + policy.name() + "' denies everybody, because of " + policy.limits()
+                    + "; write limiter." + owner + "." + policy.name()
+                    + ".limits = 100/1m, or ignore this if it is closed on purpose");
+        }
+    }
+
+    /** A client that writes another value each time has a new quota each time. */
+    private static void addInvented(String name, RuleDefinition rule, Settings config, List<String> all) {
+        if (rule.mode() == Mode.ENFORCED
+                && rule.hasInventedKey()
+                && !rule.scope().paths().stream().allMatch(path -> isCovered(path, rule, config))) {
+            all.add("RL-197 " + name + " lets clients choose their key " + rule.key()
+                    + ", so one that sends another value with each request is never denied; add a rule with key = ip on the"
+                    + " same path, or, if something before the rule refuses unknown values, write limiter.rules."
+                    + rule.name()
+                    + ".key = " + rule.key().stream().map(KeyPart::verified).collect(Collectors.joining(" + ")));
+        }
+    }
+
+    /** Whether another rule counts all requests to a path, by a key of which a client does not have many for nothing. */
+    private static boolean isCovered(String path, RuleDefinition rule, Settings config) {
+        Set<String> methods = rule.scope().methods();
+        return config.rules().stream()
+                .filter(other -> other.mode() == Mode.ENFORCED
+                        && (other.key().isEmpty() || other.key().stream().anyMatch(KeyPart::isCostly)))
+                .map(RuleDefinition::scope)
+                .filter(other -> other.headers().isEmpty() && other.query().isEmpty() && !other.isDefault())
+                .filter(other -> other.methods().isEmpty()
+                        || (!methods.isEmpty() && other.methods().containsAll(methods)))
+                .flatMap(other -> other.paths().stream())
+                .anyMatch(wide -> wide.equals(path)
+                        || (wide.matches("[^*{]*/\\*{1,2}")
+                                && (path + "/").startsWith(wide.replaceFirst("\\*+$", ""))));
     }
 
     /** In other configurations such a path is all below it. */

@@ -16,14 +16,16 @@ import org.jspecify.annotations.Nullable;
  * @param kind where the part comes from
  * @param name which header, cookie, query parameter, path variable or class; null for the other kinds
  * @param isFolded whether its spellings are one: {@link io.limiter.internal.rule.KeyFold}
+ * @param isVerified whether something before the rule refuses values that it does not know, as the application says
  */
-public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
+public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolean isVerified) {
     /** The client's address. */
     public static final KeyPart IP = new KeyPart(Kind.IP, null);
 
     private static final String GLOBAL = "global";
     private static final Pattern ADDRESS_HEADERS = Pattern.compile(
             "(?i)(X-)?Forwarded(-For)?|(X-Real|X-Client|True-Client|CF-Connecting|Fastly-Client|X-Cluster-Client)-IP");
+    private static final String VERIFIED = " verified";
     private static final Pattern FOLD = Pattern.compile("(.*\\S)\\s+fold");
 
     /** What is true of a kind. */
@@ -129,9 +131,29 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
                         + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
     }
 
+    /** A part of which nobody says that it is verified. */
+    public KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
+        this(kind, name, isFolded, false);
+    }
+
     /** A part with each spelling of its own. */
     public KeyPart(Kind kind, @Nullable String name) {
         this(kind, name, false);
+    }
+
+    /** Whether another value costs a client something: an address, a login, a session that the server began. */
+    boolean isCostly() {
+        return isVerified || kind == Kind.IP || kind == Kind.USER || kind == Kind.SESSION;
+    }
+
+    /** Whether a client writes what it likes: a secret that the server has not made. */
+    boolean canBeWritten() {
+        return kind.isSecret() && !isCostly();
+    }
+
+    /** The text that says that it is verified, if it can be. */
+    String verified() {
+        return this + (canBeWritten() ? VERIFIED : "");
     }
 
     /** The parts of a text such as {@code ip + header:X-Api-Key}; none for {@code global}. */
@@ -149,6 +171,15 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
     }
 
     private static KeyPart parse(String text) {
+        if (text.endsWith(VERIFIED)) {
+            KeyPart part =
+                    parse(text.substring(0, text.length() - VERIFIED.length()).strip());
+            Problems.refuseIf(
+                    !part.canBeWritten(),
+                    "'" + text
+                            + "' is nothing that a client writes; write verified after header:, cookie:, query: or bearer");
+            return new KeyPart(part.kind, part.name, part.isFolded, true);
+        }
         Matcher fold = FOLD.matcher(text);
         if (fold.matches()) {
             KeyPart part = parse(fold.group(1));
@@ -177,6 +208,6 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
     /** As configuration text writes it. */
     @Override
     public String toString() {
-        return text(kind, name) + (isFolded ? " fold" : "");
+        return text(kind, name) + (isFolded ? " fold" : "") + (isVerified ? VERIFIED : "");
     }
 }

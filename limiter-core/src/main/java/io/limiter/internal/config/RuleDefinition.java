@@ -69,6 +69,17 @@ public record RuleDefinition(
                 && key.stream().allMatch(part -> part.kind().canBeAnothers());
     }
 
+    /**
+     * Whether one client has as many keys as it likes: by what it writes into a request. A class, and a path alone, are
+     * what the application knows; a token that authentication has refused does not come behind it.
+     */
+    boolean hasInventedKey() {
+        return key.stream().noneMatch(KeyPart::isCostly)
+                && key.stream()
+                        .anyMatch(part -> part.canBeWritten()
+                                && (part.kind() != KeyPart.Kind.BEARER || isBeforeAuthentication()));
+    }
+
     /** Whether it is decided before authentication. */
     public boolean isBeforeAuthentication() {
         return position == Position.BEFORE_AUTHENTICATION;

@@ -5,6 +5,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.LimitText;
+import io.limiter.spring.internal.AnnotatedPolicy;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -71,6 +72,21 @@ record IneffectiveSettingsCheck(
                     near.isEmpty() ? "" : ". These keys look similar; check their spelling and indentation: " + near);
         }
         warnOfMisplacedKeys(written, config);
+        annotations.stream().flatMap(one -> one.policies().stream()).forEach(used -> warnOfTwoCharges(used, config));
+    }
+
+    private static void warnOfTwoCharges(AnnotatedPolicy used, LimiterConfig config) {
+        String policy = used.policy().name();
+        List<String> rules = config.settings().rulesWith(policy, false).toList();
+        if (!rules.isEmpty()) {
+            LOG.warn(
+                    "RL-198 policy '{}' is in the rules {} and in @RateLimited of {}: a request that meets both is charged twice;"
+                            + " remove one of the two, or write limiter.rules.{}.limits instead of its policy",
+                    policy,
+                    rules,
+                    used.method(),
+                    rules.get(0));
+        }
     }
 
     /** Whether a bean of the application, or of another library, decides by policies of its own. */

@@ -112,6 +112,51 @@ class MisplacedKeysTest {
     }
 
     @Test
+    void aPolicyInARuleAndInAnAnnotationIsReported() {
+        String twice = """
+                limiter:
+                  policies:
+                    vote.limits: 3/10s
+                    later.limits: 3/10s
+                  rules:
+                    all: {path: /*, policy: vote}
+                    own: {path: /own, limits: 5/1m}
+                """;
+        List<String> lines = told("RL-198", twice, AnnotatedSite.class);
+        assertEquals(1, lines.size(), lines::toString);
+        Facts.toldInOneLine(lines.get(0), "RL-198", "'vote'", "[all]", "Votes.vote", "limiter.rules.all.limits");
+        assertEquals(List.of(), told("RL-198", twice, Site.class));
+        assertEquals(List.of(), told("RL-198", twice, AnnotatedSite.class, "--limiter.rules.all.shadow=true"));
+    }
+
+    @Test
+    void usersWhereNobodyLogsInAreReported() {
+        String users = """
+                limiter.rules:
+                  mine: {path: /mine, key: user, limits: 5/1m}
+                  all: {path: /*, limits: 100/1m}
+                """;
+        List<String> lines = toldBySite("RL-199", users, Site.class, "--spring.autoconfigure.exclude=" + SECURITY);
+        assertEquals(1, lines.size(), lines::toString);
+        Facts.toldInOneLine(lines.get(0), "RL-199", "[mine]", "limiter.rules.mine.key = ip");
+        assertEquals(List.of(), toldBySite("RL-199", users, Site.class));
+    }
+
+    private static final String SECURITY =
+            "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration,"
+                    + "org.springframework.boot.actuate.autoconfigure.security.servlet.ManagementWebSecurityAutoConfiguration";
+
+    private List<String> toldBySite(String code, String yaml, Class<?> configuration, String... arguments) {
+        int before = output.getOut().length();
+        BootSite.start(folder, yaml, configuration, arguments).close();
+        return output.getOut()
+                .substring(before)
+                .lines()
+                .filter(line -> line.contains(code))
+                .toList();
+    }
+
+    @Test
     void thoseOfOthersAreNot() {
         assertEquals(List.of(), told("RL-14", """
                 limiter.rules.all: {path: /*, limits: 100/1m}

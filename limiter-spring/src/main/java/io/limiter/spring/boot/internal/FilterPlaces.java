@@ -5,6 +5,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import java.util.List;
 import java.util.stream.Stream;
@@ -65,6 +66,9 @@ public final class FilterPlaces {
         if (order <= security && hasSecurity) {
             limiter.derive(config -> refuseRulesTooEarly(config, order, security));
         }
+        if (!hasSecurity) {
+            limiter.derive(FilterPlaces::usersThatNobodyKnows).reporting(LOG::warn, found -> found);
+        }
         return order;
     }
 
@@ -89,6 +93,17 @@ public final class FilterPlaces {
                     + " are decided after authentication; remove it, or write a greater order");
         }
         return rules;
+    }
+
+    private static List<String> usersThatNobodyKnows(LimiterConfig config) {
+        List<String> rules = config.settings()
+                .rulesThat(rule -> rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER));
+        return rules.isEmpty()
+                ? List.of()
+                : List.of("RL-199 the rules " + rules
+                        + " have the key user, and the application has no Spring Security, so"
+                        + " nobody logs in there, and they count by address; write limiter.rules." + rules.get(0)
+                        + ".key = ip, or ignore this if the container or a filter tells the user");
     }
 
     private static List<String> usersThatAreNotKnownYet(LimiterConfig config) {
