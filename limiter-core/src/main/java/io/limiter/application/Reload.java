@@ -7,11 +7,16 @@ import io.limiter.internal.config.ConfigDiff;
 import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -27,6 +32,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration PAUSE_WHEN_ASKED = Duration.ofMillis(50);
     private static final int MOST_READS = 20;
+    private static final int DEEPEST = 100;
 
     /** How time passes. */
     @FunctionalInterface
@@ -173,10 +179,21 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
 
     private static Object content(Path file) {
         try {
-            return ByteBuffer.wrap(ReloadSettings.content(file));
+            return Files.isDirectory(file) ? tree(file) : ByteBuffer.wrap(ReloadSettings.content(file));
         } catch (Throwable unreadable) {
             // An OutOfMemoryError too.
             return unreadable.toString();
+        }
+    }
+
+    /** All files below. Kubernetes keeps its versions of them beside, in folders that begin with two dots. */
+    private static Object tree(Path folder) throws IOException {
+        try (Stream<Path> below =
+                Files.find(folder, DEEPEST, (path, is) -> is.isRegularFile(), FileVisitOption.FOLLOW_LINKS)) {
+            Map<Path, Object> contents = new HashMap<>();
+            below.filter(file -> !folder.relativize(file).toString().startsWith(".."))
+                    .forEach(file -> contents.put(file, content(file)));
+            return contents;
         }
     }
 

@@ -320,7 +320,7 @@ public final class LimiterConfig {
          * How to read all of this again, for {@code limiter.reload.interval} and {@link
          * io.limiter.application.Limiter#reload}.
          *
-         * @param files the files to watch for changes; empty if there are none on this machine
+         * @param files the files to watch for changes, and folders with files; empty if there are none on this machine
          * @param again reads everything again, or throws the mistakes. Called by one thread at a time
          */
         public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {

@@ -118,12 +118,12 @@ class McpTest {
         assertEquals(List.of(8L), Recipe.left(limiter, "tools", "ann"));
         CallToolResult denied = call(ann, "report");
         assertTrue(denied.isError(), "a result, which the model reads, and no error of the protocol");
-        assertEquals("Rate limit exceeded. Try again in 61 seconds.", text(denied));
+        assertEquals("Rate limit exceeded. Try again in 60 seconds.", text(denied));
         assertFalse(
                 call(client("ann"), "search").isError(), "the cheap one is allowed; another session is the same user");
         assertEquals(List.of(7L), Recipe.left(limiter, "tools", "ann"));
         assertEquals("the report", text(call(client("bob"), "report")));
-        time.advance(Duration.ofSeconds(61));
+        time.advance(Duration.ofSeconds(60));
         assertEquals("the report", text(call(ann, "report")));
     }
 

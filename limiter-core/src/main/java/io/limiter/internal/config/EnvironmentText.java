@@ -41,6 +41,12 @@ public final class EnvironmentText {
     public static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
         SortedMap<String, String> ours = new TreeMap<>(environment);
+        ours.forEach((variable, value) -> {
+            String unseen = Problems.seen(variable).startsWith("LIMITER_") ? Problems.unseen(variable) : null;
+            if (unseen != null) {
+                problems.add(PropertyReader.VARIABLE + Problems.visible(variable), 0, unseen);
+            }
+        });
         ours.entrySet()
                 .removeIf(one ->
                         !one.getKey().startsWith("LIMITER_") || one.getValue().isBlank());

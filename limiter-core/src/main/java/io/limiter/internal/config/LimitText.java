@@ -136,8 +136,8 @@ public final class LimitText {
         } catch (IllegalArgumentException e) {
             // A code comes first.
             throw new IllegalArgumentException(
-                    String.valueOf(e.getMessage())
-                            .replaceFirst("^(RL-[0-9]+ )?", "$1" + Matcher.quoteReplacement("in '" + text + "': ")),
+                    Problems.visible(String.valueOf(e.getMessage())
+                            .replaceFirst("^(RL-[0-9]+ )?", "$1" + Matcher.quoteReplacement("in '" + text + "': "))),
                     e);
         }
     }

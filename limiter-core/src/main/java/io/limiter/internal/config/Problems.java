@@ -1,5 +1,6 @@
 package io.limiter.internal.config;
 
+import io.limiter.internal.rule.KeyFold;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -7,13 +8,25 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Collects the mistakes in text, to report all of them together. */
 public final class Problems {
     private static final int LONGEST_VALUE = 120;
     private static final Pattern SECRET = Pattern.compile("(?i)pas|pwd|psw|secret|token|credential|[.-]auth$");
-    private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
+
+    /**
+     * What nobody sees: the characters of {@link io.limiter.internal.rule.KeyFold}, except a space, and except what joins
+     * letters (Persian, Hindi) or pictures.
+     */
+    private static final Pattern UNSEEN = Pattern.compile("(?![ \\t\\r\\n]|(?<=\\p{So})\\x{FE0F}"
+            + "|(?<=[\\p{L}\\p{M}\\p{S}&&[^\\p{ASCII}]])[\\x{200C}\\x{200D}](?=[\\p{L}\\p{S}&&[^\\p{ASCII}]]))"
+            + KeyFold.INVISIBLE);
+
+    /** UTF-8 that was read as ISO-8859-1, which is how Spring Boot reads .properties: two or more characters for one. */
+    private static final Pattern MISREAD =
+            Pattern.compile("[\\x{C2}-\\x{DF}][\\x{80}-\\x{BF}]|[\\x{E0}-\\x{F4}][\\x{80}-\\x{BF}]{2,3}");
 
     private final List<Problem> found = new ArrayList<>();
     private final Set<String> reportedKeys = new HashSet<>();
@@ -31,7 +44,7 @@ public final class Problems {
         }
 
         String message() {
-            String coded = text.startsWith("RL-") ? text : "RL-104 " + text;
+            String coded = visible(text.startsWith("RL-") ? text : "RL-104 " + text);
             String property = " " + shown(at.key()) + " = " + shown(at.key(), at.value()) + ": ";
             return at.key().isEmpty() ? coded : coded.replaceFirst(" ", Matcher.quoteReplacement(property));
         }
@@ -100,9 +113,45 @@ public final class Problems {
     static String shown(String text) {
         int at = text.lastIndexOf('@');
         String masked = (at < 0 ? text : "***" + text.substring(at)).replaceFirst("(://[^?]*\\?).*", "$1***");
-        String plain = CONTROL.matcher(masked)
-                .replaceAll(control ->
-                        String.format("\\\\u%04x", (int) control.group().charAt(0)));
+        String plain =
+                visible(masked.replace("\t", "\\u0009").replace("\r", "\\u000d").replace("\n", "\\u000a"));
         return plain.length() > LONGEST_VALUE ? plain.substring(0, LONGEST_VALUE) + "..." : plain;
+    }
+
+    /** Notes a key or a value with characters that nobody sees; nothing else is reported of it. A secret may have any. */
+    void checkSeen(ConfigEntry at) {
+        String text = at.key() + (SECRET.matcher(at.key()).find() ? "" : at.value());
+        String remedy = unseen(text);
+        if (remedy != null) {
+            add(at, remedy);
+            reportedKeys.add(at.key());
+        }
+    }
+
+    /** What is wrong with text that has characters that nobody sees; null if it has none. */
+    public static @Nullable String unseen(String text) {
+        if (MISREAD.matcher(text).find()) {
+            return "RL-103 this is UTF-8 that was read as ISO-8859-1, as Spring Boot reads .properties, so it means something"
+                    + " else; write such a character as \\u and four hex digits, or use YAML";
+        }
+        Matcher unseen = UNSEEN.matcher(text);
+        return unseen.find()
+                ? "RL-103 nobody sees the character " + unseen.group()
+                        + " in it, and with it this means something else;" + " remove it"
+                : null;
+    }
+
+    /** Text without what nobody sees. */
+    public static String seen(String text) {
+        return UNSEEN.matcher(MISREAD.matcher(text).replaceAll("")).replaceAll("");
+    }
+
+    /** Text with what nobody sees as escapes. */
+    public static String visible(String text) {
+        return UNSEEN.matcher(text)
+                .replaceAll(unseen -> unseen.group()
+                        .chars()
+                        .mapToObj(one -> String.format("\\\\u%04x", one))
+                        .collect(Collectors.joining()));
     }
 }

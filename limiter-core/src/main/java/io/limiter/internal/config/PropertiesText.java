@@ -26,7 +26,7 @@ public final class PropertiesText {
         try {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 int number = lines.getLineNumber();
-                StringBuilder whole = new StringBuilder(number == 1 ? line.replace("\uFEFF", "") : line);
+                StringBuilder whole = new StringBuilder(number == 1 ? line.replaceFirst("^\uFEFF", "") : line);
                 while (line != null && JOINED.matcher(whole).find()) {
                     line = lines.readLine();
                     whole.append('\n').append(line == null ? "" : line);

@@ -55,6 +55,7 @@ final class PropertyReader {
                         entry, "RL-102 " + entry.key() + " and " + spelled + " are one property; keep one of the two");
             }
         }
+        byKey.values().forEach(problems::checkSeen);
     }
 
     /** Where nothing decides which of two overrides the other. */

@@ -41,7 +41,7 @@ public record ReloadSettings(
     /**
      * Where settings are read.
      *
-     * @param files the files to check for changes; empty if there are none on this machine
+     * @param files the files to check for changes, and folders with files; empty if there are none on this machine
      * @param isReadable whether they can be read again
      */
     public record Source(List<Path> files, boolean isReadable) {

@@ -47,8 +47,8 @@ public record RuleScope(
      * What patterns of other kinds have, or a list without commas, and no path of an application: it would match nothing.
      * {@code $batch} and {@code v1:cancel} are paths.
      */
-    private static final Pattern UNFIT =
-            Pattern.compile("[*{};?#%\\\\|<>\\[\\]^\"\\p{Cntrl}]|^[.+]+$|\\.\\+|\\$$|^\\s|\\s$|^:");
+    private static final Pattern UNFIT = Pattern.compile(
+            "[*{};\uFF0C\uFF0A\uFF0F\uFF5B\uFF5D\u201C\u201D?#%\\\\|<>\\[\\]^\"\\p{Cntrl}]|^[.+]+$|\\.\\+|\\$$|^\\s|\\s$|^:");
 
     /** Copies the collections, and writes the methods in upper case. */
     public RuleScope {

@@ -14,9 +14,9 @@ public final class KeyFold {
     private static final int MOST_CHARS = 256;
 
     /** White space, control and format characters, what has no width (Default_Ignorable_Code_Point), half a pair. */
-    private static final Pattern INVISIBLE = Pattern.compile("[\\p{Z}\\p{Cc}\\p{Cf}\\p{Cs}\\x{34F}\\x{115F}\\x{1160}"
+    public static final Pattern INVISIBLE = Pattern.compile("[\\p{Z}\\p{Cc}\\p{Cf}\\p{Cs}\\x{34F}\\x{115F}\\x{1160}"
             + "\\x{17B4}\\x{17B5}\\x{180B}-\\x{180F}\\x{2065}\\x{2800}\\x{3164}\\x{FE00}-\\x{FE0F}\\x{FFA0}"
-            + "\\x{FFF0}-\\x{FFF8}\\x{E0000}-\\x{E0FFF}]+");
+            + "\\x{FFF0}-\\x{FFF8}\\x{E0000}-\\x{E0FFF}]");
 
     private static final Pattern DOTS = Pattern.compile("[.\\x{3002}]++$");
 

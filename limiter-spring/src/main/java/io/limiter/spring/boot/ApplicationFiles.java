@@ -1,21 +1,28 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.boot.cloud.CloudPlatform;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.env.ConfigTreePropertySource;
+import org.springframework.boot.env.ConfigTreePropertySource.Option;
 import org.springframework.boot.env.PropertySourceLoader;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginLookup;
@@ -41,12 +48,23 @@ final class ApplicationFiles {
     private static final Pattern DOCUMENT =
             Pattern.compile("(Config resource '.*' via location '.*')(?: \\(document #\\d+\\))?");
 
+    /** A location that need not be there when the application starts. */
+    private static final Pattern OPTIONAL = Pattern.compile("optional:(file:|configtree:|/).*");
+
+    private static final Pattern LOCATIONS =
+            Pattern.compile("(?i)spring[._]config[._](import|additional[-_]?location|location)(\\[[0-9]+]|_[0-9]+)?");
+
+    private static final Logger LOG = DiagnosticLog.of(ApplicationFiles.class);
+
     private final ConfigurableEnvironment environment;
     private final boolean hasClient;
     /** That of the startup, because a thread that reads the files again may have another one; null if nothing uses the classes. */
     private final @Nullable ClassLoader loader;
 
     private final Map<String, Resource> files = new LinkedHashMap<>();
+
+    /** The folders with a file for each key, such as a mounted ConfigMap. */
+    private final List<Path> trees = new ArrayList<>();
 
     /**
      * The files of an application.
@@ -63,6 +81,8 @@ final class ApplicationFiles {
             Resource file = name == null ? null : file(source);
             if (name != null && file != null) {
                 files.put(name, file);
+            } else if (source instanceof ConfigTreePropertySource tree) {
+                trees.add(tree.getSource());
             }
         }
     }
@@ -99,14 +119,58 @@ final class ApplicationFiles {
 
     /** The configuration of the application at startup. */
     LimiterConfig config() {
-        return config(environment);
+        LimiterConfig config = config(environment);
+        ReloadSettings reload = config.settings().reload();
+        if (reload.interval() != null) {
+            List<String> unseen = Stream.concat(
+                            reload.origins().entrySet().stream()
+                                    .filter(one ->
+                                            !reload.fixed().containsKey(one.getKey()) && !isWatched(one.getValue()))
+                                    .map(one -> one.getKey() + " in " + one.getValue()),
+                            absent())
+                    .distinct()
+                    .toList();
+            if (!unseen.isEmpty()) {
+                LOG.warn(
+                        "RL-190 limiter.reload.interval sees no change of: {}; write these into a file that is there at"
+                                + " startup, or restart when they change",
+                        String.join(", ", unseen));
+            }
+        }
+        return config;
+    }
+
+    /** Whether a place is looked at, or is part of the application, which never changes. */
+    private boolean isWatched(String place) {
+        return place.startsWith("class path")
+                || files.values().stream().anyMatch(file -> place.startsWith(file.getDescription()))
+                || trees.stream().anyMatch(tree -> place.startsWith("file [" + tree + "/"));
+    }
+
+    /** The optional locations that had no file at startup. */
+    private Stream<String> absent() {
+        List<PropertySource<?>> sources = SourcedProperty.sources(environment);
+        return sources.stream()
+                .flatMap(SourcedProperty::of)
+                .filter(property -> LOCATIONS.matcher(property.name()).matches())
+                .flatMap(property -> Stream.of(environment
+                        .resolvePlaceholders(String.valueOf(property.value()))
+                        .split("[,;]")))
+                .map(String::strip)
+                .filter(location -> OPTIONAL.matcher(location).matches()
+                        && sources.stream().noneMatch(source -> source.getName().contains("'" + location + "'"))
+                        && trees.stream().noneMatch(tree -> location.contains("configtree:" + tree)))
+                .map(location -> location + ", where nothing was at startup");
     }
 
     private LimiterConfig config(ConfigurableEnvironment from) {
         return ApplicationText.of(from)
                 .applicationHasClient(hasClient)
                 .classes(loader)
-                .readAgain(files.values().stream().map(ApplicationFiles::path).toList(), this::read)
+                .readAgain(
+                        Stream.concat(files.values().stream().map(ApplicationFiles::path), trees.stream())
+                                .toList(),
+                        this::read)
                 .build();
     }
 
@@ -125,7 +189,7 @@ final class ApplicationFiles {
         sources.forEach(source -> sources.remove(source.getName()));
         for (PropertySource<?> source : environment.getPropertySources()) {
             boolean isOfFile = files.containsKey(String.valueOf(fileName(source)));
-            PropertySource<?> fresh = isOfFile ? documents.remove(source.getName()) : source;
+            PropertySource<?> fresh = isOfFile ? documents.remove(source.getName()) : again(source);
             if (fresh == null) {
                 throw new IOException("RL-160 there is no " + source.getName()
                         + " any more; put its text back, or restart without it");
@@ -140,6 +204,13 @@ final class ApplicationFiles {
         }
         ConfigurationPropertySources.attach(now);
         return config(now);
+    }
+
+    /** With the present files of a tree, as Spring Boot reads it. */
+    private static PropertySource<?> again(PropertySource<?> source) {
+        return source instanceof ConfigTreePropertySource tree
+                ? new ConfigTreePropertySource(tree.getName(), tree.getSource(), Option.AUTO_TRIM_TRAILING_NEW_LINE)
+                : source;
     }
 
     /** The active ones of all files, by name. */

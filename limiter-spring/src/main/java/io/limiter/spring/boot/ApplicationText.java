@@ -2,6 +2,7 @@ package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.EnvironmentText;
+import io.limiter.internal.config.Problems;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,7 +51,8 @@ final class ApplicationText {
         Map<String, Entry> here = new LinkedHashMap<>();
         Map<String, SortedMap<Integer, String>> lists = new TreeMap<>();
         SourcedProperty.of(source).forEach(property -> {
-            String value = property.name().regionMatches(true, 0, "limiter", 0, 7) ? property.value() : null;
+            String seen = Problems.seen(property.name());
+            String value = seen.regionMatches(true, 0, "limiter", 0, 7) ? property.value() : null;
             if (value != null && property.isVariable()) {
                 readVariable(property, value, lists);
             } else if (value != null) {
@@ -65,6 +67,11 @@ final class ApplicationText {
 
     private void read(SourcedProperty property, String value, Map<String, Entry> here) {
         KnownKeys.Key key = KnownKeys.find(property.name());
+        String unseen = Problems.unseen(property.name());
+        if (unseen != null) {
+            String name = " " + Matcher.quoteReplacement(property.name()) + ": ";
+            note(property, property.name(), unseen.replaceFirst(" ", name));
+        }
         if (key == null || (value.isBlank() && key.isSection())) {
             return;
         }
@@ -98,6 +105,9 @@ final class ApplicationText {
     /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */
     private void readVariable(SourcedProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
         String variable = EnvironmentText.variable(property.name());
+        if (Problems.unseen(property.name()) != null) {
+            variables.put(property.name(), value);
+        }
         if (!variable.startsWith("LIMITER_") || value.isBlank()) {
             return;
         }

@@ -1,5 +1,6 @@
 package io.limiter.spring.internal;
 
+import io.limiter.internal.config.Problems;
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;
 import java.lang.reflect.Method;
@@ -138,7 +139,7 @@ final class MethodScope {
      * are those of docs/diagnostics.md.
      */
     public static IllegalStateException errorAt(Object method, String code, String text) {
-        return new IllegalStateException(code + " @RateLimited at " + method + ": " + text);
+        return new IllegalStateException(code + " @RateLimited at " + method + ": " + Problems.visible(text));
     }
 
     /** A mistake in an annotation of this method. */

@@ -177,6 +177,36 @@ class ReloadedApplicationTest {
         }
     }
 
+    /** As Kubernetes mounts a ConfigMap with a key for each property. */
+    @Test
+    void aTreeOfFilesIsReloadedWithTheKeysThatItGets() throws IOException {
+        Path mount = Files.createDirectory(folder.resolve("tree"));
+        String key = "limiter.policies.vote.limits";
+        Files.writeString(Files.createDirectory(mount.resolve("..1")).resolve(key), "11/1h\n");
+        Files.createSymbolicLink(mount.resolve("..data"), Path.of("..1"));
+        Files.createSymbolicLink(mount.resolve(key), Path.of("..data/" + key));
+        try (BootSite site = start(YAML.formatted("1s", 1) + "spring.config.import: configtree:" + mount + "/\n");
+                LogLines log = new LogLines()) {
+            assertEquals(11, permits(site));
+            Files.writeString(Files.createDirectory(mount.resolve("..2")).resolve(key), "22/1h\n");
+            Files.createSymbolicLink(mount.resolve("..tmp"), Path.of("..2"));
+            Files.move(mount.resolve("..tmp"), mount.resolve("..data"), StandardCopyOption.ATOMIC_MOVE);
+            Await.until(LONG, "the new limit", () -> permits(site) == 22);
+            Files.writeString(mount.resolve("limiter.policies.more.limits"), "5/1h");
+            Await.until(
+                    LONG,
+                    "the new policy",
+                    () -> site.context()
+                            .getBean(Limiter.class)
+                            .config()
+                            .policies()
+                            .containsKey("more"));
+            Files.delete(mount.resolve(key));
+            Await.until(LONG, "refused", () -> log.toString().contains("RL-160"));
+            assertEquals(22, permits(site), "a file that is gone takes no limit away");
+        }
+    }
+
     private static void version(Path mount, int version) throws IOException {
         Path one = Files.createDirectory(mount.resolve(".." + version));
         Files.writeString(one.resolve("application.properties"), """

@@ -1,0 +1,86 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.config.LimiterConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Characters that nobody sees, in each way in which Spring Boot reads a property. */
+class UnseenCharactersOfBootTest {
+    private static final String DENY = "limiter.deny.addresses";
+
+    @TempDir
+    Path folder;
+
+    private static String text(Throwable failure) {
+        StringBuilder text = new StringBuilder();
+        for (Throwable one = failure; one != null; one = one.getCause()) {
+            text.append(one.getMessage()).append('\n');
+        }
+        return text.toString();
+    }
+
+    private String mistake(String yaml, Map<String, String> environment, String... arguments) {
+        return text(
+                assertThrows(RuntimeException.class, () -> BootApp.config(folder, yaml, environment, arguments), yaml));
+    }
+
+    /** Boot reads .properties as ISO-8859-1, so a mark of three bytes is three letters before the first key. */
+    @Test
+    void aMarkBeforeTheFirstLineOfProperties() throws IOException {
+        Files.writeString(folder.resolve("application.properties"), "\uFEFF" + DENY + "=127.0.0.1\n");
+        String mistake = mistake("spring.main.banner-mode: off", Map.of());
+        assertTrue(mistake.contains("RL-103") && mistake.contains(DENY), mistake);
+    }
+
+    @Test
+    void valuesOfProperties() throws IOException {
+        for (String path : new String[] {"/vote\u00a0", "/vote\u200b", "/caf\u00e9"}) {
+            Files.writeString(
+                    folder.resolve("application.properties"),
+                    "limiter.rules.a.limits=3/1h\nlimiter.rules.a.path=" + path);
+            String mistake = mistake("spring.main.banner-mode: off", Map.of());
+            assertTrue(mistake.contains("RL-103 limiter.rules.a.path"), mistake);
+        }
+        Files.writeString(
+                folder.resolve("application.properties"),
+                "limiter.rules.a.limits=3/1h\nlimiter.rules.a.path=/caf\\u00e9");
+        LimiterConfig config = BootApp.config(folder, "spring.main.banner-mode: off", Map.of());
+        assertEquals(
+                "/caf\u00e9", config.settings().rules().get(0).scope().paths().get(0));
+    }
+
+    @Test
+    void yamlVariablesAndTheCommandLine() {
+        for (String yaml : new String[] {
+            "limiter\u00a0:\n  deny.addresses: 127.0.0.1\n",
+            "limiter\u200b.deny.addresses: 127.0.0.1\n",
+            "limiter.deny.addresses: 127.0.0.1\u00a0\n",
+            "limiter.deny.add\u200bresses: 127.0.0.1\n",
+            "limiter.deny.addresses: [127.0.0.2, \"127.0.0.1\u200b\"]\n"
+        }) {
+            String mistake = mistake(yaml, Map.of());
+            assertTrue(mistake.contains("RL-103") && mistake.contains("\\u"), mistake);
+        }
+        for (Map<String, String> variables : new Map[] {
+            Map.of("\uFEFFLIMITER_DENY_ADDRESSES", "127.0.0.1"), Map.of("LIMITER_DENY_ADDRESSES", "127.0.0.1\u00a0")
+        }) {
+            String mistake = mistake("", variables);
+            assertTrue(mistake.contains("RL-103") && mistake.contains("LIMITER_DENY_ADDRESSES"), mistake);
+        }
+        String mistake = mistake("", Map.of(), "--\u00a0" + DENY + "=127.0.0.1");
+        assertTrue(mistake.contains("RL-103 \\u00a0" + DENY), mistake);
+    }
+
+    @Test
+    void othersAreNotAsked() {
+        BootApp.config(folder, "other\u00a0: 1\nmy.text: \"a\u00a0b\"\n", Map.of("\uFEFFPATH", "/bin"));
+    }
+}
