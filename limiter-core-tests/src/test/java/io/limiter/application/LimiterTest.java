@@ -63,6 +63,19 @@ class LimiterTest {
     }
 
     @Test
+    void settingsOfARedisWhoseAddressIsLostAreReported() {
+        LimiterConfig.Builder config = LimiterConfig.builder().property("limiter.redis.key-secret", "0123456789abcdef");
+        try (LogLines log = new LogLines().ofThreads()) {
+            Limiter.start(config.build()).close();
+            assertEquals(0, log.of(Level.WARN, "RL-111 ").size(), log::toString);
+            Limiter.start(config.property("limiter.redis.mode", "cluster").build())
+                    .close();
+            String told = log.of(Level.WARN, "RL-111 ").toString();
+            assertTrue(told.contains("limiter.redis.mode has no effect without Redis"), log::toString);
+        }
+    }
+
+    @Test
     void inProcess() throws IOException {
         try (Limiter limiter = Limiter.start(config(VOTE, Map.of()))) {
             assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));

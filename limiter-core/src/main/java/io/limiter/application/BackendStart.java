@@ -43,14 +43,17 @@ final class BackendStart {
     /** Several separate instances grant a multiple of each limit, which must be reported. */
     static void warnOfWhatInProcessIgnores(Settings settings) {
         boolean pointsToRedis = !settings.redis().connection().isMissing();
-        if (settings.storage().backend() == BackendKind.IN_PROCESS
-                && (pointsToRedis || settings.storage().instances() > 1)) {
+        // Perhaps the address is lost, with a profile or a variable.
+        String ignored = settings.reload().origins().keySet().stream()
+                .filter(key -> key.matches("limiter\\.redis\\.(mode|master|username|password|deadline|startup-wait)"))
+                .findFirst()
+                .orElse(settings.storage().instances() > 1 ? "limiter.instances" : null);
+        if (settings.storage().backend() == BackendKind.IN_PROCESS && (pointsToRedis || ignored != null)) {
             LOG.warn("RL-111 the backend is in-process, so each instance grants the full limits: "
                     + (pointsToRedis
                             ? "limiter.redis.* has no effect with limiter.backend = in-process; remove that line to share"
                                     + " the limits"
-                            : "limiter.instances has no effect without Redis; add limiter.redis.address to share the"
-                                    + " limits"));
+                            : ignored + " has no effect without Redis; add limiter.redis.address to share the limits"));
         }
     }
 

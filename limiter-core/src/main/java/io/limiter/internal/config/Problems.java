@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Collects the mistakes in text, to report all of them together. */
@@ -120,8 +119,7 @@ public final class Problems {
 
     /** Notes a key or a value with characters that nobody sees; nothing else is reported of it. A secret may have any. */
     void checkSeen(ConfigEntry at) {
-        String text = at.key() + (SECRET.matcher(at.key()).find() ? "" : at.value());
-        String remedy = unseen(text);
+        String remedy = unseen(at.key() + (SECRET.matcher(at.key()).find() ? "" : at.value()));
         if (remedy != null) {
             add(at, remedy);
             reportedKeys.add(at.key());
@@ -137,7 +135,7 @@ public final class Problems {
         Matcher unseen = UNSEEN.matcher(text);
         return unseen.find()
                 ? "RL-103 nobody sees the character " + unseen.group()
-                        + " in it, and with it this means something else;" + " remove it"
+                        + " in it, and with it this means something else; remove it"
                 : null;
     }
 
@@ -149,9 +147,6 @@ public final class Problems {
     /** Text with what nobody sees as escapes. */
     public static String visible(String text) {
         return UNSEEN.matcher(text)
-                .replaceAll(unseen -> unseen.group()
-                        .chars()
-                        .mapToObj(one -> String.format("\\\\u%04x", one))
-                        .collect(Collectors.joining()));
+                .replaceAll(unseen -> String.format("\\\\u%04x", unseen.group().codePointAt(0)));
     }
 }

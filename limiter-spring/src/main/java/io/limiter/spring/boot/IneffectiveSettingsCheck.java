@@ -43,6 +43,10 @@ record IneffectiveSettingsCheck(
     private static final Pattern NEAR = Pattern.compile(
             "(?i)(?!limiter[.])(?:(?:rate[-_.]?)?lim{1,2}i?t{1,2}(?:er|or|re|r|s|ers|ing)?|rules|policies)[.\\[].+");
 
+    /** A misspelled {@code limiter}, or a blank beside it. */
+    private static final Pattern MISSPELLED = Pattern.compile(
+            "(?i)^(?!limiter[.])\\s*(?:spring[.])?(?:rate[-_.]?)?li[-_]?m{0,2}[-_]?i?t{1,2}(?:er|or|re|r|s|ers|ing)?\\s*[.](?=.)");
+
     /** The keys of policies and rules, and keys that other libraries are unlikely to have. */
     private static final Pattern SECTIONS = Pattern.compile(
             "(?i)(?:rules|policies|plans|exempt|deny|plan[-_]?lookup|client[-_]?ip|in[-_]?process)[.\\[].+");
@@ -121,8 +125,8 @@ record IneffectiveSettingsCheck(
     private void warnOfMisplacedKeys(List<SourcedProperty> written, LimiterConfig config) {
         List<Misplaced> near = new ArrayList<>();
         for (SourcedProperty property : written) {
-            KnownKeys.Key key =
-                    SECTIONS.matcher(property.name()).matches() ? KnownKeys.find("limiter." + property.name()) : null;
+            String name = MISSPELLED.matcher(property.name()).replaceFirst("");
+            KnownKeys.Key key = SECTIONS.matcher(name).matches() ? KnownKeys.find("limiter." + name) : null;
             if (key != null && key.isKnown()) {
                 near.add(new Misplaced(
                         property, key, environment.resolvePlaceholders(String.valueOf(property.value()))));
@@ -137,10 +141,10 @@ record IneffectiveSettingsCheck(
         if (!ours.isEmpty()) {
             LOG.warn(
                     "RL-141 {} keys look like the limiter's, are not below limiter, and are not read: {}; indent their lines below"
-                            + " limiter, or write limiter.{}",
+                            + " limiter, or write {}",
                     ours.size(),
                     ours.subList(0, Math.min(ours.size(), MOST_SHOWN)),
-                    ours.get(0).property().name());
+                    ours.get(0).key().text());
         }
     }
 }

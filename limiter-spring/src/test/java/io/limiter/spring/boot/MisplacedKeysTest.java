@@ -112,6 +112,7 @@ class MisplacedKeysTest {
     }
 
     @Test
+<<<<<<< HEAD
     void aPolicyInARuleAndInAnAnnotationIsReported() {
         String twice = """
                 limiter:
@@ -154,6 +155,29 @@ class MisplacedKeysTest {
                 .lines()
                 .filter(line -> line.contains(code))
                 .toList();
+=======
+    void keysBelowAMisspelledLimiterToo() {
+        for (String root :
+                List.of("limter", "limiters", "rate-limiter", "lim-iter", "spring.limiter", "\" limiter\"")) {
+            List<String> lines = told("RL-141", """
+                    limiter.rules.all: {path: /*, limits: 100/1m}
+                    %1$s:
+                      deny.addresses: 192.0.2.1
+                      rules.b: {path: /b, limits: 3/1h}
+                    """.formatted(root), Site.class);
+            assertEquals(1, lines.size(), root);
+            Facts.toldInOneLine(
+                    lines.get(0),
+                    "RL-141 3 ",
+                    "limiter.deny.addresses (".replace("limiter", root.replace("\"", "")),
+                    "write limiter.deny.addresses");
+        }
+        assertEquals(List.of(), told("RL-141", """
+                limiter.rules.all: {path: /*, limits: 100/1m}
+                limit.rules.b: {path: /b, limits: 10 percent}
+                limits.deny: true
+                """, Site.class));
+>>>>>>> 09c45c5bb0b1369ee76e5f6f800c003b143805ea
     }
 
     @Test
