@@ -90,7 +90,7 @@ class AllotmentTextTest {
                 "ip | header:X-User | RL-178, RL-179",
                 "user | query:u | RL-178, RL-179",
                 "global | session | RL-179",
-                "header:X-Key + path:event | user | RL-178",
+                "header:X-Key + path:event | user | RL-197, RL-178",
                 "path:event | user | ''",
                 "global | ip + header:X-User | ''"
             })

@@ -112,7 +112,6 @@ class MisplacedKeysTest {
     }
 
     @Test
-<<<<<<< HEAD
     void aPolicyInARuleAndInAnAnnotationIsReported() {
         String twice = """
                 limiter:
@@ -155,7 +154,9 @@ class MisplacedKeysTest {
                 .lines()
                 .filter(line -> line.contains(code))
                 .toList();
-=======
+    }
+
+    @Test
     void keysBelowAMisspelledLimiterToo() {
         for (String root :
                 List.of("limter", "limiters", "rate-limiter", "lim-iter", "spring.limiter", "\" limiter\"")) {
@@ -177,7 +178,6 @@ class MisplacedKeysTest {
                 limit.rules.b: {path: /b, limits: 10 percent}
                 limits.deny: true
                 """, Site.class));
->>>>>>> 09c45c5bb0b1369ee76e5f6f800c003b143805ea
     }
 
     @Test
