@@ -131,8 +131,8 @@ class EndpointTest {
                         "deniedStatus",
                         403),
                 read(report, "$.callers"));
-        assertEquals(3, (Integer) read(report, "$.uncounted.length()"));
-        assertEquals("RL-153 rule 'pages' does not count the paths [/pages/free]", read(report, "$.uncounted[1]"));
+        assertEquals(4, (Integer) read(report, "$.uncounted.length()"));
+        assertEquals("RL-153 rule 'pages' does not count the paths [/pages/free]", read(report, "$.uncounted[2]"));
         assertEquals("global", read(report, "$.rules[1].key"));
 
         Map<String, Object> method = new HashMap<>(read(report, "$.methods[1]"));
