@@ -142,9 +142,14 @@ class MisplacedKeysTest {
         assertEquals(List.of(), toldBySite("RL-199", users, Site.class));
     }
 
-    private static final String SECURITY =
-            "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration,"
-                    + "org.springframework.boot.actuate.autoconfigure.security.servlet.ManagementWebSecurityAutoConfiguration";
+    /** Those of Spring Boot 3, and those of 4. */
+    private static final String SECURITY = String.join(
+            ",",
+            "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.security.servlet.ManagementWebSecurityAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
+            "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration");
 
     private List<String> toldBySite(String code, String yaml, Class<?> configuration, String... arguments) {
         int before = output.getOut().length();
