@@ -37,7 +37,7 @@ interface Transport extends AutoCloseable {
      */
     void run(Object master, Command command, Command.Receiver receiver);
 
-    /** Sets what is told when the connection to a master closes by itself. It must not block. */
+    /** Calls this whenever the connection to a master closes by itself. The call must not block. */
     default void onLost(Object master, Runnable told) {}
 
     /**
