@@ -72,7 +72,14 @@ public final class WebAppChecks {
         if (contextPath != null && contextPath.length() > 1) {
             warnOfContextPath(contextPath, rules);
         }
-        if (!rules.isEmpty() && webApp.getAttribute(LOGGED) == null) {
+        if (!rules.isEmpty()) {
+            warnOfAddresses(config);
+        }
+    }
+
+    /** Warns of a replaced address, once for all filters and annotations of a web application. */
+    public void warnOfAddresses(Settings config) {
+        if (webApp.getAttribute(LOGGED) == null) {
             filter(ADDRESS_FILTERS).ifPresent(filter -> {
                 webApp.setAttribute(LOGGED, true);
                 ReplacedAddresses.findings(config, filter).forEach(LOG::warn);
@@ -82,7 +89,14 @@ public final class WebAppChecks {
 
     /** The class name of the first filter that is, or extends, a class with a name that ends so. */
     private Optional<String> filter(List<String> ends) {
-        return webApp.getFilterRegistrations().values().stream()
+        Collection<? extends FilterRegistration> filters;
+        try {
+            filters = webApp.getFilterRegistrations().values();
+        } catch (UnsupportedOperationException refused) {
+            // To a listener that was added in code (Spring's ContextLoaderListener), as the specification demands.
+            return Optional.empty();
+        }
+        return filters.stream()
                 .map(FilterRegistration::getClassName)
                 .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end)))
                 .findFirst();

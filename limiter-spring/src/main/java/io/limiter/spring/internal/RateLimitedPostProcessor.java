@@ -1,6 +1,7 @@
 package io.limiter.spring.internal;
 
 import io.limiter.application.Limiter;
+import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.Method;
@@ -98,6 +99,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public List<AnnotatedPolicy> policies() {
         CallLimiters used = limiters;
         return used == null ? List.of() : used.policies();
+    }
+
+    /** Whether the key of a method contains the client's address. */
+    public boolean usesAddresses() {
+        return policies().stream().anyMatch(one -> one.keyForm().parts().contains(KeyForm.ADDRESS));
     }
 
     /** Whether a bean has the annotation, also one that is created later. */

@@ -211,6 +211,47 @@ class ReplacedAddressOfBootTest {
         assertEquals(2, output.toString().split("RL-330").length, output::toString);
     }
 
+    /** Without rules: each invented address has a new quota. */
+    @Test
+    void keysOfAnnotationsAloneAreEnough(CapturedOutput output) {
+        for (String filter : List.of("true", "false")) {
+            int before = output.toString().length();
+            try (BootSite site =
+                    BootSite.start(folder, "", Site.class, FRAMEWORK, "--limiter.filter.enabled=" + filter)) {
+                assertEquals(List.of(200, 200, 200, 200, 200), forged(site, "/limited", 5));
+            }
+            String told = output.toString().substring(before);
+            assertEquals(2, told.split("RL-330").length, told);
+            assertTrue(told.contains("limiter.client-ip.source = connection"), told);
+        }
+        for (String known : List.of("connection", "container")) {
+            int before = output.toString().length();
+            BootSite.start(folder, "", Site.class, FRAMEWORK, SOURCE + known).close();
+            assertEquals(-1, output.toString().indexOf("RL-330", before), known);
+        }
+    }
+
+    /** The address decides nothing there. */
+    @Test
+    void keysWithoutAnAddressHaveNothingToSay(CapturedOutput output) {
+        BootSite.start(folder, "", ByAnother.class, FRAMEWORK).close();
+        assertEquals(-1, output.toString().indexOf("RL-330"), output::toString);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import({BootSite.Open.class, OfTenants.class})
+    static class ByAnother {}
+
+    @RestController
+    static class OfTenants {
+        @GetMapping("/tenant")
+        @RateLimited(limits = "2/1m", key = "#id")
+        public String tenant(String id) {
+            return id;
+        }
+    }
+
     @Test
     void otherwiseThereIsNothingToSay(CapturedOutput output) {
         try (BootSite site =
