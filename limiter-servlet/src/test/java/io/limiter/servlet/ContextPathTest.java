@@ -86,4 +86,83 @@ class ContextPathTest {
     void everyContextPathIsKnown(String contextPath) throws Exception {
         assertTrue(reported(log(contextPath, "/", contextPath + "/api")));
     }
+
+    private String lost(String context, String servlet, String path) throws Exception {
+        return String.join(
+                "\n",
+                log(context, servlet, path)
+                        .lines()
+                        .filter(line -> line.contains(" RL-328 "))
+                        .toList());
+    }
+
+    /** As {@code spring.mvc.servlet.path}: the path of a servlet is a part of the path of a rule. */
+    @ParameterizedTest
+    @CsvSource({
+        "'', /v1/*, /api/*, /v1/api/*",
+        "/shop, /api/*, /votes/{id}, /api/votes/{id}",
+        "'', /v1/*, /login, /v1/login",
+        "'', /v1/*, /v12/*, /v1/v12/*"
+    })
+    void aRuleWithoutThePathOfTheServletIsReportedWithWhatToWrite(
+            String context, String servlet, String path, String write) throws Exception {
+        String log = lost(context, servlet, path);
+        assertTrue(
+                log.contains("mapped to [" + servlet + "]")
+                        && log.contains("r0 (" + path + ")")
+                        && log.contains("; write limiter.rules.r0.path = " + write + " instead."),
+                log);
+        assertEquals("", lost(context, servlet, write));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/v1/*, /*",
+        "/v1/*, /V1/api",
+        "/v1/*, /v1",
+        "/v1/*, /{any}/api",
+        "/v1/*, /**/export",
+        "/v1/*, '/api/*, /v1/api/*'",
+        "/v1/*, /",
+        "/, /api/*",
+        "/*, /api/*",
+        "/vote, /votes",
+        "*.do, /api/*"
+    })
+    void aPathThatAServletMayHaveIsNoFinding(String servlet, String path) throws Exception {
+        assertEquals("", lost("", servlet, path));
+    }
+
+    @Test
+    void filesOfTheApplicationAreNoFinding() throws Exception {
+        Files.writeString(
+                Files.createDirectories(directory.resolve("web/static")).resolve("page.html"), "page");
+        assertEquals("", lost("", "/v1/*", "/static/*"));
+    }
+
+    @Test
+    void pathsThatTheFilterDoesNotGetAreReported() throws Exception {
+        RateLimitFilter filter = WebServer.limiter(new ManualTime(), """
+                limiter.rules.api.path = /api/*
+                limiter.rules.api.limits = 100/1h
+                limiter.rules.vote.path = /vote
+                limiter.rules.vote.limits = 1/1h
+                limiter.rules.off.path = /off
+                limiter.rules.off.limits = 1/1h
+                limiter.rules.off.enabled = false
+                """);
+        String log = FindingsTest.log(() -> {
+            try (WebServer server = new WebServer(directory)
+                    .filter("limiter", filter, "/api/*")
+                    .servlet("/", Answer.text("ok"))
+                    .start()) {
+                assertEquals(List.of(200, 200), server.statuses(2, "/vote"));
+            }
+        });
+        assertTrue(
+                log.contains("RL-328 ")
+                        && log.contains(" [/api/*]")
+                        && log.contains("rules vote (/vote); map it to /*"),
+                log);
+    }
 }

@@ -122,19 +122,27 @@ public final class WebServer implements Container {
 
     @Override
     public WebServer filter(String name, Filter filter) {
+        return filter(name, filter, "/*");
+    }
+
+    WebServer filter(String name, Filter filter, String pattern) {
         FilterDef definition = new FilterDef();
         definition.setFilterName(name);
         definition.setFilter(filter);
         definition.setFilterClass(filter.getClass().getName());
         definition.setAsyncSupported("true");
-        return filter(definition);
+        return filter(definition, pattern);
     }
 
     public WebServer filter(FilterDef definition) {
+        return filter(definition, "/*");
+    }
+
+    private WebServer filter(FilterDef definition, String pattern) {
         context.addFilterDef(definition);
         FilterMap map = new FilterMap();
         map.setFilterName(definition.getFilterName());
-        map.addURLPattern("/*");
+        map.addURLPattern(pattern);
         for (DispatcherType type : DispatcherType.values()) {
             map.setDispatcher(type.name());
         }

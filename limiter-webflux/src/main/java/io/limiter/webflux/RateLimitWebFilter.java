@@ -75,9 +75,12 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
             return this;
         }
 
-        /** The path before all paths of the application ({@code spring.webflux.base-path}), for {@link #explain}. */
+        /**
+         * The path before all paths of the application ({@code spring.webflux.base-path}), for {@link #explain} and a finding about
+         * rules that begin with it. Slashes around it are as in Spring Boot.
+         */
         public Builder basePath(String path) {
-            basePath = Objects.requireNonNull(path, "path");
+            basePath = ("/" + path.strip()).replaceFirst("^//+", "/").replaceFirst("/+$", "");
             return this;
         }
 

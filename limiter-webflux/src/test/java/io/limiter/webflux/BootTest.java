@@ -30,6 +30,10 @@ import org.springframework.security.core.userdetails.User;
 import org.springframework.security.web.server.SecurityWebFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.reactive.function.server.RequestPredicates;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Mono;
 
 /** A Spring Boot application with nothing of the limiter but its jar and properties. */
@@ -171,6 +175,52 @@ class BootTest extends BootSite {
                 .explain(RequestSample.of("GET", "/shop/page", "127.0.0.1"))
                 .get("io.limiter.webflux.rateLimitFilter")
                 .admitted());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Nested extends Site {
+        @Bean
+        RouterFunction<ServerResponse> routes() {
+            return RouterFunctions.nest(
+                    RequestPredicates.path("/nested"),
+                    RouterFunctions.route(
+                            RequestPredicates.GET("/votes"),
+                            request -> ServerResponse.ok().build()));
+        }
+    }
+
+    /** What is nested has the path that clients send. */
+    @Test
+    void rulesMatchTheWholePathOfANestedRoute() {
+        start(
+                Nested.class,
+                "limiter.rules.votes.path=/nested/votes",
+                "limiter.rules.votes.limits=2/1h fixed",
+                "limiter.rules.inner.path=/votes",
+                "limiter.rules.inner.limits=1/1h fixed");
+        assertEquals(200, status("/nested/votes"));
+        assertEquals(200, status("/nested/votes"));
+        assertEquals(429, status("/nested/votes"));
+        assertEquals(
+                Set.of("inner"),
+                context.getBean(RequestExplainer.class).unusedRules().keySet());
+    }
+
+    @Test
+    void aRuleThatBeginsWithTheBasePathIsReported() {
+        start(
+                Site.class,
+                "spring.webflux.base-path=shop/",
+                "limiter.rules.page.path=/shop/page",
+                "limiter.rules.page.limits=1/1h fixed",
+                "limiter.rules.all.path=/*",
+                "limiter.rules.all.limits=3/1h fixed");
+        assertEquals(200, status("/shop/page"));
+        assertEquals(200, status("/shop/page"));
+        List<String> told = log.of(Level.WARN, "RL-325");
+        assertEquals(1, told.size(), log::toString);
+        assertTrue(told.get(0).contains("context path /shop: page (/shop/page)"), told::toString);
+        assertTrue(told.get(0).contains("write /page instead"), told::toString);
     }
 
     @Test

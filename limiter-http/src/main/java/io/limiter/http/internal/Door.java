@@ -6,6 +6,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -69,12 +70,20 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
         this.prefix = prefix;
         this.type = type;
         this.make = make;
-        this.inForce = limiter.<R>derive(this::make, Rules::policies).reporting(HttpRules::log, Rules::findings);
+        this.inForce = limiter.<R>derive(this::make, Rules::policies).reporting(HttpRules::log, this::findings);
     }
 
     private R make(LimiterConfig config) {
         Derived<R> before = inForce;
         return make.apply(config, before == null ? null : before.get());
+    }
+
+    private List<String> findings(R now) {
+        List<String> all = new ArrayList<>(now.findings());
+        if (!prefix.isEmpty()) {
+            all.addAll(MovedPaths.insidePrefix(prefix, now.http().configured()));
+        }
+        return all;
     }
 
     /** What it has now. */

@@ -1,5 +1,6 @@
 package io.limiter.servlet.internal;
 
+import io.limiter.http.internal.MovedPaths;
 import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.internal.DiagnosticLog;
@@ -8,12 +9,11 @@ import io.limiter.internal.config.Settings;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 
 /** Checks for rules that do not fit the web application, and for what replaces the client's address in it. */
@@ -27,6 +27,15 @@ public final class WebAppChecks {
     private static final List<String> ADDRESS_FILTERS = List.of(
             "org.springframework.web.filter.ForwardedHeaderFilter", "org.apache.catalina.filters.RemoteIpFilter");
 
+    /** Servlets of containers, for what no servlet of the application answers. */
+    private static final Pattern FOR_FILES = Pattern.compile("(Default|Default404|Resource|Jsp)Servlet$");
+
+    private static final String SECURITY = "springSecurityFilterChain";
+
+    /** What Spring Security's filter answers itself. */
+    private static final Pattern OF_SECURITY = Pattern.compile("^/(log(in|out)|oauth2|saml2|webauthn|ott)\\b");
+
+    private static final String FILTER = "io.limiter.servlet.RateLimitFilter";
     private static final String LOGGED = WebAppChecks.class.getName();
 
     private final ServletContext webApp;
@@ -68,10 +77,7 @@ public final class WebAppChecks {
         filter(List.of(METHOD_FILTER))
                 .ifPresent(by ->
                         ReplacedAddresses.methodFindings(config, rules, by).forEach(LOG::warn));
-        String contextPath = webApp.getContextPath();
-        if (contextPath != null && contextPath.length() > 1) {
-            warnOfContextPath(contextPath, rules);
-        }
+        warnOfPaths(rules);
         if (!rules.isEmpty()) {
             warnOfAddresses(config);
         }
@@ -119,36 +125,47 @@ public final class WebAppChecks {
         }
     }
 
-    /** Paths of rules do not include the context path, so one that begins with it matches no request. */
-    private void warnOfContextPath(String contextPath, Collection<RuleDefinition> rules) {
-        String prefix = Objects.requireNonNullElse(RequestPaths.routed("", contextPath), contextPath);
-        if (isServedInside(prefix)) {
-            return;
+    /** Rules whose path no request has: with the context path, or without that of a servlet or of the limiter's filter. */
+    private void warnOfPaths(List<RuleDefinition> rules) {
+        String contextPath = webApp.getContextPath();
+        if (contextPath != null && contextPath.length() > 1) {
+            String prefix = Objects.requireNonNullElse(RequestPaths.routed("", contextPath), contextPath);
+            if (!isServedInside(prefix)) {
+                MovedPaths.insidePrefix(prefix, rules).forEach(LOG::warn);
+            }
         }
-        // A rule that also has the path without the context path still limits.
-        Map<String, String> found = new LinkedHashMap<>();
-        rules.forEach(rule -> rule.scope().paths().stream()
-                .filter(path ->
-                        beginsWith(prefix, path) && !rule.scope().paths().contains(inside(prefix, path)))
-                .forEach(path -> found.put(rule.name() + " (" + path + ")", inside(prefix, path))));
-        if (!found.isEmpty()) {
-            LOG.warn(
-                    "RL-325 rules begin with the context path {}: {}. Paths of rules do not include the context"
-                            + " path, so they match no request; write {} instead. Ignore this if the application has such paths"
-                            + " inside",
-                    contextPath,
-                    String.join(", ", found.keySet()),
-                    found.values().iterator().next());
+        List<String> servlets = webApp.getServletRegistrations().values().stream()
+                .filter(one ->
+                        !FOR_FILES.matcher(String.valueOf(one.getClassName())).find())
+                .flatMap(one -> one.getMappings().stream())
+                .sorted()
+                .toList();
+        boolean hasSecurity = webApp.getFilterRegistration(SECURITY) != null;
+        MovedPaths.outsideOfServlets(
+                        servlets,
+                        rules,
+                        path -> isFile(path)
+                                || (hasSecurity && OF_SECURITY.matcher(path).find()))
+                .forEach(LOG::warn);
+        List<FilterRegistration> ours = webApp.getFilterRegistrations().values().stream()
+                .filter(one -> FILTER.equals(one.getClassName()))
+                .<FilterRegistration>map(one -> one)
+                .toList();
+        if (ours.stream().allMatch(one -> one.getServletNameMappings().isEmpty())) {
+            MovedPaths.outsideOfFilter(
+                            ours.stream()
+                                    .flatMap(one -> one.getUrlPatternMappings().stream())
+                                    .toList(),
+                            rules)
+                    .forEach(LOG::warn);
         }
     }
 
-    /** Whether the path has these first segments. Ignores case, as rules may. */
-    private static boolean beginsWith(String prefix, String path) {
-        return (path + "/").regionMatches(true, 0, prefix + "/", 0, prefix.length() + 1);
-    }
-
-    private static String inside(String prefix, String path) {
-        return path.length() == prefix.length() ? "/" : path.substring(prefix.length());
+    /** Whether the first segment of a path is a file or a folder of the application. */
+    private boolean isFile(String path) {
+        Set<String> files = webApp.getResourcePaths("/");
+        String first = "/" + path.split("/", 3)[1];
+        return path.equals("/") || (files != null && (files.contains(first) || files.contains(first + "/")));
     }
 
     /** Whether the application has a servlet or a folder of that name: {@code /api} in the application at {@code /api}. */
@@ -158,6 +175,6 @@ public final class WebAppChecks {
         return (files != null && !files.isEmpty())
                 || webApp.getServletRegistrations().values().stream()
                         .flatMap(servlet -> servlet.getMappings().stream())
-                        .anyMatch(mapping -> beginsWith(prefix, mapping));
+                        .anyMatch(mapping -> MovedPaths.beginsWith(prefix, mapping));
     }
 }

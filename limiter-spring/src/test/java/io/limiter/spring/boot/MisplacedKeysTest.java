@@ -142,6 +142,23 @@ class MisplacedKeysTest {
         assertEquals(List.of(), toldBySite("RL-199", users, Site.class));
     }
 
+    @Test
+    void rulesWithoutThePathOfTheDispatcherServletAreReported() {
+        String rules = """
+                limiter.rules:
+                  api: {path: /api/*, limits: 5/1m}
+                  login: {path: /login, methods: POST, limits: 5/1m}
+                  all: {path: /*, limits: 100/1m}
+                """;
+        String moved = "--spring.mvc.servlet.path=/v1";
+        List<String> lines = toldBySite("RL-328", rules, Site.class, moved);
+        assertEquals(1, lines.size(), lines::toString);
+        Facts.toldInOneLine(lines.get(0), "RL-328", "[/v1/*]", "api (/api/*).", "limiter.rules.api.path = /v1/api/*");
+        assertEquals(List.of(), toldBySite("RL-328", rules, Site.class));
+        assertEquals(List.of(), toldBySite("RL-328", rules.replace("/api", "/v1/api"), Site.class, moved));
+        assertEquals(List.of(), toldBySite("RL-328", rules, Site.class, "--server.servlet.context-path=/v1"));
+    }
+
     /** Those of Spring Boot 3, and those of 4. */
     private static final String SECURITY = String.join(
             ",",
