@@ -3,6 +3,8 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.application.Limiter;
 import io.limiter.control.Control;
 import io.limiter.http.Explanation;
+import io.limiter.http.internal.match.HealthProbes;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.CallObserver;
@@ -10,13 +12,21 @@ import io.limiter.spring.internal.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
+import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.boot.actuate.endpoint.web.WebServerNamespace;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -29,6 +39,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -54,6 +65,8 @@ import org.springframework.util.function.SingletonSupplier;
         })
 @ConditionalOnSingleCandidate(Limiter.class)
 public class LimiterActuatorAutoConfiguration {
+    private static final Logger LOG = DiagnosticLog.of(LimiterActuatorAutoConfiguration.class);
+
     private static final String HEALTH = "ratelimitsHealthIndicator";
 
     /** Called by Spring Boot. */
@@ -98,6 +111,35 @@ public class LimiterActuatorAutoConfiguration {
         @ImportRuntimeHints(FilterExplainer.Hints.class)
         RequestExplainer requestExplainer(ListableBeanFactory beans) {
             return FilterExplainer.of(beans);
+        }
+    }
+
+    /** Reports rules that count the probes of this application. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(PathMappedEndpoints.class)
+    static class OfProbes {
+        @Bean("io.limiter.spring.healthProbes")
+        SmartInitializingSingleton healthProbes(
+                Limiter limiter, ObjectProvider<PathMappedEndpoints> endpoints, Environment environment) {
+            return () -> endpoints.ifAvailable(found -> {
+                List<String> paths = probes(found, environment);
+                limiter.derive(config -> HealthProbes.findings(config.settings(), "GET", paths))
+                        .reporting(LOG::warn, all -> all);
+            });
+        }
+
+        /** Their paths where the application's own requests come in, and its filters see them. */
+        private static List<String> probes(PathMappedEndpoints endpoints, Environment environment) {
+            EndpointId health = EndpointId.of("health");
+            Stream<String> own = ManagementPortType.get(environment) == ManagementPortType.SAME
+                    ? Stream.ofNullable(endpoints.getPath(health))
+                    : Stream.empty();
+            String servlet =
+                    environment.getProperty("spring.mvc.servlet.path", "").replaceFirst("/$", "");
+            return Stream.concat(own, endpoints.getAdditionalPaths(WebServerNamespace.SERVER, health).stream())
+                    .map(path -> servlet + path)
+                    .distinct()
+                    .toList();
         }
     }
 

@@ -1,0 +1,61 @@
+package io.limiter.http.internal.match;
+
+import io.limiter.internal.config.CountedOutcomes;
+import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RuleDefinition.Mode;
+import io.limiter.internal.config.RuleScope;
+import io.limiter.internal.config.Settings;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Rules that count the probes of a platform, which takes an instance whose probes are denied for a sick one. */
+public final class HealthProbes {
+    private HealthProbes() {}
+
+    /**
+     * That rules count them, as sentences for the log. Not where a rule is for probes or gives their charge back, or where addresses
+     * are exempt, which may be those that probe.
+     *
+     * @param method of the probes
+     * @param paths of the endpoints that answer them
+     */
+    public static List<String> findings(Settings config, String method, Collection<String> paths) {
+        List<String> all = new ArrayList<>();
+        for (RuleDefinition rule : config.rules()) {
+            List<String> counted = paths.stream()
+                    .filter(path -> counts(rule, method, path, config))
+                    .toList();
+            if (!counted.isEmpty()) {
+                String except = String.join(
+                        ", ",
+                        Stream.concat(
+                                        rule.scope().except().stream(),
+                                        counted.stream().map(path -> path + "/*"))
+                                .toList());
+                all.add("RL-329 rule '" + rule.name() + "' counts the health probes " + counted
+                        + ", and an instance whose probes are denied is restarted or gets no more requests; write limiter.rules."
+                        + rule.name() + ".except = " + except);
+            }
+        }
+        return all;
+    }
+
+    private static boolean counts(RuleDefinition rule, String method, String path, Settings config) {
+        RuleScope scope = rule.scope();
+        CountedOutcomes outcomes = rule.charging().outcomes();
+        return rule.mode() == Mode.ENFORCED
+                && config.callers().exempt().addresses().isEmpty()
+                && scope.exempt().addresses().isEmpty()
+                && (scope.methods().isEmpty() || scope.methods().contains(method))
+                && (outcomes == null || outcomes.keeps(200, header -> List.of(), attribute -> null))
+                && scope.headers().isEmpty()
+                && scope.query().isEmpty()
+                && scope.paths().stream()
+                        .anyMatch(one -> !one.startsWith(path)
+                                && PathPattern.of(one, config.http()).matches(path))
+                && scope.except().stream()
+                        .noneMatch(one -> PathPattern.exact(one).matches(path));
+    }
+}
