@@ -2,12 +2,10 @@ package io.limiter.grpc;
 
 import io.limiter.application.Limiter;
 import io.limiter.http.internal.match.HealthProbes;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import java.util.List;
-import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -35,11 +33,8 @@ import org.springframework.security.core.context.SecurityContextHolder;
 public class LimiterGrpcAutoConfiguration {
     private static final String OF_CALLS = "org.springframework.grpc.server.security.AuthenticationProcessInterceptor";
 
-    private static final Logger LOG = DiagnosticLog.of(LimiterGrpcAutoConfiguration.class);
-
-    /** Beans of which one serves health checks. */
-    private static final List<String> HEALTH =
-            List.of("io.grpc.protobuf.services.HealthStatusManager", "io.grpc.health.v1.HealthGrpc$HealthImplBase");
+    /** With such a bean there are health checks. */
+    private static final String HEALTH = "io.grpc.protobuf.services.HealthStatusManager";
 
     /** Spring Security's interceptor is between them, at 0 or 2. */
     private static final int FIRST = -100;
@@ -65,10 +60,8 @@ public class LimiterGrpcAutoConfiguration {
     @Bean("io.limiter.grpc.healthProbes")
     SmartInitializingSingleton healthProbes(Limiter limiter, ListableBeanFactory beans) {
         return () -> {
-            if (HEALTH.stream().anyMatch(type -> FilterPlaces.has(beans, type))) {
-                limiter.derive(config -> HealthProbes.findings(
-                                config.settings(), GrpcRequest.POST, List.of("/grpc.health.v1.Health")))
-                        .reporting(LOG::warn, all -> all);
+            if (FilterPlaces.has(beans, HEALTH)) {
+                HealthProbes.report(limiter, GrpcRequest.POST, List.of("/grpc.health.v1.Health"));
             }
         };
     }

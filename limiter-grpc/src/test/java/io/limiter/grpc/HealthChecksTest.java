@@ -13,6 +13,11 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 
 /** Rules that count the health checks of an application with Spring gRPC, which has that service where grpc-services is. */
 class HealthChecksTest {
+    static {
+        // It would replace what reads the log.
+        System.setProperty("org.springframework.boot.logging.LoggingSystem", "none");
+    }
+
     private static List<String> counted(String path, String... more) {
         String[] properties = Stream.concat(
                         Stream.of(

@@ -49,7 +49,7 @@ class ContextPathTest {
 
         assertEquals(1, log.lines().filter(ContextPathTest::reported).count(), log);
         assertTrue(
-                log.contains("context path /shop: r0 (/shop/api/*), r0 (/shop/login), r2 (/SHOP). ")
+                log.contains("context path /shop: [r0 (/shop/api/*), r0 (/shop/login), r2 (/SHOP)]. ")
                         && log.contains("; write /api/* instead."),
                 log);
         assertEquals(List.of(200, 200), statuses);
@@ -162,7 +162,7 @@ class ContextPathTest {
         assertTrue(
                 log.contains("RL-328 ")
                         && log.contains(" [/api/*]")
-                        && log.contains("rules vote (/vote); map it to /*"),
+                        && log.contains("rules [vote (/vote)]; map it to /*"),
                 log);
     }
 }

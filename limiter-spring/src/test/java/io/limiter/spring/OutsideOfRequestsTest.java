@@ -149,7 +149,7 @@ class OutsideOfRequestsTest {
 
     @Test
     void thoseOfRequestsDoNot() {
-        assertTrue(new RequestCallers(() -> ClientAddressResolver.of(App.config(""))).isOfWebRequestsOnly());
+        assertTrue(new RequestCallers(() -> ClientAddressResolver.of(App.config("")), () -> {}).isOfWebRequestsOnly());
         CallerSource own = () -> null;
         assertEquals(false, own.isOfWebRequestsOnly());
     }

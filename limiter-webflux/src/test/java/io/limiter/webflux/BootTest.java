@@ -219,7 +219,7 @@ class BootTest extends BootSite {
         assertEquals(200, status("/shop/page"));
         List<String> told = log.of(Level.WARN, "RL-325");
         assertEquals(1, told.size(), log::toString);
-        assertTrue(told.get(0).contains("context path /shop: page (/shop/page)"), told::toString);
+        assertTrue(told.get(0).contains("context path /shop: [page (/shop/page)]"), told::toString);
         assertTrue(told.get(0).contains("write /page instead"), told::toString);
     }
 

@@ -2,10 +2,8 @@ package io.limiter.http.internal;
 
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 
@@ -26,7 +24,7 @@ public final class MovedPaths {
                         beginsWith(prefix, path) && !rule.scope().paths().contains(inside(prefix, path)));
         return found.isEmpty()
                 ? List.of()
-                : List.of("RL-325 rules begin with the context path " + prefix + ": " + texts(found)
+                : List.of("RL-325 rules begin with the context path " + prefix + ": " + found
                         + ". Paths of rules do not include the context path, so they match no request; write "
                         + inside(prefix, found.get(0).path)
                         + " instead. Ignore this if the application has such paths inside");
@@ -56,7 +54,7 @@ public final class MovedPaths {
                 ? List.of()
                 : List.of(
                         "RL-328 the servlets are mapped to " + servlets + ", so no request has the paths of the rules "
-                                + texts(found) + ". Paths of rules include that of a servlet; write limiter.rules."
+                                + found + ". Paths of rules include that of a servlet; write limiter.rules."
                                 + found.get(0).rule + ".path = " + prefix + found.get(0).path
                                 + " instead. Ignore this if a filter answers there");
     }
@@ -67,36 +65,33 @@ public final class MovedPaths {
         return found.isEmpty()
                 ? List.of()
                 : List.of("RL-328 the limiter's filter is mapped to " + mappings
-                        + ", so it gets no request with the paths of the rules " + texts(found) + "; map it to /*");
+                        + ", so it gets no request with the paths of the rules " + found + "; map it to /*");
     }
 
-    private record Lost(String rule, String path) {}
+    private record Lost(String rule, String path) {
+        @Override
+        public String toString() {
+            return rule + " (" + path + ")";
+        }
+    }
 
     private static List<Lost> lost(Collection<RuleDefinition> rules, BiPredicate<RuleDefinition, String> isLost) {
-        List<Lost> found = new ArrayList<>();
-        for (RuleDefinition rule : rules) {
-            rule.scope().paths().stream()
-                    .filter(path -> rule.mode() != Mode.OFF && isLost.test(rule, path))
-                    .forEach(path -> found.add(new Lost(rule.name(), path)));
-        }
-        return found;
-    }
-
-    private static String texts(List<Lost> found) {
-        return String.join(
-                ", ",
-                found.stream().map(one -> one.rule + " (" + one.path + ")").toList());
+        return rules.stream()
+                .filter(rule -> rule.mode() != Mode.OFF)
+                .flatMap(rule -> rule.scope().paths().stream()
+                        .filter(path -> isLost.test(rule, path))
+                        .map(path -> new Lost(rule.name(), path)))
+                .toList();
     }
 
     /** Whether none of these mappings of the Servlet specification may be for a request that the path of a rule matches. */
     private static boolean isOutside(List<String> mappings, String path) {
-        String plain = path.split("[*{]", 2)[0].toLowerCase(Locale.ROOT);
-        boolean isOne = plain.length() == path.length();
+        String plain = path.split("[*{]", 2)[0];
         return mappings.stream()
-                .map(mapping -> mapping.toLowerCase(Locale.ROOT))
                 .noneMatch(mapping -> mapping.startsWith("*")
-                        ? !isOne || plain.endsWith(mapping.substring(1))
-                        : beginsWith(fixed(mapping), plain) || (!isOne && (mapping + "/").startsWith(plain)));
+                        || beginsWith(fixed(mapping), plain)
+                        || (plain.length() < path.length()
+                                && (mapping + "/").regionMatches(true, 0, plain, 0, plain.length())));
     }
 
     private static String fixed(String mapping) {

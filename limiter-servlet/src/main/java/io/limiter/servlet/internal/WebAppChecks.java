@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /** Checks for rules that do not fit the web application, and for what replaces the client's address in it. */
@@ -30,12 +31,9 @@ public final class WebAppChecks {
     /** Servlets of containers, for what no servlet of the application answers. */
     private static final Pattern FOR_FILES = Pattern.compile("(Default|Default404|Resource|Jsp)Servlet$");
 
-    private static final String SECURITY = "springSecurityFilterChain";
-
     /** What Spring Security's filter answers itself. */
     private static final Pattern OF_SECURITY = Pattern.compile("^/(log(in|out)|oauth2|saml2|webauthn|ott)\\b");
 
-    private static final String FILTER = "io.limiter.servlet.RateLimitFilter";
     private static final String LOGGED = WebAppChecks.class.getName();
 
     private final ServletContext webApp;
@@ -140,25 +138,19 @@ public final class WebAppChecks {
                 .flatMap(one -> one.getMappings().stream())
                 .sorted()
                 .toList();
-        boolean hasSecurity = webApp.getFilterRegistration(SECURITY) != null;
+        boolean hasSecurity = webApp.getFilterRegistration("springSecurityFilterChain") != null;
         MovedPaths.outsideOfServlets(
                         servlets,
                         rules,
                         path -> isFile(path)
                                 || (hasSecurity && OF_SECURITY.matcher(path).find()))
                 .forEach(LOG::warn);
-        List<FilterRegistration> ours = webApp.getFilterRegistrations().values().stream()
-                .filter(one -> FILTER.equals(one.getClassName()))
-                .<FilterRegistration>map(one -> one)
+        List<String> ours = webApp.getFilterRegistrations().values().stream()
+                .filter(one -> "io.limiter.servlet.RateLimitFilter".equals(one.getClassName()))
+                .flatMap(one ->
+                        one.getServletNameMappings().isEmpty() ? one.getUrlPatternMappings().stream() : Stream.of("/*"))
                 .toList();
-        if (ours.stream().allMatch(one -> one.getServletNameMappings().isEmpty())) {
-            MovedPaths.outsideOfFilter(
-                            ours.stream()
-                                    .flatMap(one -> one.getUrlPatternMappings().stream())
-                                    .toList(),
-                            rules)
-                    .forEach(LOG::warn);
-        }
+        MovedPaths.outsideOfFilter(ours, rules).forEach(LOG::warn);
     }
 
     /** Whether the first segment of a path is a file or a folder of the application. */

@@ -153,7 +153,7 @@ class MisplacedKeysTest {
         String moved = "--spring.mvc.servlet.path=/v1";
         List<String> lines = toldBySite("RL-328", rules, Site.class, moved);
         assertEquals(1, lines.size(), lines::toString);
-        Facts.toldInOneLine(lines.get(0), "RL-328", "[/v1/*]", "api (/api/*).", "limiter.rules.api.path = /v1/api/*");
+        Facts.toldInOneLine(lines.get(0), "RL-328", "[/v1/*]", "[api (/api/*)].", "limiter.rules.api.path = /v1/api/*");
         assertEquals(List.of(), toldBySite("RL-328", rules, Site.class));
         assertEquals(List.of(), toldBySite("RL-328", rules.replace("/api", "/v1/api"), Site.class, moved));
         assertEquals(List.of(), toldBySite("RL-328", rules, Site.class, "--server.servlet.context-path=/v1"));

@@ -1,5 +1,7 @@
 package io.limiter.http.internal.match;
 
+import io.limiter.application.Limiter;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
@@ -8,35 +10,37 @@ import io.limiter.internal.config.Settings;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.stream.Stream;
+import org.slf4j.Logger;
 
 /** Rules that count the probes of a platform, which takes an instance whose probes are denied for a sick one. */
 public final class HealthProbes {
+    private static final Logger LOG = DiagnosticLog.of(HealthProbes.class);
+
     private HealthProbes() {}
 
     /**
-     * That rules count them, as sentences for the log. Not where a rule is for probes or gives their charge back, or where addresses
-     * are exempt, which may be those that probe.
+     * Logs that rules count them, in this and each later configuration. Not where a rule is for probes or gives their charge back, or
+     * where addresses are exempt, which may be those that probe.
      *
      * @param method of the probes
      * @param paths of the endpoints that answer them
      */
-    public static List<String> findings(Settings config, String method, Collection<String> paths) {
+    public static void report(Limiter limiter, String method, Collection<String> paths) {
+        limiter.derive(config -> findings(config.settings(), method, paths)).reporting(LOG::warn, found -> found);
+    }
+
+    private static List<String> findings(Settings config, String method, Collection<String> paths) {
         List<String> all = new ArrayList<>();
         for (RuleDefinition rule : config.rules()) {
             List<String> counted = paths.stream()
                     .filter(path -> counts(rule, method, path, config))
                     .toList();
             if (!counted.isEmpty()) {
-                String except = String.join(
-                        ", ",
-                        Stream.concat(
-                                        rule.scope().except().stream(),
-                                        counted.stream().map(path -> path + "/*"))
-                                .toList());
+                List<String> except = new ArrayList<>(rule.scope().except());
+                counted.forEach(path -> except.add(path + "/*"));
                 all.add("RL-329 rule '" + rule.name() + "' counts the health probes " + counted
                         + ", and an instance whose probes are denied is restarted or gets no more requests; write limiter.rules."
-                        + rule.name() + ".except = " + except);
+                        + rule.name() + ".except = " + String.join(", ", except));
             }
         }
         return all;

@@ -4,7 +4,6 @@ import io.limiter.application.Limiter;
 import io.limiter.control.Control;
 import io.limiter.http.Explanation;
 import io.limiter.http.internal.match.HealthProbes;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.CallObserver;
@@ -16,7 +15,6 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -65,8 +63,6 @@ import org.springframework.util.function.SingletonSupplier;
         })
 @ConditionalOnSingleCandidate(Limiter.class)
 public class LimiterActuatorAutoConfiguration {
-    private static final Logger LOG = DiagnosticLog.of(LimiterActuatorAutoConfiguration.class);
-
     private static final String HEALTH = "ratelimitsHealthIndicator";
 
     /** Called by Spring Boot. */
@@ -121,11 +117,8 @@ public class LimiterActuatorAutoConfiguration {
         @Bean("io.limiter.spring.healthProbes")
         SmartInitializingSingleton healthProbes(
                 Limiter limiter, ObjectProvider<PathMappedEndpoints> endpoints, Environment environment) {
-            return () -> endpoints.ifAvailable(found -> {
-                List<String> paths = probes(found, environment);
-                limiter.derive(config -> HealthProbes.findings(config.settings(), "GET", paths))
-                        .reporting(LOG::warn, all -> all);
-            });
+            return () ->
+                    endpoints.ifAvailable(found -> HealthProbes.report(limiter, "GET", probes(found, environment)));
         }
 
         /** Their paths where the application's own requests come in, and its filters see them. */

@@ -29,12 +29,12 @@ public final class RequestCallers implements CallerSource, SmartInitializingSing
     private final Supplier<ClientAddressResolver> addresses;
     private final Runnable check;
 
-    /** A source with the addresses that this supplier's resolver finds. */
-    public RequestCallers(Supplier<ClientAddressResolver> addresses) {
-        this(addresses, () -> {});
-    }
-
-    private RequestCallers(Supplier<ClientAddressResolver> addresses, Runnable check) {
+    /**
+     * A source with the addresses that this supplier's resolver finds.
+     *
+     * @param check runs when all beans are there
+     */
+    public RequestCallers(Supplier<ClientAddressResolver> addresses, Runnable check) {
         this.addresses = addresses;
         this.check = check;
     }
