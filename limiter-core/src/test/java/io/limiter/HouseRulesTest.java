@@ -192,7 +192,6 @@ class HouseRulesTest {
                         "io.limiter.Hold",
                         "io.limiter.LimitOutcome",
                         "io.limiter.application.Limiter",
-                        "io.limiter.application.LimiterMXBean",
                         "io.limiter.ManualTime",
                         "io.limiter.LimiterMonitor",
                         "io.limiter.DistinctMembers",

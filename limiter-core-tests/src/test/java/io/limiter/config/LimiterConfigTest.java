@@ -193,8 +193,6 @@ class LimiterConfigTest {
                 "limiter.deny.addresses = 192.0.2.1/24 | write 192.0.2.0/24, or 192.0.2.1",
                 "limiter.deny.status = 404 | write 403 or 429",
                 "limiter.enabled = off | write true or false",
-                "limiter.jmx.name = a,type=b | write up to 100 letters",
-                "limiter.jmx.nam = shop | did you mean 'limiter.jmx.name'?",
                 "limiter.rules.a.path = /a?b=c | can't be matched",
                 "limiter.rules.a.path = /a%20b | can't be matched",
                 "limiter.rules.a.path = /{x}/{x} | two variables",

@@ -67,11 +67,9 @@ class ReplaceTest {
                             "in-process.max-entries",
                             "7",
                             "instances",
-                            "2",
-                            "jmx.name",
-                            "shop")));
+                            "2")));
             assertEquals(
-                    "RL-150 limiter.backend, limiter.redis.*, limiter.in-process.*, limiter.instances, limiter.jmx.name"
+                    "RL-150 limiter.backend, limiter.redis.*, limiter.in-process.*, limiter.instances"
                             + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in force",
                     refused.getMessage());
             assertSame(before, limiter.config());

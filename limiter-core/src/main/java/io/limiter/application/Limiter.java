@@ -46,7 +46,6 @@ public final class Limiter implements AutoCloseable {
     /** Closed with this limiter; a different one if nothing is limited. */
     private final RateLimiter given;
 
-    private final @Nullable JmxView jmx;
     private final Runnable endNaming;
     private final Reload reload;
     private volatile Snapshot snapshot;
@@ -74,8 +73,6 @@ public final class Limiter implements AutoCloseable {
                 .registerRuleNames((policy, shadow) -> config().settings().rulesWith(policy, shadow));
         BackendStart.record(rateLimiter, null, settings.operation().denials());
         this.<LimiterConfig>derive(now -> now).reporting(BackendStart::warn, now -> CoverageNotes.of(now.settings()));
-        String name = settings.operation().jmx();
-        this.jmx = name == null ? null : JmxView.register(this, name);
         this.reload = new Reload(this, config);
         reload.watch();
         this.control = follow.apply(this);
@@ -324,9 +321,6 @@ public final class Limiter implements AutoCloseable {
         reload.close();
         if (control != null) {
             control.close();
-        }
-        if (jmx != null) {
-            jmx.close();
         }
         unused.report(this, List::of, Level.INFO);
         given.close();

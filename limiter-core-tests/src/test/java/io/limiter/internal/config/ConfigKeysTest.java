@@ -13,7 +13,6 @@ import java.io.StringReader;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** The table of properties. */
@@ -34,17 +33,11 @@ class ConfigKeysTest {
             assertTrue(key.sentence().matches("[^a-z].*\\.") || key.sentence().startsWith("redis://"), key.sentence());
             boolean hasRange = Set.of(Type.NUMBER, Type.DURATION, Type.WAIT).contains(key.type());
             assertTrue(hasRange || key.range().isEmpty(), key.name());
-            assertTrue(Set.of("restart", "spring").containsAll(flags(key)), key.name());
+            assertTrue(Set.of("restart", "spring").containsAll(key.flags()), key.name());
             assertTrue(key.usual() == null
                     || PropertyTable.choices(key).isEmpty()
                     || PropertyTable.choices(key).containsKey(key.usual()));
         }
-    }
-
-    private static Set<String> flags(ConfigKey key) {
-        Set<String> flags = new TreeSet<>(key.flags());
-        flags.remove("was " + key.oldName());
-        return flags;
     }
 
     @Test
@@ -85,7 +78,6 @@ class ConfigKeysTest {
                         "limiter.redis.deadline", "limiter.redis.*",
                         "limiter.redis.denial-cache.max-age", "limiter.redis.*",
                         "limiter.in-process.max-timestamps", "limiter.in-process.*",
-                        "limiter.jmx.name", "limiter.jmx.name",
                         "limiter.wait.max-waiting", "limiter.wait.max-waiting",
                         "limiter.instances", "limiter.instances",
                         "limiter.denials.keys", "")
@@ -115,59 +107,15 @@ class ConfigKeysTest {
         String message = assertThrows(
                         IllegalArgumentException.class,
                         () -> LimiterConfig.builder()
-                                .property("limiter.denials.log", "${nobody}")
+                                .property("limiter.denials.keys", "${nobody}")
                                 .mistake(
                                         "code",
                                         0,
-                                        "limiter.denials.log",
-                                        "RL-104 limiter.denials.log: no value; write one")
+                                        "limiter.denials.keys",
+                                        "RL-104 limiter.denials.keys: no value; write one")
                                 .build())
                 .getMessage();
         assertEquals(2, message.lines().count(), message);
-    }
-
-    @Test
-    void oldNamesAreUnderstood() {
-        assertEquals(
-                Map.of(
-                        "limiter.reload", "limiter.reload.interval",
-                        "limiter.denials.log", "limiter.denials.log-per-second",
-                        "limiter.in-process.max-stamps", "limiter.in-process.max-timestamps"),
-                ConfigKeys.newNames());
-        assertEquals(
-                config(Map.of(), "limiter.denials.log-per-second", "7"), config(Map.of(), "limiter.denials.log", "7"));
-        assertEquals(
-                config(Map.of(), "limiter.in-process.max-timestamps", "7"),
-                LimiterConfig.builder()
-                        .environment(Map.of("LIMITER_IN_PROCESS_MAX_STAMPS", "7"))
-                        .build());
-        String message = assertThrows(
-                        IllegalArgumentException.class, () -> config(Map.of(), "limiter.denials.log", "many"))
-                .getMessage();
-        assertTrue(message.contains("limiter.denials.log-per-second = many"), message);
-    }
-
-    @Test
-    void twoNamesOfOnePropertyInOnePlaceAreAMistake() {
-        Map<String, String> both = Map.of("limiter.denials.log", "7", "limiter.denials.log-per-second", "5");
-        assertTrue(assertThrows(IllegalArgumentException.class, () -> config(both))
-                .getMessage()
-                .contains("RL-102 limiter.denials.log"));
-        Map<String, String> variables =
-                Map.of("LIMITER_IN_PROCESS_MAX_STAMPS", "7", "LIMITER_INPROCESS_MAXTIMESTAMPS", "9");
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> LimiterConfig.builder().environment(variables).build());
-        // A variable overrides a file, whatever the names.
-        assertEquals(
-                7,
-                LimiterConfig.builder()
-                        .properties("file", Map.of("limiter.in-process.max-timestamps", "5"))
-                        .environment(Map.of("LIMITER_IN_PROCESS_MAX_STAMPS", "7"))
-                        .build()
-                        .settings()
-                        .storage()
-                        .maxTimestamps());
     }
 
     @Test

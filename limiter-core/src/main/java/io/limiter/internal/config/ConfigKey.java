@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param type the kind of its values
  * @param range the least and the greatest value, as text; empty for no range
  * @param usual the value unless it is set; null for none
- * @param flags {@code restart}, {@code spring}, {@code was OLD.NAME}
+ * @param flags {@code restart}, {@code spring}
  * @param about what it means, for people; then its choices and mistakes, as the head of the table explains
  */
 public record ConfigKey(
@@ -67,15 +67,6 @@ public record ConfigKey(
     /** Whether only Spring Boot applications have it. */
     public boolean isOfSpring() {
         return flags.contains("spring");
-    }
-
-    /** How it was called before; null if it always had this name. */
-    public @Nullable String oldName() {
-        return flags.stream()
-                .filter(flag -> flag.startsWith("was "))
-                .map(flag -> flag.substring(4))
-                .findFirst()
-                .orElse(null);
     }
 
     /** What it means, for people. */

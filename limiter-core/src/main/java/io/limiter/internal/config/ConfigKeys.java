@@ -8,7 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,7 +27,6 @@ public final class ConfigKeys {
             Pattern.compile("(?<type>\\w+)(?: (?<least>[^ ,]+)\\.\\.(?<most>[^ ,]+))?(?:, (?<flags>.+))?");
 
     private static final Map<String, ConfigKey> ALL = new LinkedHashMap<>();
-    private static final Map<String, String> NEW_NAMES = new HashMap<>();
 
     static {
         List<String> lines = lines();
@@ -83,9 +81,6 @@ public final class ConfigKeys {
 
     private static void add(ConfigKey key) {
         ALL.putIfAbsent(key.name(), key);
-        if (key.oldName() != null) {
-            NEW_NAMES.put(key.oldName(), key.name());
-        }
     }
 
     /** All of them, in the order of the table. */
@@ -99,11 +94,6 @@ public final class ConfigKeys {
                 .filter(key -> key.isOfSpring() == ofSpring)
                 .map(ConfigKey::name)
                 .toList();
-    }
-
-    /** Previous names that are still understood, with the present ones. */
-    public static Map<String, String> newNames() {
-        return Collections.unmodifiableMap(NEW_NAMES);
     }
 
     /** The property of a key as it is written, with the name of its policy, plan or rule; null for an unknown key. */

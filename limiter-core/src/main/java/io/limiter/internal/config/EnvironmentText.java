@@ -90,7 +90,6 @@ public final class EnvironmentText {
         List<String> known = new ArrayList<>(otherKeys);
         known.addAll(ConfigKeys.names(false));
         known.removeIf(key -> key.contains(ConfigKeys.NAME));
-        known.addAll(ConfigKeys.newNames().keySet());
         for (NamedKeys group : NamedKeys.values()) {
             group.names(files).forEach(name -> known.addAll(group.keys(name)));
             String end = "_" + variable(group.properties.get(0));

@@ -18,7 +18,7 @@ public final class MissingClasses {
 
     /** The class that a property names; empty for none. */
     public static Optional<String> named(String key, String value) {
-        Matcher named = NAMED.matcher(ConfigKeys.newNames().getOrDefault(key, key) + "=" + value);
+        Matcher named = NAMED.matcher(key + "=" + value);
         return named.matches() ? Optional.of(named.group("type")) : Optional.empty();
     }
 

@@ -62,7 +62,7 @@ public final class Problems {
 
     /** A problem of a key; its further problems are not reported, because they may have the same cause. */
     public void addFirst(String source, int line, String key, String text) {
-        reportedKeys.add(ConfigKeys.newNames().getOrDefault(key, key));
+        reportedKeys.add(key);
         add(source, line, text);
     }
 

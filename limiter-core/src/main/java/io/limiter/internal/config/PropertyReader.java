@@ -1,11 +1,9 @@
 package io.limiter.internal.config;
 
-import io.limiter.internal.DiagnosticLog;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,15 +14,12 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /**
  * The properties that are written, read by the table {@link ConfigKeys}: a key that is not written has its default, and
  * mistakes are noted. Used once.
  */
 final class PropertyReader {
-    private static final Logger LOG = DiagnosticLog.of(PropertyReader.class);
-
     /** The source of an entry that is a variable of the environment begins with this. */
     static final String VARIABLE = "environment variable ";
 
@@ -40,28 +35,10 @@ final class PropertyReader {
     /** Of two entries of a key the later one counts. */
     PropertyReader(List<ConfigEntry> entries, Problems problems) {
         this.problems = problems;
-        Map<String, String> written = new HashMap<>();
         for (ConfigEntry entry : entries) {
-            String name = ConfigKeys.newNames().get(entry.key());
-            if (name != null) {
-                LOG.warn("RL-187 {} is the old name of {}; write the new one, which means the same", entry.key(), name);
-            }
-            ConfigEntry known =
-                    name == null ? entry : new ConfigEntry(entry.source(), entry.line(), name, entry.value());
-            ConfigEntry earlier = byKey.put(known.key(), known);
-            String spelled = written.put(known.key(), entry.key());
-            if (earlier != null && !entry.key().equals(spelled) && areOfOnePlace(earlier, entry)) {
-                problems.add(
-                        entry, "RL-102 " + entry.key() + " and " + spelled + " are one property; keep one of the two");
-            }
+            byKey.put(entry.key(), entry);
         }
         byKey.values().forEach(problems::checkSeen);
-    }
-
-    /** Where nothing decides which of two overrides the other. */
-    private static boolean areOfOnePlace(ConfigEntry one, ConfigEntry other) {
-        return one.source().equals(other.source())
-                || (one.source().startsWith(VARIABLE) && other.source().startsWith(VARIABLE));
     }
 
     Collection<ConfigEntry> all() {

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that is configured. Immutable; made whole or not at all.
@@ -100,12 +99,10 @@ public record Settings(
      * What operators see and change.
      *
      * @param denials what is recorded about denied calls
-     * @param jmx the name under which JMX shows the limiter; null for none
      * @param reload whether and how all of this is read again
      * @param control whether and how it follows what is published
      */
-    public record Operation(
-            DenialRecord denials, @Nullable String jmx, ReloadSettings reload, ControlSettings control) {}
+    public record Operation(DenialRecord denials, ReloadSettings reload, ControlSettings control) {}
 
     /**
      * What is recorded about denied calls.

@@ -53,7 +53,6 @@ public final class SettingsParser {
                 CallerMatcher.networks(reader, "limiter.deny.addresses"),
                 reader.number("limiter.deny.status"));
         PlanSettings plans = PlanSettings.read(reader);
-        String jmx = reader.text("limiter.jmx.name");
         DenialRecord denials = new DenialRecord(
                 reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
         ControlSettings control = ControlSettings.read(reader);
@@ -62,8 +61,7 @@ public final class SettingsParser {
         reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
         reader.checkConflicts();
-        return new Settings(
-                enabled, storage, clientIp, http, callers, limits, new Operation(denials, jmx, reload, control));
+        return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, reload, control));
     }
 
     /** Notes the mistakes that are certain of a text that will lie over an unknown configuration. */
@@ -186,10 +184,8 @@ public final class SettingsParser {
         for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
             ConfigKeys.names(false).forEach(one -> known.add(one.replace(ConfigKeys.NAME, owner)));
         }
-        Map<String, String> newNames = ConfigKeys.newNames();
-        known.addAll(newNames.keySet());
         String completed = whole + NamedKeys.lacking(whole);
         String near = Suggestion.nearest(completed, known, Math.max(2, completed.length() / 3));
-        return near == null ? "; remove it" : "; did you mean '" + newNames.getOrDefault(near, near) + "'?";
+        return near == null ? "; remove it" : "; did you mean '" + near + "'?";
     }
 }

@@ -60,8 +60,6 @@ final class ApplicationText {
             }
         });
         lists.forEach((list, items) -> variables.putIfAbsent(list, String.join(", ", items.values())));
-        // Of two names in one source none overrides the other, which limiter-core reports.
-        here.keySet().forEach(uniform -> entries.remove(KnownKeys.otherName(uniform)));
         here.forEach(this::put);
     }
 
@@ -95,11 +93,7 @@ final class ApplicationText {
         // A name keeps the spelling of the file that defines it, whatever its spelling in a profile or on the command
         // line.
         entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.texts()));
-        String other = KnownKeys.otherName(uniform);
-        variables
-                .keySet()
-                .removeIf(variable -> EnvironmentText.isOf(variable, uniform)
-                        || (other != null && EnvironmentText.isOf(variable, other)));
+        variables.keySet().removeIf(variable -> EnvironmentText.isOf(variable, uniform));
     }
 
     /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */

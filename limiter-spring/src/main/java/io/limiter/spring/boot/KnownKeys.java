@@ -2,7 +2,6 @@ package io.limiter.spring.boot;
 
 import io.limiter.internal.config.ConfigKeys;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,25 +32,13 @@ final class KnownKeys {
     /** All keys as limiter-core writes them, by their uniform spelling. */
     private static final Map<String, String> ALL = new LinkedHashMap<>();
 
-    /** The other name of a property that has an old and a new one, both ways. */
-    private static final Map<String, String> OTHER_NAMES = new HashMap<>();
-
     static {
-        Stream.of(ConfigKeys.names(false), OF_SPRING, ConfigKeys.newNames().keySet())
+        Stream.of(ConfigKeys.names(false), OF_SPRING)
                 .flatMap(Collection::stream)
                 .forEach(key -> ALL.put(uniform(key), key));
-        ConfigKeys.newNames().forEach((old, now) -> {
-            OTHER_NAMES.put(uniform(old), uniform(now));
-            OTHER_NAMES.put(uniform(now), uniform(old));
-        });
     }
 
     private KnownKeys() {}
-
-    /** The other name of a property that was renamed; null if it has one name. */
-    static @Nullable String otherName(String uniform) {
-        return OTHER_NAMES.get(uniform);
-    }
 
     /**
      * A known key, or an unknown one below the limiter's prefix.

@@ -303,26 +303,6 @@ class ApplicationTextTest {
         return BootApp.config(folder, yaml, environment, arguments);
     }
 
-    @Test
-    void anOldNameIsOverriddenByTheNewOneAndTheOtherWayRound() {
-        Map<String, String> variable = Map.of("LIMITER_DENIALS_LOG", "0");
-        assertEquals(
-                5,
-                config(VOTE, variable, "--limiter.denials.log-per-second=5")
-                        .settings()
-                        .operation()
-                        .denials()
-                        .linesPerSecond());
-        assertEquals(
-                6,
-                config(VOTE + "  denials:\n    log-per-second: 3\n", Map.of(), "--limiter.denials.log=6")
-                        .settings()
-                        .operation()
-                        .denials()
-                        .linesPerSecond());
-        assertTrue(mistakes(VOTE + "  denials: {log: 2, log-per-second: 3}\n").contains("RL-102"));
-    }
-
     private String mistakes(String yaml) {
         return mistakes(yaml, Map.of());
     }

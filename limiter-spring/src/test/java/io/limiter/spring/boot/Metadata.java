@@ -49,16 +49,6 @@ final class Metadata {
 
     private static void add(ConfigKey key, List<Map<String, Object>> properties, List<Map<String, Object>> hints) {
         properties.add(entry(key.name(), "type", type(key), "description", key.sentence(), "defaultValue", value(key)));
-        if (key.oldName() != null) {
-            properties.add(entry(
-                    key.oldName(),
-                    "type",
-                    type(key),
-                    "description",
-                    key.sentence(),
-                    "deprecation",
-                    entry(null, "level", "warning", "replacement", key.name())));
-        }
         if (!PropertyTable.choices(key).isEmpty()) {
             List<Object> values = new ArrayList<>();
             PropertyTable.choices(key)

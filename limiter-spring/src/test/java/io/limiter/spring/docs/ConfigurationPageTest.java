@@ -78,7 +78,6 @@ class ConfigurationPageTest {
                 .collect(Collectors.joining(", ", " One of ", "."));
         return key.sentence()
                 + (PropertyTable.choices(key).isEmpty() ? "" : choices)
-                + (key.oldName() == null ? "" : " Its old name is `" + key.oldName() + "`.")
                 + (key.needsRestart() ? " A change needs a restart." : "");
     }
 
