@@ -183,16 +183,9 @@ public class DenialAnswer {
         TEXT("text/plain;charset=utf-8"),
         HTML("text/html;charset=utf-8");
 
-        /** More is not read: a legitimate client does not send it. */
-        private static final int LONGEST_ACCEPT = 4_096;
-
-        /** A media type, and its weight (RFC 9110 section 12.4.2); other parameters than a charset do not match ours. */
+        /** The media types for which there is a body, as an item of a line of Accept (RFC 9110 section 12.5.1). */
         private static final Pattern RANGE = Pattern.compile(
-                "([^;\\s]+)\\s*(?:;\\s*charset=[^;\\s]*\\s*)?(?:;\\s*q=(0(?:\\.[0-9]{0,3})?|1(?:\\.0{0,3})?)"
-                        + "\\s*(?:;.*)?)?");
-
-        /** May contain commas, which are not separators. */
-        private static final Pattern QUOTED = Pattern.compile("\"[^\"]*\"?");
+                "(?i)(?:^|,)\\s*(\\*/\\*|application/(?:\\*|json|problem\\+json)|text/(?:html|plain|\\*))(?=[\\s;,]|$)");
 
         final String contentType;
 
@@ -201,46 +194,19 @@ public class DenialAnswer {
         }
 
         /**
-         * HTML or plain text if the Accept lines of a request give it more weight than the media types of a problem
-         * document, else the problem document.
+         * That of the first media type for which there is one, weights aside: browsers name text/html first. A problem document for none.
          *
          * @param accept null, as some servers return, means no line
          */
         static BodyForm preferred(@Nullable List<String> accept) {
-            double[] weights = new double[values().length];
-            int left = LONGEST_ACCEPT;
             for (String line : accept == null ? List.<String>of() : accept) {
-                left -= line.length();
-                if (left < 0) {
-                    break;
-                }
-                for (String range : QUOTED.matcher(line.toLowerCase(Locale.ROOT))
-                        .replaceAll("")
-                        .split(",", -1)) {
-                    addWeight(range.strip(), weights);
+                Matcher range = RANGE.matcher(line);
+                if (range.find()) {
+                    String type = range.group(1).toLowerCase(Locale.ROOT);
+                    return type.equals("text/html") ? HTML : type.startsWith("text/") ? TEXT : PROBLEM_JSON;
                 }
             }
-            BodyForm best = PROBLEM_JSON;
-            for (BodyForm form : values()) {
-                best = weights[form.ordinal()] > weights[best.ordinal()] ? form : best;
-            }
-            return best;
-        }
-
-        private static void addWeight(String range, double[] weights) {
-            Matcher parts = RANGE.matcher(range);
-            if (parts.matches()) {
-                BodyForm form = switch (parts.group(1)) {
-                    case "*/*", "application/*", "application/json", "application/problem+json" -> PROBLEM_JSON;
-                    case "text/plain", "text/*" -> TEXT;
-                    case "text/html" -> HTML;
-                    default -> null;
-                };
-                if (form != null) {
-                    double weight = parts.group(2) == null ? 1 : Double.parseDouble(parts.group(2));
-                    weights[form.ordinal()] = Math.max(weights[form.ordinal()], weight);
-                }
-            }
+            return PROBLEM_JSON;
         }
     }
 }
