@@ -376,7 +376,18 @@ public final class RedisServers {
             node.clusterReplicate(master.clusterMyId());
         }
         awaitReplicating(port);
+        // Masters vote for no other node.
+        masters.forEach(RedisServers::awaitReplicaKnown);
         return port;
+    }
+
+    private static void awaitReplicaKnown(int port) {
+        try (Jedis node = new Jedis("127.0.0.1", port)) {
+            Await.until(
+                    FORMED,
+                    "the node knows the replica",
+                    () -> node.clusterNodes().contains(" slave "));
+        }
     }
 
     /** Returns when the replica has its master's data. */
