@@ -30,11 +30,14 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.config.Config;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.util.JedisClusterCRC16;
 import redis.embedded.RedisServer;
 
@@ -53,6 +56,11 @@ class MovedAddressTest {
         DIES,
         STAYS_AS_A_REPLICA,
         IS_STOPPED;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        }
 
         /** That it dies or stops; a replica is made otherwise. */
         void end(long pid) {
@@ -79,6 +87,60 @@ class MovedAddressTest {
             });
         } finally {
             stop(pid, one, two);
+        }
+    }
+
+    /** A master that was started again answers LOADING for as long as its data needs. */
+    @Test
+    void behindAProxyWhileTheFirstLoads() throws IOException {
+        int first = RedisServers.freePort();
+        int second = RedisServers.freePort();
+        RedisServer one = RedisServers.startNewer(
+                first,
+                "enable-debug-command yes",
+                "rdbcompression no",
+                "key-load-delay 100000",
+                "loading-process-events-interval-bytes 1024");
+        RedisServer two = RedisServers.start(second);
+        long pid = RedisServers.pid(first);
+        try (Wire wire = Wire.to(first)) {
+            RedisBackend.Builder builder = RedisBackend.builder().address("redis://127.0.0.1:" + wire.port());
+            measure("proxy, single", "loads", builder, PartitionKey.of("client"), () -> true, () -> {
+                load(first);
+                wire.lead(second);
+            });
+        } finally {
+            RedisServers.signal("KILL", pid);
+            RedisServers.stop(one);
+            RedisServers.stop(two);
+        }
+    }
+
+    /** Makes it load a thousand keys, ten in a second. */
+    private static void load(int port) {
+        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            for (int i = 0; i < 1_000; i++) {
+                redis.set("key" + i, "x".repeat(2_000));
+            }
+        }
+        Thread loading = new Thread(() -> {
+            try (Jedis redis = new Jedis("127.0.0.1", port, 120_000)) {
+                redis.sendCommand(Protocol.Command.DEBUG, "RELOAD");
+            } catch (JedisConnectionException killed) {
+                // At the end of the test.
+            }
+        });
+        loading.setDaemon(true);
+        loading.start();
+        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            Await.until(LONG, "it loads", () -> {
+                try {
+                    redis.get("key");
+                    return false;
+                } catch (JedisDataException refused) {
+                    return refused.getMessage().startsWith("LOADING");
+                }
+            });
         }
     }
 
@@ -197,7 +259,7 @@ class MovedAddressTest {
 
     private static void measure(
             String way,
-            Old old,
+            Object old,
             RedisBackend.Builder builder,
             PartitionKey key,
             BooleanSupplier isMoved,
@@ -230,11 +292,7 @@ class MovedAddressTest {
             });
             System.out.printf(
                     "| %-14s | %-18s | %5.1f s | the last call by failure mode after %5.1f s | %4d of them |%n",
-                    way,
-                    old.name().toLowerCase(Locale.ROOT).replace('_', ' '),
-                    seconds,
-                    Math.max(seconds, (lastFailure[0] - begun) / 1e9),
-                    counts[1]);
+                    way, old, seconds, Math.max(seconds, (lastFailure[0] - begun) / 1e9), counts[1]);
             Decision state = limiter.tryAcquire(PermitRequest.of(DENY, key, 0).withLook());
             assertEquals(Decision.Source.REDIS, state.source());
             // What was not replicated is lost, and what a failure mode answered was counted once or not at all.
