@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
@@ -14,6 +15,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.params.RestoreParams;
+import redis.embedded.RedisServer;
 
 /** The largest states that limits allow, and the calls to them that cost Redis most. */
 final class WorstCases implements AutoCloseable {
@@ -44,19 +46,19 @@ final class WorstCases implements AutoCloseable {
         }
     }
 
-    private final Jedis redis;
+    /** Of its own: what the server did is counted. */
+    private final RedisServer server = RedisServers.startAnywhere();
+
+    private final Jedis redis = new Jedis("127.0.0.1", server.ports().get(0));
     private final List<Case> cases = new ArrayList<>();
     private byte[] state = {};
     private byte @Nullable [] records;
     private long made;
 
-    WorstCases(int port) {
-        redis = new Jedis("127.0.0.1", port);
-    }
-
     @Override
     public void close() {
         redis.close();
+        RedisServers.stop(server);
     }
 
     List<Case> all() {

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.Algorithm;
-import io.limiter.kit.RedisServers;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -21,7 +20,7 @@ class WorstCasesTest {
     @Tag("soak")
     @Test
     void noCallOfOnePermitCostsMoreThanAMillisecond() {
-        try (WorstCases cases = new WorstCases(RedisServers.singlePort())) {
+        try (WorstCases cases = new WorstCases()) {
             List<WorstCases.Case> all = cases.all();
             all.forEach(System.out::println);
             assertEquals(
@@ -37,7 +36,7 @@ class WorstCasesTest {
     @ParameterizedTest
     @ValueSource(ints = {300, 3_000})
     void theCommandsOfACallAreBounded(int holds) {
-        try (WorstCases cases = new WorstCases(RedisServers.singlePort())) {
+        try (WorstCases cases = new WorstCases()) {
             cases.stockOf(holds);
             assertTrue(cases.commandsOfALook() <= 10, "a look: " + cases.commandsOfALook());
             long commands = cases.commandsOfATake();

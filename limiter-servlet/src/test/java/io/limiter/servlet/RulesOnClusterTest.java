@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import redis.clients.jedis.Jedis;
 
@@ -26,6 +27,7 @@ import redis.clients.jedis.Jedis;
  * Plans, costs and rules that only count, on a cluster: counted as on one server. What can be denied is first looked at in each
  * slot and then taken; what is only counted takes at most one command for each slot. Slots of one master may share a command.
  */
+@Isolated("counts all commands of the cluster")
 class RulesOnClusterTest {
     private static final String RULES = """
             limiter.plans.free.limits = 10/1h

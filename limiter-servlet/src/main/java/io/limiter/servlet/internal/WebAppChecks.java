@@ -8,7 +8,6 @@ import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -38,12 +37,54 @@ public final class WebAppChecks {
 
     private final ServletContext webApp;
     private final ClassLoader loader;
+    /** Class names. */
+    private final List<String> filters;
+    /** Mappings of the limiter's filters. */
+    private final List<String> ours;
+    /** Mappings. */
+    private final List<String> servlets;
+
+    private final boolean hasSecurity;
     private List<RuleDefinition> checked = List.of();
 
-    /** @param loader finds the classes of the application */
+    /**
+     * Checks of an application with the filters and servlets that it has now. They are not asked for again: a new configuration comes
+     * while the container may hold its locks to stop the application, and to wait for the limiter.
+     *
+     * @param loader finds the classes of the application
+     */
     public WebAppChecks(ServletContext webApp, ClassLoader loader) {
         this.webApp = webApp;
         this.loader = loader;
+        List<FilterRegistration> registered = filters(webApp);
+        this.filters = registered.stream()
+                .map(FilterRegistration::getClassName)
+                .filter(Objects::nonNull)
+                .toList();
+        this.ours = registered.stream()
+                .filter(one -> "io.limiter.servlet.RateLimitFilter".equals(one.getClassName()))
+                .flatMap(one ->
+                        one.getServletNameMappings().isEmpty() ? one.getUrlPatternMappings().stream() : Stream.of("/*"))
+                .toList();
+        this.hasSecurity = registered.stream().anyMatch(one -> "springSecurityFilterChain".equals(one.getName()));
+        this.servlets = registered.isEmpty()
+                ? List.of()
+                : webApp.getServletRegistrations().values().stream()
+                        .filter(one -> !FOR_FILES
+                                .matcher(String.valueOf(one.getClassName()))
+                                .find())
+                        .flatMap(one -> one.getMappings().stream())
+                        .sorted()
+                        .toList();
+    }
+
+    private static List<FilterRegistration> filters(ServletContext webApp) {
+        try {
+            return List.copyOf(webApp.getFilterRegistrations().values());
+        } catch (UnsupportedOperationException refused) {
+            // To a listener that was added in code (Spring's ContextLoaderListener), as the specification demands.
+            return List.of();
+        }
     }
 
     /** The path of the application. */
@@ -93,16 +134,8 @@ public final class WebAppChecks {
 
     /** The class name of the first filter that is, or extends, a class with a name that ends so. */
     private Optional<String> filter(List<String> ends) {
-        Collection<? extends FilterRegistration> filters;
-        try {
-            filters = webApp.getFilterRegistrations().values();
-        } catch (UnsupportedOperationException refused) {
-            // To a listener that was added in code (Spring's ContextLoaderListener), as the specification demands.
-            return Optional.empty();
-        }
         return filters.stream()
-                .map(FilterRegistration::getClassName)
-                .filter(name -> name != null && ends.stream().anyMatch(end -> isOrExtends(name, end)))
+                .filter(name -> ends.stream().anyMatch(end -> isOrExtends(name, end)))
                 .findFirst();
     }
 
@@ -132,24 +165,12 @@ public final class WebAppChecks {
                 MovedPaths.insidePrefix(prefix, rules).forEach(LOG::warn);
             }
         }
-        List<String> servlets = webApp.getServletRegistrations().values().stream()
-                .filter(one ->
-                        !FOR_FILES.matcher(String.valueOf(one.getClassName())).find())
-                .flatMap(one -> one.getMappings().stream())
-                .sorted()
-                .toList();
-        boolean hasSecurity = webApp.getFilterRegistration("springSecurityFilterChain") != null;
         MovedPaths.outsideOfServlets(
                         servlets,
                         rules,
                         path -> isFile(path)
                                 || (hasSecurity && OF_SECURITY.matcher(path).find()))
                 .forEach(LOG::warn);
-        List<String> ours = webApp.getFilterRegistrations().values().stream()
-                .filter(one -> "io.limiter.servlet.RateLimitFilter".equals(one.getClassName()))
-                .flatMap(one ->
-                        one.getServletNameMappings().isEmpty() ? one.getUrlPatternMappings().stream() : Stream.of("/*"))
-                .toList();
         MovedPaths.outsideOfFilter(ours, rules).forEach(LOG::warn);
     }
 
@@ -165,8 +186,6 @@ public final class WebAppChecks {
         Set<String> files = webApp.getResourcePaths(prefix + "/");
         // For a missing folder some containers return null, as specified, and Jetty an empty set.
         return (files != null && !files.isEmpty())
-                || webApp.getServletRegistrations().values().stream()
-                        .flatMap(servlet -> servlet.getMappings().stream())
-                        .anyMatch(mapping -> MovedPaths.beginsWith(prefix, mapping));
+                || servlets.stream().anyMatch(mapping -> MovedPaths.beginsWith(prefix, mapping));
     }
 }
