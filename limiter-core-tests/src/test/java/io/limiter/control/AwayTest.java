@@ -4,18 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.Head;
 import io.limiter.internal.control.Signer;
 import io.limiter.kit.RedisServers;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
@@ -23,9 +18,6 @@ import redis.embedded.RedisServer;
 class AwayTest extends ControlFixture {
     private final int port = RedisServers.freePort();
     private final String address = "redis://127.0.0.1:" + port;
-
-    @TempDir
-    Path folder;
 
     private LimiterConfig.Builder config() {
         return LimiterConfig.builder()
@@ -43,73 +35,29 @@ class AwayTest extends ControlFixture {
     void anInstanceThatStartsWithoutRedis() throws Exception {
         RedisServer server = RedisServers.start(port);
         Control control = control(address);
-        Limiter kept = instance(
-                config().property("limiter.control.folder", folder.toString()), "limiter.policies.vote.limits = 2/1m");
+        Limiter running = instance(config(), "limiter.policies.vote.limits = 2/1m");
         control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
-        control.set("policy:vote", "a", "blocked", "", soon(), "alice", "");
-        await(
-                "in force",
-                () -> limits(kept, "vote").contains("20/1m")
-                        && kept.directives().all().size() == 1);
-        kept.close();
+        await("in force", () -> limits(running, "vote").contains("20/1m"));
         RedisServers.stop(server);
 
-        Limiter own = instance(config(), "limiter.policies.vote.limits = 2/1m");
-        assertTrue(limits(own, "vote").contains("[2/1m"));
-        await("it says so", () -> says(own, "RL-501"));
-        Limiter fromFolder = instance(
-                config().property("limiter.control.folder", folder.toString()), "limiter.policies.vote.limits = 2/1m");
-        assertTrue(limits(fromFolder, "vote").contains("20/1m"));
-        assertFalse(fromFolder.tryAcquire("vote", PartitionKey.of("a"), 1).allowed());
+        Limiter started = instance(config(), "limiter.policies.vote.limits = 2/1m");
+        assertTrue(limits(started, "vote").contains("[2/1m"));
+        await("it says so", () -> says(started, "RL-501"));
 
         // Redis comes back without its data: what is in force stays.
         RedisServer empty = RedisServers.start(port);
         try {
-            await("it is read", () -> !says(own, "RL-501") && !says(fromFolder, "RL-501"));
-            await("it says so", () -> says(fromFolder, "RL-506"));
-            assertTrue(limits(fromFolder, "vote").contains("20/1m"));
+            await("it is read", () -> !says(started, "RL-501") && !says(running, "RL-501"));
+            await("it says so", () -> says(running, "RL-506"));
+            assertTrue(limits(running, "vote").contains("20/1m"));
             Control again = control(address);
             assertEquals(1, again.publish("limiter.policies.vote.limits = 30/1m\n", "alice", "", 0));
             await(
                     "both take it",
-                    () -> limits(fromFolder, "vote").contains("30/1m")
-                            && limits(own, "vote").contains("30/1m"));
+                    () -> limits(running, "vote").contains("30/1m")
+                            && limits(started, "vote").contains("30/1m"));
         } finally {
             RedisServers.stop(empty);
-        }
-    }
-
-    /** What was removed before a restart is not taken again from who may write to Redis. */
-    @Test
-    void whatWasRemovedBeforeARestartStaysRemoved() throws Exception {
-        RedisServer server = RedisServers.start(port);
-        try {
-            Control control = control(address);
-            ControlKeys keys = new ControlKeys(group);
-            Limiter before = instance(
-                    config().property("limiter.control.folder", folder.toString()),
-                    "limiter.policies.vote.limits = 2/1m");
-            control.set("policy:vote", "", "off", "", soon(), "op", "");
-            await("off", () -> before.directives().all().size() == 1);
-            List<String> signed = new ArrayList<>();
-            redis(address, redis -> signed.addAll(redis.zrange(keys.directives(), 0, -1)));
-            control.remove("policy:vote", "", "op", "");
-            await("on", () -> before.directives().all().isEmpty());
-            before.close();
-            Limiter again = instance(
-                    config().property("limiter.control.folder", folder.toString()),
-                    "limiter.policies.vote.limits = 2/1m");
-            redis(address, redis -> {
-                long later = System.currentTimeMillis() * 1_000 + 9_000_000;
-                redis.zadd(keys.directives(), later, signed.get(0));
-                redis.set(keys.head(), new Head(0, 0, later, 0).toString());
-            });
-            control.set("policy:vote", "a", "blocked", "", soon(), "alice", "");
-            await("what came later", () -> !again.directives().all().isEmpty());
-            assertEquals(1, again.directives().all().size());
-            assertFalse(again.tryAcquire("vote", PartitionKey.of("a"), 1).allowed());
-        } finally {
-            RedisServers.stop(server);
         }
     }
 

@@ -1,6 +1,5 @@
 package io.limiter.internal.config;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -10,14 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param group whose published text is followed; null for none
  * @param secret with which it is signed; null for none
- * @param folder where the last one is kept; null for nowhere
  * @param accepts what is taken: {@link #ALL}, or some of limits, plans, shadow, overrides, switches
  */
 public record ControlSettings(
-        @Nullable String group,
-        @Nullable String secret,
-        @Nullable Path folder,
-        Set<String> accepts) {
+        @Nullable String group, @Nullable String secret, Set<String> accepts) {
     /** Everything is taken. */
     public static final String ALL = "all";
 
@@ -27,7 +22,6 @@ public record ControlSettings(
         return new ControlSettings(
                 reader.text(HERE + "group"),
                 reader.text(HERE + "secret"),
-                reader.read(HERE + "folder", Path::of),
                 Set.copyOf(reader.read(HERE + "accepts", List.of(ALL), LimitText::items)));
     }
 

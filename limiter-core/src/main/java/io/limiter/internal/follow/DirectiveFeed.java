@@ -68,14 +68,14 @@ final class DirectiveFeed {
         List<String> page;
         do {
             page = store.above(key, read, PAGE);
-            changes.addAll(readable(page, mustBeSigned, "RL-505 an override or switch is refused: "));
+            changes.addAll(readable(page, mustBeSigned));
             read = changes.stream().mapToLong(Directive::micros).max().orElse(read);
         } while (page.size() == PAGE && ++pages < MOST_PAGES);
         notes.set(About.DIRECTIVES, refused);
         take(changes, isAll ? Directives.NONE : inForce.directives(), isAll ? 0 : revision);
     }
 
-    private List<Directive> readable(List<String> records, boolean mustBeSigned, String refusal) {
+    private List<Directive> readable(List<String> records, boolean mustBeSigned) {
         List<Directive> all = new ArrayList<>();
         for (String record : records) {
             try {
@@ -89,7 +89,7 @@ final class DirectiveFeed {
                             + " are not taken here: limiter.control.accepts = " + settings.accepts());
                 }
             } catch (IllegalArgumentException wrong) {
-                refused = refusal + wrong.getMessage();
+                refused = "RL-505 an override or switch is refused: " + wrong.getMessage();
             }
         }
         return all;
@@ -101,16 +101,6 @@ final class DirectiveFeed {
 
     private boolean isTaken(Directive one) {
         return settings.takes(word(one));
-    }
-
-    /** Takes what a folder has kept, as far as it fits. What was removed until then is not taken again. */
-    void keep(LastGood.Kept kept) {
-        take(readable(kept.directives(), false, "RL-512 what is kept is not taken: "), Directives.NONE, 0);
-        notes.set(About.DIRECTIVES, refused);
-        revision = Math.max(revision, kept.revision());
-        if (revision > 0) {
-            noteSynced();
-        }
     }
 
     /** Takes those that are later than a revision, in the order that is signed: who may write to Redis can change the one there. */

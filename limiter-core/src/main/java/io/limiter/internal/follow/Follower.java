@@ -8,7 +8,6 @@ import io.limiter.internal.config.ControlSettings;
 import io.limiter.internal.control.ControlKeys;
 import io.limiter.internal.control.ControlStore;
 import io.limiter.internal.control.Directive;
-import io.limiter.internal.control.Directives;
 import io.limiter.internal.control.Head;
 import io.limiter.internal.control.InForce;
 import io.limiter.internal.control.Signer;
@@ -55,7 +54,6 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
     private final Signer signer;
     private final InForce inForce;
     private final Instance instance;
-    private final LastGood lastGood;
     private final Reporter reporter;
     private final DirectiveFeed feed;
     private final Notes notes = new Notes();
@@ -67,10 +65,9 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
     private Head looked = Head.NONE;
     private String verdict = "";
     private long refusedMicros;
-    /** The switches of rules that are in force, also those that do not fit; and the directives that the folder has. */
+    /** The switches of rules that are in force, also those that do not fit. */
     private List<Directive> laid = List.of();
 
-    private Directives kept = Directives.NONE;
     private boolean isReportDue;
     /** Set by other threads: why the text in force is not any more. */
     private volatile @Nullable String dropped;
@@ -85,26 +82,12 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
         this.signer = new Signer(group, settings.secret());
         this.inForce = inForce;
         this.instance = instance;
-        this.lastGood = new LastGood(settings.folder(), group);
         this.reporter = new Reporter(store, keys, signer, inForce);
         this.feed = new DirectiveFeed(signer, settings, inForce, notes, instance);
     }
 
-    /** Takes what the folder has, then what Redis has, if that answers in time; then follows it. */
+    /** Takes what Redis has, if that answers in time; then follows it. */
     public void start(Duration longest) {
-        LastGood.Kept found = lastGood.read();
-        try {
-            if (!found.text().isEmpty()) {
-                Directive text = Directive.of(found.text()).checked(signer, false);
-                lay(new Layer(text, List.of()));
-                LOG.info("RL-507 {} by {}, kept in {}, is in force", text.source(), text.author(), lastGood.folder());
-            }
-        } catch (RuntimeException unfit) {
-            lastGood.warn("what is kept in {} is not taken: {}", unfit);
-        }
-        feed.keep(found);
-        kept = inForce.directives();
-        laySwitches();
         watch.start("limiter-control", () -> {
             do {
                 poll();
@@ -215,7 +198,6 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
             notes.set(About.TEXT, "");
             String note = next.note().isEmpty() ? "" : " (" + next.note() + ")";
             LOG.info("RL-507 {} by {} is in force{}", next.source(), next.author(), note);
-            lastGood.keep(layer.text(), inForce.directives(), feed.revision());
         } catch (BackendException away) {
             throw away;
         } catch (RuntimeException refused) {
@@ -274,13 +256,9 @@ public final class Follower implements Watch.Source<Head>, AutoCloseable {
 
     /** Lays the switches of rules that are in force over the text: those that do not fit one by one are left out. */
     private void laySwitches() {
-        Directives now = inForce.directives();
-        if (now != kept) {
-            lastGood.keep(layer.text(), now, feed.revision());
-            kept = now;
-        }
-        List<Directive> rules =
-                now.all().stream().filter(one -> !one.rule().isEmpty()).toList();
+        List<Directive> rules = inForce.directives().all().stream()
+                .filter(one -> !one.rule().isEmpty())
+                .toList();
         if (rules.equals(laid)) {
             return;
         }
