@@ -229,7 +229,12 @@ class ReloadTest extends ChangingFile {
 
     @Test
     void theIntervalHasBoundsAndNeedsAFile() {
-        for (String wrong : List.of("reload = 999ms", "reload = 61m", "reload = soon", "relaod = 5s")) {
+        for (String wrong : List.of(
+                "reload.interval = 999ms",
+                "reload.interval = 61m",
+                "reload.interval = soon",
+                "relaod.interval = 5s",
+                "reload = 5s")) {
             write(VOTE.formatted(3) + "limiter." + wrong + "\n");
             String said = assertThrows(ConfigException.class, () -> LimiterConfig.load(file))
                     .getMessage();

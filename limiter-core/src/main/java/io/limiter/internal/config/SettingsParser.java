@@ -185,7 +185,10 @@ public final class SettingsParser {
             ConfigKeys.names(false).forEach(one -> known.add(one.replace(ConfigKeys.NAME, owner)));
         }
         String completed = whole + NamedKeys.lacking(whole);
-        String near = Suggestion.nearest(completed, known, Math.max(2, completed.length() / 3));
+        String near = known.stream()
+                .filter(one -> one.startsWith(whole + "."))
+                .findFirst()
+                .orElseGet(() -> Suggestion.nearest(completed, known, Math.max(2, completed.length() / 3)));
         return near == null ? "; remove it" : "; did you mean '" + near + "'?";
     }
 }
