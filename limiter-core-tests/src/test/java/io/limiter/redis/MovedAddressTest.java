@@ -132,7 +132,7 @@ class MovedAddressTest {
         });
         loading.setDaemon(true);
         loading.start();
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+        try (Jedis redis = new Jedis("127.0.0.1", port, 120_000)) {
             Await.until(LONG, "it loads", () -> {
                 try {
                     redis.get("key");

@@ -221,7 +221,7 @@ public final class InProcessBackend implements Backend {
          * @throws IllegalArgumentException if below 1
          */
         public Builder maxStamps(long count) {
-            this.maxStamps = atLeastOne("max-stamps", count);
+            this.maxStamps = atLeastOne("max-timestamps", count);
             return this;
         }
 

@@ -58,6 +58,7 @@ public class LimiterGrpcAutoConfiguration {
 
     /** Reports rules that count the probes of this application. */
     @Bean("io.limiter.grpc.healthProbes")
+    @ConditionalOnProperty(name = FilterPlaces.ENABLED, matchIfMissing = true)
     SmartInitializingSingleton healthProbes(Limiter limiter, ListableBeanFactory beans) {
         return () -> {
             if (FilterPlaces.has(beans, HEALTH)) {

@@ -377,16 +377,18 @@ public final class RedisServers {
         }
         awaitReplicating(port);
         // Masters vote for no other node.
-        masters.forEach(RedisServers::awaitReplicaKnown);
+        masters.forEach(each -> awaitReplicaKnown(each, port));
         return port;
     }
 
-    private static void awaitReplicaKnown(int port) {
-        try (Jedis node = new Jedis("127.0.0.1", port)) {
+    private static void awaitReplicaKnown(int master, int port) {
+        try (Jedis node = new Jedis("127.0.0.1", master)) {
             Await.until(
                     FORMED,
                     "the node knows the replica",
-                    () -> node.clusterNodes().contains(" slave "));
+                    () -> node.clusterNodes()
+                            .lines()
+                            .anyMatch(line -> line.contains(":" + port + "@") && line.contains("slave")));
         }
     }
 

@@ -85,7 +85,7 @@ public final class RateLimitFilter implements Filter, Holding {
     private final @Nullable Limiter given; // null if the container configures the filter
     private final DoorBuilder.Choice<HttpServletRequest, RejectionHandler> choice;
     private ClassLoader loader;
-    private @Nullable WebAppChecks checks;
+    private volatile @Nullable WebAppChecks checks;
     private @Nullable Limiter owned;
     private DiagnosticLog.@Nullable Redirection log;
     private volatile @Nullable Derived<Admission.Rules> inForce;
@@ -201,8 +201,9 @@ public final class RateLimitFilter implements Filter, Holding {
         if (owned != null) {
             owned.reportUnusedPolicies(List::of);
         }
-        if (checks != null) {
-            checks.warn(now.http().config().settings(), now.http().configured());
+        WebAppChecks known = checks;
+        if (known != null) {
+            known.warn(now.http().config().settings(), now.http().configured());
         }
     }
 
@@ -210,8 +211,9 @@ public final class RateLimitFilter implements Filter, Holding {
         NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
         HttpRules before = inForce == null ? null : rulesInForce().http();
         HttpRules made = choice.rules(limiter, config, classes, HttpServletRequest.class, before);
-        if (checks != null) {
-            checks.refuse(config.settings());
+        WebAppChecks known = checks;
+        if (known != null) {
+            known.refuse(config.settings());
         }
         RejectionHandler handler = Answers.handler(config, choice.handler(), classes, RejectionHandler.class);
         return new Admission.Rules(made, Rejections.of(config, handler));

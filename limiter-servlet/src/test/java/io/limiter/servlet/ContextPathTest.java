@@ -110,7 +110,8 @@ class ContextPathTest {
         assertTrue(
                 log.contains("mapped to [" + servlet + "]")
                         && log.contains("r0 (" + path + ")")
-                        && log.contains("; write limiter.rules.r0.path = " + write + " instead."),
+                        && log.contains(
+                                "; if one should answer there, write limiter.rules.r0.path = " + write + " instead."),
                 log);
         assertEquals("", lost(context, servlet, write));
     }

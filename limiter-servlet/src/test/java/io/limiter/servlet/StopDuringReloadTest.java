@@ -57,10 +57,14 @@ class StopDuringReloadTest {
                     .filter("limiter", new RateLimitFilter(limiter))
                     .servlet("/", Answer.text("ok"))
                     .start();
-            CompletableFuture<Void> stopped = CompletableFuture.runAsync(server::close);
+            // Threads of their own: the common pool has few, and both may wait.
+            CompletableFuture<Void> stopped =
+                    CompletableFuture.runAsync(server::close, task -> new Thread(task).start());
             assertTrue(slow.ending.await(60, TimeUnit.SECONDS));
             try {
-                CompletableFuture.runAsync(() -> limiter.replace(WebServer.config(rules("/api/*"))))
+                CompletableFuture.runAsync(
+                                () -> limiter.replace(WebServer.config(rules("/api/*"))),
+                                task -> new Thread(task).start())
                         .get(60, TimeUnit.SECONDS);
             } finally {
                 slow.mayEnd.countDown();

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CommandsTest {
     private static final Duration LONGEST = Duration.ofMinutes(10);
     private static final Pattern MAVEN = Pattern.compile("(?m)^    (mvn .+)$|`(mvn [^`]+)`");
-    private static final Pattern ADDRESS = Pattern.compile("http://localhost:(\\d+)");
+    private static final Pattern ADDRESS = Pattern.compile("http://localhost:(\\d+)\\s");
 
     @TempDir
     static Path copy;
@@ -46,7 +46,7 @@ class CommandsTest {
             @Override
             public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) throws IOException {
                 String name = folder.getFileName().toString();
-                if (name.equals("target") || name.equals(".git")) {
+                if (List.of("target", ".git", "node_modules").contains(name)) {
                     return FileVisitResult.SKIP_SUBTREE;
                 }
                 Files.createDirectories(copy.resolve(root.relativize(folder)));
@@ -83,7 +83,7 @@ class CommandsTest {
         String anyPort = command.replaceFirst(" -Dserver.port=\\d+", "")
                 .replace("redis://127.0.0.1:6379", RedisServers.single());
         try (Run run = new Run(anyPort + " -Dserver.port=0")) {
-            run.await("on http://localhost:");
+            run.awaitAddress();
             int status = HttpClient.newHttpClient()
                     .send(
                             HttpRequest.newBuilder(URI.create("http://localhost:" + run.port() + "/"))
@@ -106,7 +106,7 @@ class CommandsTest {
         for (String vote : votes) {
             try (Run run = new Run(
                     vote.contains("application/json") ? "mvn -Psite package -Dserver.port=0" : "mvn -Prun package")) {
-                run.await("on http://localhost:");
+                run.awaitAddress();
                 Process shell = new ProcessBuilder(
                                 "sh", "-c", vote.replace("localhost:8080", "localhost:" + run.port()))
                         .start();
@@ -135,6 +135,11 @@ class CommandsTest {
         void await(String text) {
             Await.until(LONGEST, text, () -> written().contains(text) || !process.isAlive());
             assertTrue(written().contains(text), this::written);
+        }
+
+        void awaitAddress() {
+            Await.until(LONGEST, "an address", () -> ADDRESS.matcher(written()).find() || !process.isAlive());
+            assertTrue(ADDRESS.matcher(written()).find(), this::written);
         }
 
         int port() {

@@ -208,7 +208,7 @@ public record Directive(
                 value);
     }
 
-    /** As it is in Redis, and in the folder of an instance. */
+    /** As it is in Redis. */
     public String record() {
         return record(signature);
     }

@@ -54,7 +54,8 @@ public final class MovedPaths {
                 ? List.of()
                 : List.of(
                         "RL-328 the servlets are mapped to " + servlets + ", so no request has the paths of the rules "
-                                + found + ". Paths of rules include that of a servlet; write limiter.rules."
+                                + found
+                                + ". Paths of rules include that of a servlet; if one should answer there, write limiter.rules."
                                 + found.get(0).rule + ".path = " + prefix + found.get(0).path
                                 + " instead. Ignore this if a filter answers there");
     }
@@ -89,7 +90,7 @@ public final class MovedPaths {
         String plain = path.split("[*{]", 2)[0];
         return mappings.stream()
                 .noneMatch(mapping -> mapping.startsWith("*")
-                        || beginsWith(fixed(mapping), plain)
+                        || (mapping.isEmpty() ? path.equals("/") : beginsWith(fixed(mapping), plain))
                         || (plain.length() < path.length()
                                 && (mapping + "/").regionMatches(true, 0, plain, 0, plain.length())));
     }

@@ -28,10 +28,12 @@ public final class WebAppChecks {
             "org.springframework.web.filter.ForwardedHeaderFilter", "org.apache.catalina.filters.RemoteIpFilter");
 
     /** Servlets of containers, for what no servlet of the application answers. */
-    private static final Pattern FOR_FILES = Pattern.compile("(Default|Default404|Resource|Jsp)Servlet$");
+    private static final Pattern FOR_FILES =
+            Pattern.compile("(^|[.$])(Default|Default404|Resource|(No|Jetty)?Jsp)Servlet$");
 
-    /** What Spring Security's filter answers itself. */
-    private static final Pattern OF_SECURITY = Pattern.compile("^/(log(in|out)|oauth2|saml2|webauthn|ott)\\b");
+    /** What Spring Security's filter answers itself, as a login or as an authorization server. */
+    private static final Pattern OF_SECURITY =
+            Pattern.compile("^/(log(in|out)|oauth2|saml2|webauthn|ott|[.]well-known|userinfo|connect)(/|$)");
 
     private static final String LOGGED = WebAppChecks.class.getName();
 

@@ -186,6 +186,10 @@ class MisplacedKeysTest {
         assertEquals(List.of(), probesCounted(all + ", methods: POST"));
         assertEquals(List.of(), probesCounted(all + ", count-on: 401"));
         assertEquals(List.of(), probesCounted(all + ", except: /actuator/*"));
+        assertEquals(List.of(), probesCounted(all + ", except: /actuator/health/readiness"), "its own choice");
+        assertEquals(1, probesCounted(all + ", except: /actuator/health").size(), "groups are counted");
+        assertEquals(List.of(), probesCounted(all, "--limiter.enabled=false"));
+        assertEquals(List.of(), probesCounted(all, "--limiter.filter.enabled=false"));
         assertEquals(List.of(), probesCounted(all + ", shadow: true"));
         assertEquals(List.of(), probesCounted(all, "--limiter.exempt.addresses=10.0.0.0/8"));
         assertEquals(List.of(), probesCounted(all, "--management.server.port=0"), "a door of its own");

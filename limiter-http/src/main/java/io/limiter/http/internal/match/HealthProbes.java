@@ -31,7 +31,7 @@ public final class HealthProbes {
 
     private static List<String> findings(Settings config, String method, Collection<String> paths) {
         List<String> all = new ArrayList<>();
-        for (RuleDefinition rule : config.rules()) {
+        for (RuleDefinition rule : config.enabled() ? config.rules() : List.<RuleDefinition>of()) {
             List<String> counted = paths.stream()
                     .filter(path -> counts(rule, method, path, config))
                     .toList();
@@ -60,6 +60,7 @@ public final class HealthProbes {
                         .anyMatch(one -> !one.startsWith(path)
                                 && PathPattern.of(one, config.http()).matches(path))
                 && scope.except().stream()
-                        .noneMatch(one -> PathPattern.exact(one).matches(path));
+                        .noneMatch(one -> one.startsWith(path + "/")
+                                || PathPattern.exact(one).matches(path + "/group"));
     }
 }

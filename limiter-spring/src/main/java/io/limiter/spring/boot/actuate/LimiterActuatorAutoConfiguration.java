@@ -5,6 +5,7 @@ import io.limiter.control.Control;
 import io.limiter.http.Explanation;
 import io.limiter.http.internal.match.HealthProbes;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.CallObserver;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
@@ -31,6 +32,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
@@ -113,6 +115,7 @@ public class LimiterActuatorAutoConfiguration {
     /** Reports rules that count the probes of this application. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(PathMappedEndpoints.class)
+    @ConditionalOnProperty(name = FilterPlaces.ENABLED, matchIfMissing = true)
     static class OfProbes {
         @Bean("io.limiter.spring.healthProbes")
         SmartInitializingSingleton healthProbes(

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The endpoint of an application whose state is in this JVM, over HTTP and JMX. */
+/** The endpoint of an application whose state is in this JVM, over HTTP. */
 class EndpointTest {
     private static ManagedSite site;
     private static Limiter limiter;
