@@ -171,9 +171,11 @@ class InFlightTest {
         rounds.forEach(CompletableFuture::join);
         awaitNone();
         assertTrue(ways.most() <= MANY, ways.most() + " at once");
-        assertEquals(WaysToEnd.PATHS.size() + 1, served.size(), served::toString);
+        // In few rounds one of them may always have met the permits of the others.
+        Stream.concat(WaysToEnd.PATHS.stream(), Stream.of("/stream"))
+                .forEach(path -> assertTrue(
+                        served.getOrDefault(path, new AtomicInteger()).get() >= ROUNDS / 20, served::toString));
         for (String path : WaysToEnd.PATHS) {
-            assertTrue(served.get(path).get() >= ROUNDS / 20, served::toString);
             assertTrue(status(path) != 429, path);
             awaitNone();
         }
