@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -101,7 +102,9 @@ class ReplaceTest {
             Derived<Policy> plan = limiter.derive(
                     config -> Policy.of("d", config.policies().get("a").limits().get(0)), List::of);
             limiter.replace(config("policies.a.limits", "3/1h"));
-            assertEquals(List.of("+d 2", "+a 3", "+d 3", "-c"), told);
+            assertEquals("+d 2", told.get(0));
+            assertEquals(Set.of("+a 3", "+d 3"), Set.copyOf(told.subList(1, 3)), "in any order");
+            assertEquals("-c", told.get(3));
             plan.close();
             assertEquals("-d", told.get(4));
             assertThrows(IllegalArgumentException.class, () -> limiter.replace(config("instances", "2")));

@@ -53,9 +53,9 @@ final class PlanLookup {
     private Shares newOfMinute;
 
     /** Callers with a special plan; a flood of others must not displace them. Guarded by this, as all below. */
-    private final Map<String, Entry> withPlan;
+    private final Map<String, CachedPlan> withPlan;
 
-    private final Map<String, Entry> others;
+    private final Map<String, CachedPlan> others;
     private long minuteEndMicros = Long.MIN_VALUE;
     /** Counted separately: a flood of unknown callers must not keep known ones from renewing their plan. */
     private int renewalsOfMinute;
@@ -63,7 +63,7 @@ final class PlanLookup {
     private long failures;
 
     /** The state of a caller. Guarded by the lookup. */
-    private static final class Entry {
+    private static final class CachedPlan {
         @Nullable
         Object plan;
 
@@ -123,12 +123,12 @@ final class PlanLookup {
     }
 
     /** Forgets the caller that was not seen for the longest time. */
-    private static Map<String, Entry> bounded(int maxEntries) {
+    private static Map<String, CachedPlan> bounded(int maxEntries) {
         return new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;
 
             @Override
-            protected boolean removeEldestEntry(Map.Entry<String, Entry> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<String, CachedPlan> eldest) {
                 return size() > maxEntries;
             }
         };
@@ -141,7 +141,7 @@ final class PlanLookup {
      * @param client whose share a lookup is
      */
     synchronized @Nullable Object plan(String caller, String client) {
-        Entry entry = find(caller);
+        CachedPlan entry = find(caller);
         long now = time.nowMicros();
         if (entry == null || now >= entry.goodMicros) {
             return null;
@@ -154,7 +154,7 @@ final class PlanLookup {
 
     /** Whether the plan of a caller is not known, and {@link #lookUp} may find it. */
     synchronized boolean isDue(String caller, String client) {
-        Entry entry = find(caller);
+        CachedPlan entry = find(caller);
         long now = time.nowMicros();
         if (caller.length() > LONGEST_CALLER || (entry != null && now < entry.goodMicros)) {
             return false;
@@ -177,8 +177,8 @@ final class PlanLookup {
                 return CompletableFuture.completedFuture(null);
             }
             long now = time.nowMicros();
-            Entry known = find(caller);
-            Entry entry = known == null ? new Entry() : known;
+            CachedPlan known = find(caller);
+            CachedPlan entry = known == null ? new CachedPlan() : known;
             running = entry.pending != null ? entry.pending : begin(caller, entry, client, now);
             left = entry.waitMicros - now;
         }
@@ -191,8 +191,8 @@ final class PlanLookup {
         });
     }
 
-    private @Nullable Entry find(String caller) {
-        Entry known = withPlan.get(caller);
+    private @Nullable CachedPlan find(String caller) {
+        CachedPlan known = withPlan.get(caller);
         return known != null ? known : others.get(caller);
     }
 
@@ -214,7 +214,7 @@ final class PlanLookup {
         return true;
     }
 
-    private CompletableFuture<@Nullable Void> begin(String caller, Entry entry, String client, long now) {
+    private CompletableFuture<@Nullable Void> begin(String caller, CachedPlan entry, String client, long now) {
         if (withPlan.containsKey(caller)) {
             renewalsOfMinute++;
         } else {
@@ -230,7 +230,7 @@ final class PlanLookup {
         return running;
     }
 
-    private void lookUp(String caller, Entry entry, CompletableFuture<@Nullable Void> pending) {
+    private void lookUp(String caller, CachedPlan entry, CompletableFuture<@Nullable Void> pending) {
         CompletableFuture<? extends @Nullable Object> plan;
         try {
             plan = resolver.planAsync(caller).toCompletableFuture().copy();
@@ -243,7 +243,8 @@ final class PlanLookup {
         });
     }
 
-    private synchronized void end(String caller, Entry entry, @Nullable Object found, @Nullable Throwable failure) {
+    private synchronized void end(
+            String caller, CachedPlan entry, @Nullable Object found, @Nullable Throwable failure) {
         long now = time.nowMicros();
         entry.pending = null;
         if (failure != null) {
