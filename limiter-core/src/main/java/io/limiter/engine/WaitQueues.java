@@ -132,12 +132,13 @@ final class WaitQueues {
         }
         queues.put(queue.place, queue);
         queue.add(waiter);
-        waiting.incrementAndGet();
-        waiter.moveTo(queue, untilMicros, timer.schedule(() -> expire(waiter), untilMicros - nowMicros));
-        waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
+        // Before it is counted: who sees that it waits knows that its turn will come.
         if (queue.head() == waiter) {
             timer.execute(() -> work(queue));
         }
+        waiting.incrementAndGet();
+        waiter.moveTo(queue, untilMicros, timer.schedule(() -> expire(waiter), untilMicros - nowMicros));
+        waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
         return null;
     }
 
@@ -271,8 +272,9 @@ final class WaitQueues {
         try {
             WaitQueue queue = waiter.queue;
             if (queue != null && !queue.isAskingFor(waiter)) {
-                remove(queue, waiter, timer.nowMicros());
+                // As in join: who sees that it has left knows that the next one's turn will come.
                 timer.execute(() -> work(queue));
+                remove(queue, waiter, timer.nowMicros());
             }
         } finally {
             lock.unlock();

@@ -96,7 +96,7 @@ abstract class HandOver {
     final Code codeAfterWaiting() {
         Talk talk = site.vote("v");
         Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1);
-        timer.advanceWaiting(1_000_000);
+        timer.advance(1_000_000);
         return talk.end().code();
     }
 

@@ -220,9 +220,9 @@ class ManyCallsTest {
             Await.until(LONG, "both wait", () -> decides.monitor().waiting() == 2);
             leaves.cancel();
             Await.until(LONG, "one has left", () -> decides.monitor().waiting() == 1);
-            timer.advanceWaiting(4_000_000);
+            timer.advance(4_000_000);
             assertFalse(stays.isOver(), "no permit is due");
-            timer.advanceWaiting(1_000_000);
+            timer.advance(1_000_000);
             assertEquals(Code.OK, stays.end().code());
             assertEquals(0, decides.monitor().waiting());
             Talk late = new Talk(

@@ -101,7 +101,7 @@ class MessageHandOverTest extends HandOver {
                 });
         Talk talk = chat().say("1", "2", "3");
         Await.until(LONG, "the second one waits", () -> decides.monitor().waiting() == 1);
-        timer.advanceWaiting(1_000_000);
+        timer.advance(1_000_000);
         assertEquals(Code.UNAVAILABLE, talk.end().code());
         assertTrue(cancelled.await(60, TimeUnit.SECONDS), "the service knows");
         assertEquals(List.of("1"), List.copyOf(got));

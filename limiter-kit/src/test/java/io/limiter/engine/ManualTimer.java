@@ -71,12 +71,6 @@ public final class ManualTimer extends WaitTimer {
         });
     }
 
-    /** As {@link #advance}, for calls of other threads: a call is counted as waiting a moment before its turn is in here. */
-    public void advanceWaiting(long micros) {
-        Await.until(Duration.ofSeconds(60), "a turn is in the timer", () -> size() > 0);
-        advance(micros);
-    }
-
     /** Moves the time on, and runs what is due on the way at its time. */
     public void advance(long micros) {
         long end = nowMicros() + micros;

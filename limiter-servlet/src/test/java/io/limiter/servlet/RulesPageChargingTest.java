@@ -99,7 +99,7 @@ class RulesPageChargingTest {
                                                     source -> limiter.monitor().denied("search", source))
                                             .sum()
                                     == 4);
-            timer.advanceWaiting(500_000);
+            timer.advance(500_000);
             assertEquals(
                     List.of(200, 200, 200, 200, 200, 200, 429, 429, 429, 429),
                     clients.stream()

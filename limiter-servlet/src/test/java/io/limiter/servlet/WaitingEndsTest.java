@@ -86,7 +86,7 @@ class WaitingEndsTest {
                     .toList();
             Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(slow.replace("1/50s", "100/1m")));
-            timer.advanceWaiting(1_000_000);
+            timer.advance(1_000_000);
             for (Client client : clients) {
                 assertEquals(200, client.response().status());
             }
@@ -115,12 +115,12 @@ class WaitingEndsTest {
             replaced.replace(WebServer.config(both));
             assertEquals(200, server.get("/", "X-Key", "b").statusCode());
             LimiterMonitor counters = limiter.monitor();
-            timer.advanceWaiting(2_000_000);
+            timer.advance(2_000_000);
             Await.until(
                     LONG,
                     "it waits for the second rule",
                     () -> counters.allowed("search", Decision.Source.IN_PROCESS) == 3 && counters.waiting() == 1);
-            timer.advanceWaiting(2_000_000);
+            timer.advance(2_000_000);
             assertEquals(200, held.response().status());
             assertEquals(2, counters.allowed("all", Decision.Source.IN_PROCESS));
             assertEquals(3, counters.allowed("search", Decision.Source.IN_PROCESS));

@@ -94,7 +94,7 @@ class WaitingOnRedisTest {
 
     /** The next window begins, and all that wait have their turn. */
     private void endWindow(RateLimiter limiter) {
-        timer.advanceWaiting(15_000_000);
+        timer.advance(15_000_000);
         timer.runUntil("nobody waits", () -> limiter.monitor().waiting() == 0);
     }
 

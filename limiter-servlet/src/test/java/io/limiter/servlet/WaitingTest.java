@@ -75,7 +75,7 @@ class WaitingTest {
                     .thenApply(HttpResponse::statusCode);
             Await.until(LONG, "it waits or is answered", () -> limiter.monitor().waiting() == 1 || answer.isDone());
             if (!answer.isDone()) {
-                timer.advanceWaiting(100_000);
+                timer.advance(100_000);
             }
             timer.runUntil("it is answered", answer::isDone);
             statuses.add(answer.join());
@@ -100,9 +100,9 @@ class WaitingTest {
         try (Container server = start(kind, RULES)) {
             List<Client> clients = send(server, 0, 6);
             assertEquals(5, limiter.monitor().waiting());
-            timer.advanceWaiting(499_999);
+            timer.advance(499_999);
             assertEquals(1, limiter.monitor().waiting(), "five permits need half a second");
-            timer.advanceWaiting(1);
+            timer.advance(1);
             for (Client client : clients) {
                 Client.Response response = client.response();
                 assertEquals(200, response.status());
@@ -233,7 +233,7 @@ class WaitingTest {
         try (Container server = start(kind, RULES)) {
             List<Client> clients = send(server, 0, 5);
             clients.get(2).close();
-            timer.advanceWaiting(400_000);
+            timer.advance(400_000);
             for (int i : List.of(0, 1, 3, 4)) {
                 assertEquals(200, clients.get(i).response().status());
             }
@@ -277,7 +277,7 @@ class WaitingTest {
             Client waits = Client.send(server.port(), "GET", "/", "X-Key: a");
             Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
             assertEquals(429, server.get("/", "X-Key", "a").statusCode());
-            timer.advanceWaiting(2_000_000);
+            timer.advance(2_000_000);
             assertEquals(200, waits.response().status());
             assertEquals(2, seen.size());
             Client denied = Client.send(server.port(), "GET", "/", "X-Key: a");

@@ -21,6 +21,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -83,8 +84,9 @@ final class Doors {
     }
 
     private static int tomcat(@Nullable Filter before) throws Exception {
-        File directory = Files.createTempDirectory("tomcat").toFile();
-        directory.deleteOnExit();
+        File directory = Files.createDirectories(
+                        Path.of("target", "tomcat-" + ProcessHandle.current().pid()))
+                .toFile();
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(directory.toString());
         tomcat.setPort(0);
