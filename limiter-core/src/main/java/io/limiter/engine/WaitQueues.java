@@ -119,7 +119,7 @@ final class WaitQueues {
         return true;
     }
 
-    /** Adds a call to a queue; returns a denial if it may not wait there: its answer, or the last one of the queue. */
+    /** Adds a call to a queue, with its turn before it is counted; returns a denial if it may not wait there: its answer, or the queue's last. */
     private @Nullable Decision join(
             WaitQueue queue, Waiter waiter, long untilMicros, @Nullable Decision answer, long nowMicros) {
         long earliestMicros = queue.earliestMicros(waiter, nowMicros);
@@ -132,7 +132,6 @@ final class WaitQueues {
         }
         queues.put(queue.place, queue);
         queue.add(waiter);
-        // Before it is counted: who sees that it waits knows that its turn will come.
         if (queue.head() == waiter) {
             timer.execute(() -> work(queue));
         }
@@ -272,7 +271,6 @@ final class WaitQueues {
         try {
             WaitQueue queue = waiter.queue;
             if (queue != null && !queue.isAskingFor(waiter)) {
-                // As in join: who sees that it has left knows that the next one's turn will come.
                 timer.execute(() -> work(queue));
                 remove(queue, waiter, timer.nowMicros());
             }
