@@ -5,40 +5,27 @@ import io.limiter.internal.HoldTerms;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 
 /**
  * A reservation: permits that were taken for a call whose cost is known later. It ends when it is {@linkplain
- * RateLimiter#settle settled} or {@linkplain RateLimiter#cancel cancelled}, or by itself. Thread-safe.
+ * RateLimiter#settle settled} or {@linkplain RateLimiter#cancel cancelled} by the limiter that made it, or by itself. Thread-safe.
  */
 public final class Hold {
     private final Decision decision;
     private final HoldTerms terms;
-    private final Settlement worst;
     private final List<Policy> announced;
-    private final Function<Hold, String> tokens;
     private final AtomicBoolean refunded = new AtomicBoolean();
 
     /**
      * For this library.
      *
-     * @param worst what a settlement is, if nothing worse becomes of its parts
      * @param announced the policies that were in force when it was made
-     * @param tokens makes the token
      */
-    public Hold(
-            Access library,
-            Decision decision,
-            HoldTerms terms,
-            Settlement worst,
-            List<Policy> announced,
-            Function<Hold, String> tokens) {
+    public Hold(Access library, Decision decision, HoldTerms terms, List<Policy> announced) {
         Objects.requireNonNull(library, "library");
         this.decision = Objects.requireNonNull(decision, "decision");
         this.terms = Objects.requireNonNull(terms, "terms");
-        this.worst = Objects.requireNonNull(worst, "worst");
         this.announced = List.copyOf(announced);
-        this.tokens = Objects.requireNonNull(tokens, "tokens");
     }
 
     /** The answer. It can't be refunded: settle the hold. */
@@ -51,14 +38,6 @@ public final class Hold {
         return decision.allowed();
     }
 
-    /**
-     * A text with which another instance can settle it. It contains the names of policies and keys, and no secret; whoever has
-     * it can settle the hold, once.
-     */
-    public String token() {
-        return tokens.apply(this);
-    }
-
     /** Claims the only refund of what was taken beside it. For this library. */
     public boolean claimRefund(Access library) {
         Objects.requireNonNull(library, "library");
@@ -69,12 +48,6 @@ public final class Hold {
     public HoldTerms terms(Access library) {
         Objects.requireNonNull(library, "library");
         return terms;
-    }
-
-    /** What a settlement is, if nothing worse becomes of its parts. For this library. */
-    public Settlement worst(Access library) {
-        Objects.requireNonNull(library, "library");
-        return worst;
     }
 
     /** Whether this policy was in force as such, not one made for the key or the tenant. For this library. */

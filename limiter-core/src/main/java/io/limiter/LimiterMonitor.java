@@ -121,8 +121,6 @@ public abstract class LimiterMonitor {
         LOST,
         /** Settlements without a record of the reservation (RL-412). */
         UNKNOWN,
-        /** Settlements of a reservation that lies in another instance (RL-413). */
-        ELSEWHERE,
         /** Actual costs that are none (RL-414). */
         IGNORED,
         /** Reservations that were denied because a key had as many as are kept (RL-410). */

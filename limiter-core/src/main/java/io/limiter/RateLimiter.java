@@ -215,13 +215,6 @@ public abstract class RateLimiter implements AutoCloseable {
         return settle(hold, 0);
     }
 
-    /**
-     * Reads the {@linkplain Hold#token token} of a hold.
-     *
-     * @throws IllegalArgumentException if it is no token of this application, or was altered
-     */
-    public abstract Hold hold(String token);
-
     /** The decisions so far, the keys that were denied, the calls that wait, and the state of the backend. */
     public abstract LimiterMonitor monitor();
 

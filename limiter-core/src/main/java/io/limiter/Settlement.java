@@ -13,8 +13,6 @@ public enum Settlement {
     IGNORED,
     /** The backend has not answered: the settlement is tried again in the background until the record of the hold ends. */
     PENDING,
-    /** The hold lies in the memory of another instance: nothing is charged. */
-    HELD_ELSEWHERE,
     /** The record of the hold is not there, or Redis refused the settlement with an error: nothing is charged. */
     UNKNOWN;
 

@@ -94,17 +94,4 @@ class UnsettledTest {
         limiter.settle(hold, 20);
         assertEquals(1, count(TWO, HoldCount.ABOVE_ESTIMATE), "only what is charged");
     }
-
-    /** A token has only the charges whose policy is here. */
-    @Test
-    void aHoldEndsByPolicyAndKey() {
-        limiter.announce(ONE);
-        limiter.announce(TWO);
-        String token = limiter.reserve(List.of(new Charge(ONE, KEY, 10), new Charge(TWO, KEY, 10)), MINUTE)
-                .token();
-        limiter.announce(ONE.withHolds(0));
-        assertEquals(Settlement.UNKNOWN, limiter.settle(limiter.hold(token), 10));
-        assertEquals(10, limiter.monitor().held("one"));
-        assertEquals(0, limiter.monitor().held("two"));
-    }
 }

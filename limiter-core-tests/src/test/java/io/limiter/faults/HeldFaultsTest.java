@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Reservations and settlements, half of them by the other instance, while something goes wrong with Redis: no exceptions, each is
+ * Reservations and settlements while something goes wrong with Redis: no exceptions, each is
  * counted once, and a settlement that is lost is reported. {@code -Dlimiter.faults=kill} runs the faults with that word.
  */
 @Tag("faults")
@@ -103,8 +103,7 @@ class HeldFaultsTest {
                 List<Thread> threads = new ArrayList<>();
                 for (int i = 0; i < CALLERS; i++) {
                     int caller = i;
-                    threads.add(
-                            new Thread(() -> run(caller, caller % 2 == 0 ? one : two, caller % 2 == 0 ? two : one)));
+                    threads.add(new Thread(() -> run(caller, caller % 2 == 0 ? one : two)));
                 }
                 threads.forEach(Thread::start);
                 Trial.pause(BEFORE);
@@ -129,7 +128,7 @@ class HeldFaultsTest {
         return text.toString();
     }
 
-    private void run(int caller, Limiter own, Limiter other) {
+    private void run(int caller, Limiter own) {
         Queue<Runnable> later = new ArrayDeque<>();
         try {
             for (int i = 0; !over.get(); i++) {
@@ -137,9 +136,7 @@ class HeldFaultsTest {
                 Hold hold = own.rateLimiter().reserve(policy, PartitionKey.of(caller + "-" + i), ESTIMATE, TTL);
                 int turn = i / LIMITS.size();
                 long cost = i % (3 * ESTIMATE + 1);
-                boolean isLocal = hold.decision().source() != Decision.Source.REDIS;
-                Limiter settler = isLocal || turn % 2 == 0 ? own : other;
-                later.add(() -> all.add(new Reserved(hold, cost, turn % 4 == 3 ? null : settle(settler, hold, cost))));
+                later.add(() -> all.add(new Reserved(hold, cost, turn % 4 == 3 ? null : settle(own, hold, cost))));
                 if (later.size() > OPEN) {
                     later.remove().run();
                 }
@@ -152,8 +149,7 @@ class HeldFaultsTest {
     }
 
     private static Settlement settle(Limiter limiter, Hold hold, long cost) {
-        Hold read = hold.allowed() ? limiter.rateLimiter().hold(hold.token()) : hold;
-        return limiter.rateLimiter().settle(read, cost);
+        return limiter.rateLimiter().settle(hold, cost);
     }
 
     private void judge(Fault<?> fault, Limiter auditor, List<Limiter> instances) {

@@ -85,8 +85,7 @@ final class BackendStart {
         RateLimiters.Builder builder = RateLimiters.builder(
                         shared == null ? inProcess : Followed.backend(shared, inForce, 1))
                 .maxWaiting(storage.maxWaiting())
-                .holdKeep(storage.holds().keep())
-                .holdHash(storage.holds().hash());
+                .holdKeep(storage.holdKeep());
         if (shared != null) {
             builder.fallback(Followed.backend(inProcess, inForce, storage.instances()))
                     .instances(storage.instances());

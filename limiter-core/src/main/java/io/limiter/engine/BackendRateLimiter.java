@@ -14,7 +14,6 @@ import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
-import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,8 +52,7 @@ final class BackendRateLimiter extends RateLimiter {
             Executor executor,
             int maxWaiting,
             WaitTimer timer,
-            Duration holdKeep,
-            KeyHash holdHash) {
+            Duration holdKeep) {
         super(Access.LIBRARY);
         this.backend = backend;
         this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
@@ -67,7 +65,7 @@ final class BackendRateLimiter extends RateLimiter {
         this.flights = new Flights(backend, waiting, this::countsOf);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.refunds = new Refunds(backend, fallback, waiting, flights);
-        this.holds = new Reservations(backend, fallback, failures, refunds, waiting, timer, counts, holdKeep, holdHash);
+        this.holds = new Reservations(backend, fallback, failures, refunds, waiting, timer, counts, holdKeep);
     }
 
     @Override
@@ -290,11 +288,6 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public CompletableFuture<Settlement> settleAsync(Hold hold, ToLongFunction<? super Charge> actual) {
         return onExecutor(holds.settle(hold, actual));
-    }
-
-    @Override
-    public Hold hold(String token) {
-        return holds.read(token);
     }
 
     @Override

@@ -104,7 +104,7 @@ final class HoldCounts {
         }
     }
 
-    /** Names one charge of a hold. A hold that was read from a token may have its charges in another order. */
+    /** Names one charge of a hold. */
     private static String name(String id, Charge charge) {
         return id + Objects.hash(charge.policy().name(), charge.key());
     }

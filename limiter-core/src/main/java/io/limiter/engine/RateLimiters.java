@@ -5,7 +5,6 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.RateLimiter;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -43,7 +42,6 @@ public final class RateLimiters {
         private int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
         private WaitTimer timer = new WaitTimer();
         private Duration holdKeep = HoldTerms.DEFAULT_KEEP;
-        private KeyHash holdHash = KeyHash.PLAIN;
 
         private Builder(Backend backend) {
             this.backend = Objects.requireNonNull(backend, "backend");
@@ -116,14 +114,6 @@ public final class RateLimiters {
             return this;
         }
 
-        /**
-         * Protects the tokens of holds, with the same secret in all instances. By default they have a checksum, which anybody can make.
-         */
-        public Builder holdHash(KeyHash keyed) {
-            this.holdHash = Objects.requireNonNull(keyed, "keyed");
-            return this;
-        }
-
         /** For tests that set the time. */
         Builder timer(WaitTimer other) {
             this.timer = other;
@@ -132,8 +122,7 @@ public final class RateLimiters {
 
         /** The limiter. */
         public RateLimiter build() {
-            return new BackendRateLimiter(
-                    backend, fallback, instances, executor, maxWaiting, timer, holdKeep, holdHash);
+            return new BackendRateLimiter(backend, fallback, instances, executor, maxWaiting, timer, holdKeep);
         }
     }
 }

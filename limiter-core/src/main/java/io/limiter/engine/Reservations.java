@@ -5,7 +5,6 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.Hold;
-import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PermitRequest;
@@ -13,7 +12,6 @@ import io.limiter.Policy;
 import io.limiter.Settlement;
 import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -36,7 +34,6 @@ final class Reservations {
     private final WaitQueues waiting;
     private final WaitTimer timer;
     private final Duration keep;
-    private final HoldTokens tokens;
     private final HoldCounts counts;
     private final Unsettled unsettled;
     /** By name: what was announced, else what was reserved first. */
@@ -53,8 +50,7 @@ final class Reservations {
             WaitQueues waiting,
             WaitTimer timer,
             HoldCounts counts,
-            Duration keep,
-            KeyHash hash) {
+            Duration keep) {
         this.backend = backend;
         this.fallback = fallback;
         this.failures = failures;
@@ -63,7 +59,6 @@ final class Reservations {
         this.timer = timer;
         this.counts = counts;
         this.keep = keep;
-        this.tokens = new HoldTokens(hash, HoldTerms.newId(), keep, policies::get);
         this.unsettled = new Unsettled(timer, counts);
     }
 
@@ -142,11 +137,11 @@ final class Reservations {
                                 + ", so another one was denied; raise 'holds', or shorten their time");
             }
         }
-        return new Hold(Access.LIBRARY, decision, terms, Settlement.SETTLED, announced, tokens::write);
+        return new Hold(Access.LIBRARY, decision, terms, announced);
     }
 
     /** The outcomes that are settled: not those of penalties and of policies without holds, and none of what was denied. */
-    static List<LimitOutcome> held(Decision decision) {
+    private static List<LimitOutcome> held(Decision decision) {
         return !decision.allowed()
                 ? List.of()
                 : decision.outcomes().stream()
@@ -155,29 +150,10 @@ final class Reservations {
                         .toList();
     }
 
-    Hold read(String token) {
-        return tokens.read(token);
-    }
-
     CompletableFuture<Settlement> settle(Hold hold, ToLongFunction<? super Charge> actual) {
         Decision decision = hold.decision();
         List<LimitOutcome> held = held(decision);
-        Settlement worst = hold.worst(Access.LIBRARY);
-        String policy = decision.charges().isEmpty()
-                ? EngineMonitor.OTHERS
-                : decision.charges().get(0).policy().name();
-        if (worst == Settlement.HELD_ELSEWHERE) {
-            counts.warn(
-                    policy,
-                    HoldCount.ELSEWHERE,
-                    "RL-413",
-                    "a hold lies in another instance, so this one can't settle it");
-            return CompletableFuture.completedFuture(worst);
-        }
-        if (worst == Settlement.UNKNOWN) {
-            counts.warn(
-                    policy, HoldCount.UNKNOWN, "RL-412", "a hold names a policy or limit that is not here any more");
-        }
+        Settlement worst = Settlement.SETTLED;
         List<Cost> costs = new ArrayList<>();
         List<Charge> back = new ArrayList<>(0);
         for (Charge charge : decision.charges()) {
@@ -267,11 +243,14 @@ final class Reservations {
         if (now == null || now == then.policy() || !hold.wasAnnounced(Access.LIBRARY, then.policy())) {
             return then;
         }
-        Limit limit = HoldTokens.find(now, then.limit());
-        return limit == null || limit.permits() == 0
-                ? then
-                : LimitOutcome.of(
-                        FailureAnswers.under(now, then.charge()), limit, true, 0, 0, 0, 0, then.stampMicros());
+        return now.limits().stream()
+                .filter(limit -> limit.permits() > 0
+                        && limit.spec().algorithm() == then.limit().spec().algorithm()
+                        && limit.spec().identity().equals(then.limit().spec().identity()))
+                .findFirst()
+                .map(limit -> LimitOutcome.of(
+                        FailureAnswers.under(now, then.charge()), limit, true, 0, 0, 0, 0, then.stampMicros()))
+                .orElse(then);
     }
 
     void close() {

@@ -2,7 +2,6 @@ package io.limiter.internal.config;
 
 import io.limiter.Policy;
 import io.limiter.address.IpNetwork;
-import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -47,7 +46,7 @@ public record Settings(
      * @param maxTimestamps total number of timestamps that all sliding logs may hold
      * @param maxWaiting how many calls may wait, also with Redis; a tenth of them, at least one, for one key
      * @param instances how many instances share the limits, for the local fallback
-     * @param holds what is kept of reservations
+     * @param holdKeep how long the records of reservations are kept at least after their end
      */
     public record Storage(
             BackendKind backend,
@@ -56,15 +55,7 @@ public record Settings(
             long maxTimestamps,
             int maxWaiting,
             long instances,
-            HoldSettings holds) {}
-
-    /**
-     * What is kept of reservations.
-     *
-     * @param keep how long their records are kept at least after their end
-     * @param hash protects their tokens
-     */
-    public record HoldSettings(Duration keep, KeyHash hash) {}
+            Duration holdKeep) {}
 
     /**
      * Callers that are exempt or denied under all rules.

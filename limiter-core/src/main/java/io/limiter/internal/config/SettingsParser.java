@@ -2,11 +2,9 @@ package io.limiter.internal.config;
 
 import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.internal.config.Settings.Callers;
 import io.limiter.internal.config.Settings.DenialRecord;
-import io.limiter.internal.config.Settings.HoldSettings;
 import io.limiter.internal.config.Settings.Limits;
 import io.limiter.internal.config.Settings.Operation;
 import io.limiter.internal.config.Settings.Storage;
@@ -105,10 +103,6 @@ public final class SettingsParser {
                 "RL-105 Redis needs an address; add limiter.redis.address = redis://127.0.0.1:6379, or"
                         + " limiter.redis.config = classpath:redisson.yaml");
         RedisSettings redis = RedisSettings.read(reader);
-        String secret = reader.text("limiter.holds.secret");
-        HoldSettings holds = new HoldSettings(
-                reader.duration("limiter.holds.keep", HoldTerms.DEFAULT_KEEP),
-                secret == null ? redis.keyHash() : KeyHash.keyed(secret));
         return new Storage(
                 backend,
                 redis,
@@ -116,7 +110,7 @@ public final class SettingsParser {
                 reader.number("limiter.in-process.max-timestamps", 0),
                 reader.number("limiter.wait.max-waiting"),
                 reader.number("limiter.instances", 0),
-                holds);
+                reader.duration("limiter.holds.keep", HoldTerms.DEFAULT_KEEP));
     }
 
     private Limits limits(Collection<Policy> inCode, PlanSettings plans, ClientIpSettings clientIp) {

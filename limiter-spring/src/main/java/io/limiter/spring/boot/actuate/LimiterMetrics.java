@@ -118,7 +118,7 @@ final class LimiterMetrics implements MeterBinder {
                     .tags("policy", policy, "event", Reports.text(what))
                     .description(
                             "Reservations that ended by themselves, were denied because there are too many, or were"
-                                    + " settled above their estimate, too late or elsewhere")
+                                    + " settled above their estimate or too late")
                     .register(registry);
         }
     }
