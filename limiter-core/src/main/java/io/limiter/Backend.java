@@ -106,7 +106,8 @@ public interface Backend extends AutoCloseable {
      *
      * @param held the reservation, or some of its outcomes; the limits may have other numbers than then
      * @param actual what each charge has cost, from 0 to 2<sup>31</sup>-1
-     * @return what became of each outcome, in their order; {@link Settlement#PENDING} where there was no answer: settle those
+     * @return what became of each outcome, in their order: {@link Settlement#SETTLED}, {@link Settlement#ENDED} where there is no record
+     *     that is not settled, {@link Settlement#PENDING} where there was no answer: settle those
      *     again
      */
     default CompletionStage<List<Settled>> settle(
@@ -121,7 +122,7 @@ public interface Backend extends AutoCloseable {
      *
      * @param forgotten permits of the actual cost that were not charged, because a debt is at most the limit's capacity
      * @param refused the error with which the backend refused it, so that it is not to be tried again: then nothing is charged, and
-     *     the settlement is {@link Settlement#UNKNOWN}; null for none
+     *     the settlement is {@link Settlement#ENDED}; null for none
      */
     record Settled(
             Settlement settlement, long forgotten, @Nullable BackendException refused) {
@@ -134,7 +135,7 @@ public interface Backend extends AutoCloseable {
         public static Settled failed(Access library, Throwable failure) {
             BackendException known = BackendException.of(library, failure);
             return known.kind() == BackendException.Kind.FAULT
-                    ? new Settled(Settlement.UNKNOWN, 0, known)
+                    ? new Settled(Settlement.ENDED, 0, known)
                     : new Settled(Settlement.PENDING, 0);
         }
     }

@@ -14,18 +14,21 @@ public final class Hold {
     private final Decision decision;
     private final HoldTerms terms;
     private final List<Policy> announced;
-    private final AtomicBoolean refunded = new AtomicBoolean();
+    private final long keptUntilMicros;
+    private final AtomicBoolean settled = new AtomicBoolean();
 
     /**
      * For this library.
      *
      * @param announced the policies that were in force when it was made
+     * @param keptUntilMicros until when its record is kept, on the clock of the limiter
      */
-    public Hold(Access library, Decision decision, HoldTerms terms, List<Policy> announced) {
+    public Hold(Access library, Decision decision, HoldTerms terms, List<Policy> announced, long keptUntilMicros) {
         Objects.requireNonNull(library, "library");
         this.decision = Objects.requireNonNull(decision, "decision");
         this.terms = Objects.requireNonNull(terms, "terms");
         this.announced = List.copyOf(announced);
+        this.keptUntilMicros = keptUntilMicros;
     }
 
     /** The answer. It can't be refunded: settle the hold. */
@@ -38,16 +41,22 @@ public final class Hold {
         return decision.allowed();
     }
 
-    /** Claims the only refund of what was taken beside it. For this library. */
-    public boolean claimRefund(Access library) {
+    /** Claims the only settlement. For this library. */
+    public boolean claimSettlement(Access library) {
         Objects.requireNonNull(library, "library");
-        return refunded.compareAndSet(false, true);
+        return settled.compareAndSet(false, true);
     }
 
     /** Its terms. For this library. */
     public HoldTerms terms(Access library) {
         Objects.requireNonNull(library, "library");
         return terms;
+    }
+
+    /** Until when its record is kept, on the clock of the limiter. For this library. */
+    public long keptUntilMicros(Access library) {
+        Objects.requireNonNull(library, "library");
+        return keptUntilMicros;
     }
 
     /** Whether this policy was in force as such, not one made for the key or the tenant. For this library. */

@@ -196,7 +196,7 @@ public abstract class RateLimiter implements AutoCloseable {
     /**
      * Ends a hold with the actual cost of each of its charges: gives back what was not used, or charges what was used above the
      * estimate, without asking. Waits for the backend, at most its deadline; what did not reach it by then is tried again in
-     * the background until the record of the hold ends. Never throws because of the backend.
+     * the background until the record of the hold ends. Settling a hold again has no effect. Never throws because of the backend.
      *
      * @param actual from 0 to 2<sup>31</sup>-1; another number leaves the estimate
      */

@@ -5,16 +5,14 @@ package io.limiter;
  * in that order, the worst is the last.
  */
 public enum Settlement {
-    /** The actual cost is charged; also after the hold has ended by itself, or by a reset. */
+    /** The actual cost is charged; also after the hold has ended by itself. */
     SETTLED,
-    /** It was settled or cancelled before: this one changes nothing. */
-    ALREADY_ENDED,
     /** The actual cost is not in 0 to 2<sup>31</sup>-1: the estimate stays charged. */
     IGNORED,
     /** The backend has not answered: the settlement is tried again in the background until the record of the hold ends. */
     PENDING,
-    /** The record of the hold is not there, or Redis refused the settlement with an error: nothing is charged. */
-    UNKNOWN;
+    /** Nothing happened: it was settled, cancelled, reset, or its record is not kept any more; or Redis refused it with an error. */
+    ENDED;
 
     /** The worse of two. */
     public Settlement worse(Settlement other) {

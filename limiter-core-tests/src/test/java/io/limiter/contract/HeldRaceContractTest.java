@@ -98,7 +98,7 @@ class HeldRaceContractTest {
                         return new Call(false, 0);
                     }
                     assertEquals(Settlement.SETTLED, limiter.settle(hold, used));
-                    assertEquals(Settlement.ALREADY_ENDED, limiter.settle(hold, 0));
+                    assertEquals(Settlement.ENDED, limiter.settle(hold, 0));
                     return new Call(true, used);
                 });
             }

@@ -97,8 +97,8 @@ class HoldsContractTest {
             assertEquals(Settlement.SETTLED, stage.limiter.settle(hold, 100));
             // 3 seconds refill 50 of the 100.
             assertEquals(isBucket(limit) ? 950 : 900, stage.left());
-            assertEquals(Settlement.ALREADY_ENDED, stage.limiter.settle(hold, 0), "once only");
-            assertEquals(Settlement.ALREADY_ENDED, stage.limiter.settle(hold, 900));
+            assertEquals(Settlement.ENDED, stage.limiter.settle(hold, 0), "once only");
+            assertEquals(Settlement.ENDED, stage.limiter.settle(hold, 900));
             assertEquals(isBucket(limit) ? 950 : 900, stage.left());
         });
     }
@@ -135,7 +135,7 @@ class HoldsContractTest {
             time.advance(MINUTE);
             Hold next = stage.reserve(600);
             assertEquals(Settlement.IGNORED, stage.limiter.settle(next, 1L << 31));
-            assertEquals(Settlement.IGNORED, stage.limiter.settle(next, -1));
+            assertEquals(Settlement.ENDED, stage.limiter.settle(next, -1));
             assertEquals(400, stage.left());
         });
     }
@@ -169,9 +169,9 @@ class HoldsContractTest {
             assertTrue(stage.takes(1_000));
             assertEquals(Settlement.SETTLED, stage.limiter.settle(hold, 100));
             assertEquals(0, stage.left());
-            assertEquals(Settlement.ALREADY_ENDED, stage.limiter.settle(hold, 100));
+            assertEquals(Settlement.ENDED, stage.limiter.settle(hold, 100));
             time.advance(Duration.ofMinutes(2));
-            assertEquals(Settlement.UNKNOWN, stage.limiter.settle(second, 100), "its record is gone");
+            assertEquals(Settlement.ENDED, stage.limiter.settle(second, 100), "its record is gone");
             assertEquals(1_000, stage.left());
         });
     }
@@ -188,7 +188,7 @@ class HoldsContractTest {
             assertEquals(800, stage.left(), "the actual cost, and nothing comes back");
             assertEquals(Settlement.SETTLED, stage.limiter.cancel(other));
             assertEquals(800, stage.left());
-            assertEquals(Settlement.ALREADY_ENDED, stage.limiter.settle(hold, 200));
+            assertEquals(Settlement.ENDED, stage.limiter.settle(hold, 200));
             time.advance(SECONDS);
             assertEquals(isBucket(limit) ? 1_000 : 800, stage.left());
         });
@@ -240,7 +240,7 @@ class HoldsContractTest {
             Hold third = stage.limiter.reserve(List.of(new Charge(tokens, KEY, 100), both.get(1)), SECONDS);
             assertTrue(third.allowed());
             time.advance(SECONDS.plusMillis(1));
-            assertEquals(Settlement.ALREADY_ENDED, stage.limiter.cancel(first));
+            assertEquals(Settlement.ENDED, stage.limiter.cancel(first));
         });
     }
 
@@ -305,7 +305,7 @@ class HoldsContractTest {
             for (int i = 0; i < 300; i += 2) {
                 assertEquals(Settlement.SETTLED, stage.limiter.settle(holds.get(i), i % 4 == 0 ? 0 : 2), "hold " + i);
             }
-            assertEquals(Settlement.ALREADY_ENDED, stage.limiter.cancel(holds.get(100)));
+            assertEquals(Settlement.ENDED, stage.limiter.cancel(holds.get(100)));
             assertTrue(stage.left() >= before + 150 && stage.left() <= before + 154, "left: " + stage.left());
             time.advance(SECONDS);
             assertTrue(stage.left() >= before + 450, "all others have run out: " + stage.left());

@@ -54,7 +54,7 @@ class MixedHoldsContractTest {
             assertFalse(limiter.refund(second.decision()), "it is settled instead");
             assertEquals(Settlement.SETTLED, limiter.cancel(second));
             assertEquals(List.of(900L, 2L, 1L), left(limiter));
-            assertEquals(Settlement.ALREADY_ENDED, limiter.cancel(second));
+            assertEquals(Settlement.ENDED, limiter.cancel(second));
             assertEquals(List.of(900L, 2L, 1L), left(limiter), "once only");
 
             assertFalse(reserve(limiter, 901, "a").allowed());

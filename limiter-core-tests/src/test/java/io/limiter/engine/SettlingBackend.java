@@ -3,6 +3,7 @@ package io.limiter.engine;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.HoldTerms;
@@ -20,6 +21,8 @@ final class SettlingBackend extends AskedBackend {
     BackendException refusal;
 
     boolean isSilent;
+    /** It has no records any more. */
+    boolean hasLostAll;
 
     SettlingBackend(TimeSource time) {
         this(InProcessBackend.builder().timeSource(time).build());
@@ -42,6 +45,11 @@ final class SettlingBackend extends AskedBackend {
         BackendException failure = isSilent ? new BackendException("silent") : refusal;
         if (failure != null) {
             return CompletableFuture.failedFuture(failure);
+        }
+        if (hasLostAll) {
+            return CompletableFuture.completedFuture(held.outcomes().stream()
+                    .map(none -> new Settled(Settlement.ENDED, 0))
+                    .toList());
         }
         CompletionStage<List<Settled>> answer = inner.settle(held, terms, actual);
         if (!holdsBack) {

@@ -1,6 +1,7 @@
 package io.limiter.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -16,6 +17,7 @@ import io.limiter.Settlement;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Settlements that get no answer, or an error, and what is counted of them. */
@@ -42,7 +44,7 @@ class UnsettledTest {
         Hold hold = limiter.reserve(ONE, KEY, 10, MINUTE);
         backend.refusal = new BackendException(BackendException.Kind.FAULT, "RL-222 foreign data", null);
         try (LogLines log = new LogLines().ofThreads()) {
-            assertEquals(Settlement.UNKNOWN, limiter.settle(hold, 5));
+            assertEquals(Settlement.ENDED, limiter.settle(hold, 5));
             assertTrue(log.of(Level.WARN, "RL-411").get(0).contains("RL-222 foreign data"), "with the reason");
         }
         assertEquals(0, timer.size());
@@ -93,5 +95,56 @@ class UnsettledTest {
         assertEquals(1, count(TWO, HoldCount.ABOVE_ESTIMATE));
         limiter.settle(hold, 20);
         assertEquals(1, count(TWO, HoldCount.ABOVE_ESTIMATE), "only what is charged");
+    }
+
+    /** The application settles again: nothing is asked, and nothing is logged. */
+    @Test
+    void aHoldIsSettledOnce() {
+        Hold hold = limiter.reserve(ONE, KEY, 10, MINUTE);
+        assertThrows(
+                IllegalStateException.class,
+                () -> limiter.settle(hold, charge -> {
+                    throw new IllegalStateException("the application's");
+                }));
+        assertEquals(Settlement.SETTLED, limiter.settle(hold, 5));
+        assertEquals(Settlement.ENDED, limiter.cancel(hold));
+        assertEquals(1, backend.settled.size());
+        assertEquals(0, count(ONE, HoldCount.UNKNOWN));
+    }
+
+    /** The backend has lost it, or its time is over: the line tells which. */
+    @Test
+    void aFirstSettlementWithoutARecordIsReported() {
+        Hold lost = limiter.reserve(ONE, KEY, 10, MINUTE);
+        backend.hasLostAll = true;
+        try (LogLines log = new LogLines().ofThreads()) {
+            assertEquals(Settlement.ENDED, limiter.settle(lost, 5));
+            assertTrue(log.of(Level.WARN, "RL-412").get(0).contains("Redis has lost it"));
+        }
+        assertEquals(1, count(ONE, HoldCount.UNKNOWN));
+        backend.hasLostAll = false;
+        Hold late = limiter.reserve(ONE, KEY, 10, MINUTE);
+        timer.advance(2 * MINUTE.toNanos() / 1_000 + 1_000_000);
+        try (LogLines log = new LogLines().ofThreads()) {
+            assertEquals(Settlement.ENDED, limiter.settle(late, 5));
+            assertTrue(log.of(Level.WARN, "RL-412").get(0).contains("settle sooner"));
+        }
+        assertEquals(2, count(ONE, HoldCount.UNKNOWN));
+    }
+
+    /** The first attempt was done, its answer was lost: what the second one finds ended is settled. */
+    @Test
+    void whatARepetitionFindsEndedIsSettled() {
+        Hold hold = limiter.reserve(ONE, KEY, 10, MINUTE);
+        backend.holdsBack = true;
+        CompletableFuture<Settlement> settling = limiter.settleAsync(hold, charge -> 15);
+        backend.holdsBack = false;
+        backend.answer();
+        assertEquals(Settlement.PENDING, settling.join());
+        timer.advance(1_000_000);
+        assertEquals(2, backend.settled.size());
+        assertEquals(1, count(ONE, HoldCount.ABOVE_ESTIMATE));
+        assertEquals(0, count(ONE, HoldCount.UNKNOWN));
+        assertEquals(0, timer.size());
     }
 }

@@ -34,9 +34,9 @@ class HeldCallsTest {
     @Test
     void anOddReplySaysNothing() {
         assertEquals(new Settled(Settlement.SETTLED, 7), HeldCalls.read(7 * 8 + 1));
-        assertEquals(new Settled(Settlement.ALREADY_ENDED, 0), HeldCalls.read(3));
+        assertEquals(new Settled(Settlement.ENDED, 0), HeldCalls.read(3));
         for (long odd : new long[] {0, 4, 7, -1, -6, Long.MIN_VALUE}) {
-            assertEquals(new Settled(Settlement.UNKNOWN, 0), HeldCalls.read(odd), odd + "");
+            assertEquals(new Settled(Settlement.ENDED, 0), HeldCalls.read(odd), odd + "");
         }
     }
 

@@ -120,8 +120,8 @@ final class Reservations {
     private Hold made(Decision decision, HoldTerms terms, List<Policy> announced) {
         // What was taken is settled instead.
         decision.claimRefund(Access.LIBRARY);
+        long end = timer.nowMicros() + terms.ttlMicros();
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
-            long end = timer.nowMicros() + terms.ttlMicros();
             decision.charges().stream()
                     .filter(Reservations::isHeld)
                     .forEach(charge -> counts.begin(terms.id(), charge, end));
@@ -137,7 +137,7 @@ final class Reservations {
                                 + ", so another one was denied; raise 'holds', or shorten their time");
             }
         }
-        return new Hold(Access.LIBRARY, decision, terms, announced);
+        return new Hold(Access.LIBRARY, decision, terms, announced, end + terms.lifeMicros());
     }
 
     /** The outcomes that are settled: not those of penalties and of policies without holds, and none of what was denied. */
@@ -154,10 +154,17 @@ final class Reservations {
         Decision decision = hold.decision();
         List<LimitOutcome> held = held(decision);
         Settlement worst = Settlement.SETTLED;
+        List<Charge> charges = decision.charges();
+        // Before the claim: if the application's code fails, it may settle again.
+        long[] told = charges.stream().mapToLong(actual).toArray();
+        if (!hold.claimSettlement(Access.LIBRARY)) {
+            return CompletableFuture.completedFuture(Settlement.ENDED);
+        }
         List<Cost> costs = new ArrayList<>();
         List<Charge> back = new ArrayList<>(0);
-        for (Charge charge : decision.charges()) {
-            long cost = actual.applyAsLong(charge);
+        for (int i = 0; i < told.length; i++) {
+            Charge charge = charges.get(i);
+            long cost = told[i];
             if (!isHeld(charge)) {
                 if (cost == 0) {
                     back.add(charge);
@@ -181,7 +188,7 @@ final class Reservations {
             }
             costs.add(new Cost(charge, cost));
         }
-        if (decision.allowed() && !back.isEmpty() && hold.claimRefund(Access.LIBRARY)) {
+        if (decision.allowed() && !back.isEmpty()) {
             refund(decision, back);
         }
         if (held.isEmpty()) {
@@ -216,13 +223,14 @@ final class Reservations {
                 Decision.of(decision.source(), charges, now),
                 terms,
                 actual,
-                timer.nowMicros() + terms.lifeMicros());
+                hold.keptUntilMicros(Access.LIBRARY),
+                false);
         return sent.settle().thenApply(answers -> {
             Settlement worst = floor;
             for (Backend.Settled answer : answers) {
                 worst = worst.worse(answer.settlement());
             }
-            Unsettled.Pending left = sent.left(answers, counts);
+            Unsettled.Pending left = sent.left(answers, counts, timer.nowMicros());
             if (!left.parts().outcomes().isEmpty()) {
                 unsettled.add(left);
             }

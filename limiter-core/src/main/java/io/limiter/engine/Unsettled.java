@@ -33,9 +33,19 @@ final class Unsettled {
     private boolean isScheduled;
     private boolean isClosed;
 
-    /** The parts without an answer. */
+    /**
+     * The parts without an answer.
+     *
+     * @param untilMicros until when their records are kept
+     * @param isRepeated whether it was sent before, so that parts that have ended may have been settled by that
+     */
     record Pending(
-            Backend backend, Decision parts, HoldTerms terms, ToLongFunction<? super Charge> actual, long untilMicros) {
+            Backend backend,
+            Decision parts,
+            HoldTerms terms,
+            ToLongFunction<? super Charge> actual,
+            long untilMicros,
+            boolean isRepeated) {
         String policy() {
             return parts.outcomes().get(0).policy().name();
         }
@@ -56,41 +66,47 @@ final class Unsettled {
         }
 
         /** Counts these answers. What is left of it, perhaps nothing. */
-        Pending left(List<Backend.Settled> answers, HoldCounts counts) {
+        Pending left(List<Backend.Settled> answers, HoldCounts counts, long nowMicros) {
             List<LimitOutcome> left = new ArrayList<>();
             for (int i = 0; i < answers.size(); i++) {
                 LimitOutcome part = parts.outcomes().get(i);
-                count(counts, part, answers.get(i));
+                count(counts, part, answers.get(i), nowMicros);
                 if (answers.get(i).settlement() == Settlement.PENDING) {
                     left.add(part);
                 }
             }
-            return new Pending(backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros);
+            return new Pending(
+                    backend, Decision.of(parts.source(), parts.charges(), left), terms, actual, untilMicros, true);
         }
 
-        private void count(HoldCounts counts, LimitOutcome part, Backend.Settled answer) {
+        private void count(HoldCounts counts, LimitOutcome part, Backend.Settled answer, long nowMicros) {
             String policy = part.policy().name();
             counts.add(policy, HoldCount.FORGOTTEN, answer.forgotten());
+            BackendException refused = answer.refused();
+            boolean isEnded = answer.settlement() == Settlement.ENDED && !isRepeated;
             // Once for each charge, however many limits it has.
-            if (answer.settlement() == Settlement.SETTLED
+            if (answer.settlement() != Settlement.PENDING
+                    && !isEnded
+                    && refused == null
                     && part.limit().equals(part.policy().limits().get(0))
                     && actual.applyAsLong(part.charge()) > part.charge().permits()) {
                 counts.add(policy, HoldCount.ABOVE_ESTIMATE, 1);
             }
-            BackendException refused = answer.refused();
             if (refused != null) {
                 counts.warn(
                         policy,
                         HoldCount.LOST,
                         "RL-411",
                         "a settlement was refused, so its actual cost is not charged: " + refused.getMessage());
-            } else if (answer.settlement() == Settlement.UNKNOWN) {
+            } else if (isEnded) {
                 counts.warn(
                         policy,
                         HoldCount.UNKNOWN,
                         "RL-412",
-                        "there is no record of a hold any more, so its actual cost was not charged; settle sooner, or"
-                                + " raise limiter.holds.keep");
+                        "there is no record of a hold any more, so its actual cost was not charged: "
+                                + (nowMicros < untilMicros
+                                        ? "it was reset, or Redis has lost it"
+                                        : "settle sooner, or raise limiter.holds.keep"));
             }
         }
     }
@@ -167,7 +183,7 @@ final class Unsettled {
     }
 
     private synchronized boolean answered(Pending sent, List<Backend.Settled> answers) {
-        Pending left = sent.left(answers, counts);
+        Pending left = sent.left(answers, counts, timer.nowMicros());
         if (left.parts.outcomes().isEmpty()) {
             return true;
         }

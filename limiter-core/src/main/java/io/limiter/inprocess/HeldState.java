@@ -151,7 +151,7 @@ abstract class HeldState<S extends State> extends State {
             now = timeOfHolder(now, last, time);
             Hold hold = records.find(end, id, now);
             return hold == null || hold.isSettled
-                    ? new Settled(hold == null ? Settlement.UNKNOWN : Settlement.ALREADY_ENDED, 0)
+                    ? new Settled(Settlement.ENDED, 0)
                     : settle(charge, limit, hold, cost, now);
         } finally {
             unlock(now);

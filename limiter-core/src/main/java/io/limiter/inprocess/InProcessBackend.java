@@ -98,7 +98,7 @@ public final class InProcessBackend implements Backend {
         State own = table.find(LimitStates.Name.of(outcome.policy(), limit), charge.key());
         return own instanceof HeldState<?> state
                 ? state.settle(charge, limit, outcome.stampMicros(), terms.id(), actual, time)
-                : new Settled(Settlement.UNKNOWN, 0);
+                : new Settled(Settlement.ENDED, 0);
     }
 
     @Override

@@ -22,10 +22,10 @@ import java.util.function.ToLongFunction;
 record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
     /** What became of a settlement, as scripts reply it. */
     private static final Settlement[] REPLIED = {
-        Settlement.UNKNOWN, Settlement.SETTLED, Settlement.SETTLED, Settlement.ALREADY_ENDED
+        Settlement.ENDED, Settlement.SETTLED, Settlement.SETTLED, Settlement.ENDED
     };
 
-    private static final Settled UNKNOWN = new Settled(Settlement.UNKNOWN, 0);
+    private static final Settled ENDED = new Settled(Settlement.ENDED, 0);
     private static final Settled NOT_HELD = new Settled(Settlement.SETTLED, 0);
 
     CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
@@ -83,7 +83,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
         for (LimitOutcome outcome : outcomes) {
             boolean isHeld = outcome.policy().holds() > 0
                     && outcome.limit().spec().algorithm().takesHolds();
-            settled.put(outcome, isHeld ? UNKNOWN : NOT_HELD);
+            settled.put(outcome, isHeld ? ENDED : NOT_HELD);
             // A limit that grants nothing has no state.
             if (isHeld && outcome.limit().permits() > 0) {
                 held.add(outcome);
@@ -123,6 +123,6 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
     /** What became of a settlement, of the last number of its reply. */
     static Settled read(long stamp) {
         int status = (int) (stamp & 7);
-        return stamp < 0 || status >= REPLIED.length ? UNKNOWN : new Settled(REPLIED[status], stamp >> 3);
+        return stamp < 0 || status >= REPLIED.length ? ENDED : new Settled(REPLIED[status], stamp >> 3);
     }
 }

@@ -127,7 +127,7 @@ public final class NaiveReservations {
         NaiveLimiter.Kept kept = limiter.kept(charge, limit);
         NaiveHolds.Hold hold = kept.holds.find(outcome.stampMicros(), id, now);
         if (hold == null || hold.isSettled) {
-            return new Backend.Settled(hold == null ? Settlement.UNKNOWN : Settlement.ALREADY_ENDED, 0);
+            return new Backend.Settled(Settlement.ENDED, 0);
         }
         runOut(kept, limit, now);
         long n = charge.permits();

@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * at 9s    confirm 2   confirmed      (or: nothing)
  * holds 5                             (behind the limits, where permits are reserved)
  * at 9s    reserve 2 for=60s ...
- * at 9s    settle 3 4  settled        (or: already_ended, unknown; the third call of the file has cost 4)
+ * at 9s    settle 3 4  settled        (or: ended; the third call of the file has cost 4)
  * at 9s    enter 1 ...                (holds permits until its end)
  * at 9s    end 5                      (the fifth call of the file has ended)
  * at 9s    b:enter 1 ...              (a second instance)
