@@ -131,10 +131,15 @@ public interface Backend extends AutoCloseable {
             this(settlement, forgotten, null);
         }
 
-        /** A fault that waiting does not fix is an answer; for another failure there is none yet. */
+        /**
+         * A fault that waiting does not fix is an answer; for another failure there is none yet. A login or right that Redis refuses
+         * (RL-202, RL-209) is given again by an operator, as a server that was stopped.
+         */
         public static Settled failed(Access library, Throwable failure) {
             BackendException known = BackendException.of(library, failure);
-            return known.kind() == BackendException.Kind.FAULT
+            String message = String.valueOf(known.getMessage());
+            boolean isRefusedUser = message.startsWith("RL-202 ") || message.startsWith("RL-209 ");
+            return known.kind() == BackendException.Kind.FAULT && !isRefusedUser
                     ? new Settled(Settlement.ENDED, 0, known)
                     : new Settled(Settlement.PENDING, 0);
         }
