@@ -248,4 +248,30 @@ class InFlightTest {
         InFlight whole = few.enter(CALLS, PartitionKey.of("key 19"), 2);
         assertTrue(whole.allowed(), "all came back");
     }
+
+    /** The permit came back while the denial was on its way, and the next turn would be after the wait. */
+    @Test
+    void aCallThatIsDeniedByAnAnswerOlderThanAnEndAsksAgainAtOnce() {
+        ManualTimer own = new ManualTimer();
+        AskedBackend backend =
+                new AskedBackend(InProcessBackend.builder().timeSource(own.time).build());
+        RateLimiter late = own.limiter(RateLimiters.builder(backend).executor(Runnable::run));
+        Policy one = Policy.of("one", Limit.concurrent(1));
+        InFlight first = late.enter(one, KEY, 1);
+        backend.holdsBack = true;
+        PermitRequest waits = PermitRequest.of(one, KEY, 1).withMaxWait(Duration.ofMillis(40));
+        CompletableFuture<InFlight> second = late.enterAsync(waits);
+        CompletableFuture<InFlight> third = late.enterAsync(
+                PermitRequest.of(one, PartitionKey.of("other"), 1).withMaxWait(Duration.ofMillis(40)));
+        CompletableFuture<InFlight> fourth = late.enterAsync(waits);
+        first.close();
+        backend.holdsBack = false;
+        backend.answer();
+        own.run();
+        assertTrue(second.isDone() && third.isDone());
+        assertTrue(second.join().decision().allowed());
+        assertTrue(third.join().decision().allowed());
+        assertFalse(fourth.isDone(), "the head only");
+        assertEquals(5, backend.asked.size(), "one more than calls");
+    }
 }

@@ -98,6 +98,11 @@ final class WaitQueue {
         return last.policy().holds() > 0 ? Math.min(dueMicros, notedMicros + HELD_PAUSE_MICROS) : dueMicros;
     }
 
+    /** The head asks at once, if so. */
+    void hurryIf(boolean isDue, long nowMicros) {
+        dueMicros = isDue ? nowMicros : dueMicros;
+    }
+
     /** Sets what wakes the head, in place of an earlier one. */
     void setAlarm(@Nullable Future<?> next) {
         if (alarm != null) {

@@ -12,10 +12,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
@@ -24,9 +24,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that wait for permits: a queue for each limit and key that denied one, first come, first served. A call is in
- * one queue, that of its binding limit, and asks for all its charges when it is the head and its wait is over. So a
- * call that waits costs about two calls to the backend, one if it finds a queue. Thread-safe.
+ * Calls that wait for permits: a queue for each limit and key that denied one, first come, first served. A call is in one queue, that of
+ * its binding limit, and asks for all its charges when it is the head and its wait is over: about two calls to the backend. Thread-safe.
  */
 final class WaitQueues {
     /** No call waits longer. */
@@ -42,6 +41,9 @@ final class WaitQueues {
     private final ReentrantLock lock = new ReentrantLock();
     /** Changed under the lock. */
     private final Map<Place, WaitQueue> queues = new ConcurrentHashMap<>();
+
+    /** Calls that ask and are in no queue. */
+    private final Set<Waiter> asking = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile boolean closed;
@@ -83,10 +85,12 @@ final class WaitQueues {
         if (!queues.isEmpty() && tryJoinOrDeny(waiter)) {
             return waiter.promise;
         }
+        asking.add(waiter);
         CompletableFuture<Decision> first = firstAsk.apply(request.charges());
         Executor answering = first.isDone() ? Runnable::run : executor;
         first.whenCompleteAsync((decision, failure) -> answered(waiter, decision, failure), answering)
                 .exceptionally(refused -> {
+                    asking.remove(waiter);
                     waiter.promise.completeExceptionally(refused);
                     return null;
                 });
@@ -206,20 +210,13 @@ final class WaitQueues {
                 remove(own, waiter, now);
             }
         } finally {
+            asking.remove(waiter);
             lock.unlock();
         }
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
         } else if (!waits) {
-            completeOn(own == null ? Runnable::run : executor, waiter, decision);
-        }
-    }
-
-    private void completeOn(Executor completing, Waiter waiter, Decision decision) {
-        try {
-            completing.execute(() -> complete.accept(waiter.promise, decision));
-        } catch (RejectedExecutionException ended) {
-            complete.accept(waiter.promise, decision);
+            waiter.completeOn(own == null ? Runnable::run : executor, complete, decision);
         }
     }
 
@@ -237,6 +234,7 @@ final class WaitQueues {
         }
         WaitQueue there = queues.get(place);
         WaitQueue target = there == null ? new WaitQueue(place, decision, binding, nowMicros) : there;
+        target.hurryIf(there == null && asking.contains(waiter) && waiter.isStale, nowMicros);
         if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
             return false;
         }
@@ -261,7 +259,7 @@ final class WaitQueues {
         } finally {
             lock.unlock();
         }
-        completeOn(executor, waiter, denial);
+        waiter.completeOn(executor, complete, denial);
         work(queue);
     }
 
@@ -286,11 +284,13 @@ final class WaitQueues {
 
     /** Calls that wait for this key ask at once, because quota was returned. */
     void wake(Policy policy, PartitionKey key) {
+        asking.forEach(waiter -> waiter.wake(policy, key));
         hurryIf(queue -> queue.place.isOf(policy, key));
     }
 
     /** Calls that wait for this limit ask at once, because a call has ended. */
     void wake(LimitOutcome ended) {
+        asking.forEach(waiter -> waiter.wake(ended.policy(), ended.charge().key()));
         hurryIf(queue -> queue.place.equals(Place.of(ended)));
     }
 
@@ -336,7 +336,7 @@ final class WaitQueues {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
                     if (isOver(waiter) && !queue.isAskingFor(waiter)) {
                         Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> completeOn(executor, waiter, denial));
+                        denials.add(() -> waiter.completeOn(executor, complete, denial));
                     }
                 }
                 timer.execute(() -> work(queue));

@@ -2,13 +2,17 @@ package io.limiter.engine;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A call that may wait. What changes is guarded by the lock of {@link WaitQueues}. */
@@ -28,6 +32,8 @@ final class Waiter {
     private @Nullable Future<?> expiry;
 
     long untilMicros;
+    /** Whether quota came back while it asked: then its denial may be older. */
+    volatile boolean isStale;
 
     Waiter(PermitRequest request, long sinceMicros) {
         this.request = request;
@@ -46,6 +52,24 @@ final class Waiter {
                 .mapToLong(outcome -> untilMicros(outcome.charge()))
                 .min()
                 .orElse(sinceMicros);
+    }
+
+    /** Notes that quota of this key came back. Whoever does so looks at the queues after it, as a call that has its answer is in one. */
+    void wake(Policy policy, PartitionKey key) {
+        for (Charge charge : charges) {
+            if (charge.key().equals(key) && charge.policy().name().equals(policy.name())) {
+                isStale = true;
+            }
+        }
+    }
+
+    /** On the calling thread if the executor has ended. */
+    void completeOn(Executor executor, BiConsumer<CompletableFuture<Decision>, Decision> complete, Decision decision) {
+        try {
+            executor.execute(() -> complete.accept(promise, decision));
+        } catch (RejectedExecutionException ended) {
+            complete.accept(promise, decision);
+        }
     }
 
     /** It waits in this queue from now on, or in none. */
