@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reserves, and settles what was reserved, under the limits that are in force then. Thread-safe. */
 final class Reservations {
-    private static final int MOST_POLICIES = 1_000;
-
     private final Backend backend;
     private final @Nullable Backend fallback;
     private final FailureAnswers failures;
@@ -36,7 +34,7 @@ final class Reservations {
     private final Duration keep;
     private final HoldCounts counts;
     private final Unsettled unsettled;
-    /** By name: what was announced, else what was reserved first. */
+    /** What was announced, by name. */
     private final Map<String, Policy> policies = new ConcurrentHashMap<>();
 
     /** A charge, and what it has cost. */
@@ -80,11 +78,6 @@ final class Reservations {
         check(charges.get(0), charges.stream().noneMatch(Reservations::isHeld));
         charges.stream().filter(Reservations::isHeld).forEach(one -> check(one, !one.isPlain()));
         HoldTerms terms = HoldTerms.of(ttl, keep);
-        for (Charge charge : charges) {
-            if (isHeld(charge) && policies.size() < MOST_POLICIES) {
-                policies.putIfAbsent(charge.policy().name(), charge.policy());
-            }
-        }
         List<Policy> announced = charges.stream()
                 .map(charge -> policies.get(charge.policy().name()))
                 .filter(Objects::nonNull)
