@@ -50,6 +50,9 @@ public class RequestLedger {
     /** Whether something may be due at the end of the request: a refund, a settlement, or the end of permits in flight. */
     private boolean awaitsEnd;
 
+    /** Whether the client has left before the end. */
+    private volatile boolean isLeft;
+
     /** The rules that have charged what it took, if it awaits the end. */
     private List<RuleCharge> terms = List.of();
 
@@ -247,6 +250,16 @@ public class RequestLedger {
                 .toList();
     }
 
+    /** Whether it has an estimate that is settled at the end. */
+    protected final synchronized boolean awaitsCost() {
+        return taken.stream().anyMatch(one -> one.hold != null);
+    }
+
+    /** The client has left before the end, so that a cost that nobody has told may be the most that it can be. */
+    public final void leave() {
+        isLeft = true;
+    }
+
     /** Gives back what a decision took that came too late, because the request has ended. */
     public final synchronized void giveBack(Decision late) {
         taken.stream()
@@ -297,6 +310,9 @@ public class RequestLedger {
             ended = taken;
             taken = List.of();
         }
+        RuleCharge.End end = isLeft
+                ? RuleCharge.End.LEFT
+                : status > 0 && status < SERVER_ERROR ? RuleCharge.End.COMPLETED : RuleCharge.End.FAILED;
         List<Charge> back = new ArrayList<>(0);
         List<Charge> settled = new ArrayList<>(0);
         for (Taken one : ended) {
@@ -323,9 +339,11 @@ public class RequestLedger {
                     // What a later dispatch took of the same quota is a part of the same cost.
                     boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
                     settled.add(charge);
-                    long cost = isHeld ? RuleCharge.actual(charge, terms, headers, attributes) : charge.permits();
-                    boolean isTold = cost >= 0 || status > 0 && status < SERVER_ERROR;
-                    return isPaid ? 0 : isTold ? cost : HoldTerms.UNTOLD;
+                    if (isPaid) {
+                        return 0;
+                    }
+                    long cost = isHeld ? RuleCharge.actual(charge, terms, headers, attributes, end) : charge.permits();
+                    return cost >= 0 || end == RuleCharge.End.COMPLETED ? cost : HoldTerms.UNTOLD;
                 });
             }
         }

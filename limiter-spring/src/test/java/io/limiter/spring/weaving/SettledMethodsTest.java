@@ -67,7 +67,7 @@ class SettledMethodsTest {
             return answer(cost);
         }
 
-        @RateLimited(limits = "1000/1h", name = "own", key = "'a'", permits = "7", settle = "#result")
+        @RateLimited(limits = "1000/1h fixed", name = "own", key = "'a'", permits = "7", settle = "#result")
         public Object own(Object result) {
             return result;
         }
