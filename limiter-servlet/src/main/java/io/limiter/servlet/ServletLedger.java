@@ -129,7 +129,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     /** A response may end well although its client has gone: a writer does not throw, and an application may catch. */
     private void probe(HttpServletResponse response) {
         try {
-            if (awaitsCost() && response.isCommitted()) {
+            if (mayBeLeft() && response.isCommitted()) {
                 response.flushBuffer();
             }
         } catch (IOException | RuntimeException left) {

@@ -49,7 +49,7 @@ final class WebLedger extends RequestLedger {
         }
         // A chain that is cancelled may complete at the same moment.
         AtomicBoolean isOver = new AtomicBoolean();
-        ServerWebExchange watched = awaitsCost()
+        ServerWebExchange watched = mayBeLeft()
                 ? exchange.mutate()
                         .response(new Watched(exchange.getResponse()))
                         .build()

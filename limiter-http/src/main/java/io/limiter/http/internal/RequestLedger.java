@@ -250,9 +250,9 @@ public class RequestLedger {
                 .toList();
     }
 
-    /** Whether it has an estimate that is settled at the end. */
-    protected final synchronized boolean awaitsCost() {
-        return taken.stream().anyMatch(one -> one.hold != null);
+    /** Whether it is to be found out if the client has left: it has an estimate, and nobody has noticed that yet. */
+    protected final synchronized boolean mayBeLeft() {
+        return !isLeft && taken.stream().anyMatch(one -> one.hold != null);
     }
 
     /** The client has left before the end, so that a cost that nobody has told may be the most that it can be. */

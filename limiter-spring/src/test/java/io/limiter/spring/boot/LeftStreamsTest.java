@@ -1,6 +1,7 @@
 package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
@@ -14,6 +15,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -98,25 +100,31 @@ class LeftStreamsTest {
     void whoLeavesDoesNotChooseTheCost() throws Exception {
         try (BootSite site = BootSite.start(folder, YAML, Site.class)) {
             Limiter limiter = site.context().getBean(Limiter.class);
-            for (String path : new String[] {"/body", "/emitter", "/told", "/short"}) {
-                long before = left(limiter);
-                URI uri = site.uri(path);
-                try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), uri.getPort())) {
-                    socket.getOutputStream()
-                            .write(("GET " + path
-                                            + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\nConnection: close\r\n\r\n")
-                                    .getBytes(StandardCharsets.US_ASCII));
-                    assertEquals(
-                            "HTTP/1.1 200",
-                            new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII),
-                            path);
-                    socket.getInputStream().readNBytes(path.equals("/short") ? Integer.MAX_VALUE : 7_000_000);
-                }
-                Await.until(LONG, path, () -> limiter.rateLimiter().monitor().held("tokens") == 0);
+            for (String path : List.of("/body", "/emitter", "/told", "/short")) {
+                long before;
+                do {
+                    before = left(limiter);
+                } while (!leave(site.uri(path), limiter));
                 assertEquals(
                         path.equals("/told") ? 77 : path.equals("/short") ? 500 : 4_000, before - left(limiter), path);
             }
         }
+    }
+
+    /** False if there was no response: also without the limiter, Tomcat rarely closes one that is written before its thread has left it. */
+    private static boolean leave(URI uri, Limiter limiter) throws IOException {
+        String head;
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), uri.getPort())) {
+            socket.getOutputStream()
+                    .write(("GET " + uri.getPath()
+                                    + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\nConnection: close\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            head = new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
+            socket.getInputStream().readNBytes(uri.getPath().equals("/short") ? Integer.MAX_VALUE : 7_000_000);
+        }
+        Await.until(LONG, head, () -> limiter.rateLimiter().monitor().held("tokens") == 0);
+        assertTrue(head.isEmpty() || head.equals("HTTP/1.1 200"), head);
+        return !head.isEmpty();
     }
 
     private static long left(Limiter limiter) {
