@@ -106,6 +106,11 @@ public final class Policy {
         return inFlight;
     }
 
+    /** Whether a charge takes one permit of this limit, whatever it costs: of a cap on calls in flight beside reservations. */
+    public boolean countsCalls(Limit limit) {
+        return holds > 0 && limit.isInFlight();
+    }
+
     /** What answers when the backend can't. */
     public FailureMode onFailure() {
         return onFailure;

@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -254,6 +255,47 @@ class SettleTest {
         start(kind, BY_ATTRIBUTE.replace("min 10 max 4000 default 500", "") + "limiter.rules.chat.max-cost = 2005\n");
         assertEstimate(201, "X-Max-Tokens", "10");
         assertEstimate(2_005);
+    }
+
+    /** Forty clients at once say that they need 1, and each uses 4 000. */
+    @ParameterizedTest
+    @EachContainer
+    void understatedEstimatesAreAFewCallsAtOnce(Container.Kind kind) {
+        String rules = BY_ATTRIBUTE
+                .replace("10000/1h fixed", "10000/1h fixed, 3 concurrent")
+                .replace("min 10 ", "");
+        config = WebServer.config(rules);
+        Semaphore arrived = new Semaphore(0);
+        Semaphore ends = new Semaphore(0);
+        server = kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/wait", (request, response) -> {
+                    arrived.release();
+                    ends.acquireUninterruptibly();
+                    request.setAttribute("tokens-used", 4_000);
+                })
+                .start();
+        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 40)
+                .mapToObj(i -> WebServer.CLIENT.sendAsync(
+                        server.request("/wait").header("X-Max-Tokens", "1").build(),
+                        HttpResponse.BodyHandlers.ofString()))
+                .toList();
+        arrived.acquireUninterruptibly(3);
+        Await.until(
+                Duration.ofSeconds(60),
+                "the others are denied",
+                () -> answers.stream().filter(CompletableFuture::isDone).count() == 37);
+        assertEquals(3 * 400, limiter.monitor().held("tokens"));
+        ends.release(40);
+        Await.until(
+                Duration.ofSeconds(60), "all settled", () -> limiter.monitor().held("tokens") == 0);
+        assertEquals(
+                List.of(200, 200, 200),
+                answers.stream()
+                        .map(answer -> answer.join().statusCode())
+                        .filter(status -> status != 429)
+                        .toList());
+        assertEquals(0, arrived.availablePermits(), "12 000 of 10 000 at most");
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package io.limiter.internal.config;
 
 import io.limiter.Limit;
+import io.limiter.Policy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -121,8 +122,11 @@ public record RequestCost(
     }
 
     /** Whether some request can cost more than any limit of the policy can grant. */
-    public boolean exceeds(Limit limit) {
-        return type == null && limit.permits() > 0 && permits > limit.spec().capacity();
+    public boolean exceeds(Policy policy, Limit limit) {
+        return type == null
+                && !policy.countsCalls(limit)
+                && limit.permits() > 0
+                && permits > limit.spec().capacity();
     }
 
     /** As configuration text writes it. */

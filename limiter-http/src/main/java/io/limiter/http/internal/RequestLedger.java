@@ -5,7 +5,6 @@ import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
-import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -32,8 +31,6 @@ public class RequestLedger {
      * another class loader.
      */
     private static final String ATTRIBUTE = RequestLedger.class.getName() + "." + UUID.randomUUID();
-
-    private static final int SERVER_ERROR = 500;
 
     private final RateLimiter owner;
     private final @Nullable RequestLedger earlier;
@@ -310,22 +307,13 @@ public class RequestLedger {
             ended = taken;
             taken = List.of();
         }
-        RuleCharge.End end = isLeft
-                ? RuleCharge.End.LEFT
-                : status > 0 && status < SERVER_ERROR ? RuleCharge.End.COMPLETED : RuleCharge.End.FAILED;
+        RuleCharge.End end = RuleCharge.End.of(isLeft, status);
         List<Charge> back = new ArrayList<>(0);
         List<Charge> settled = new ArrayList<>(0);
         for (Taken one : ended) {
             for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
                 List<RuleCharge> asked = RuleCharge.toSame(terms, charge);
-                boolean isBack = !asked.isEmpty();
-                for (RuleCharge rule : asked) {
-                    isBack = isBack && !rule.rule().outcomes().keeps(status, headers, attributes);
-                }
-                for (RuleCharge rule : asked) {
-                    rule.rule().outcomes().note(!isBack);
-                }
-                if (isBack) {
+                if (RuleCharge.areBack(asked, status, headers, attributes)) {
                     // A later dispatch, from a filter before this one, is charged again.
                     asked.forEach(rule -> forget(rule.rule().identity(), charge));
                     terms = new ArrayList<>(terms);
@@ -339,11 +327,9 @@ public class RequestLedger {
                     // What a later dispatch took of the same quota is a part of the same cost.
                     boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
                     settled.add(charge);
-                    if (isPaid) {
-                        return 0;
-                    }
-                    long cost = isHeld ? RuleCharge.actual(charge, terms, headers, attributes, end) : charge.permits();
-                    return cost >= 0 || end == RuleCharge.End.COMPLETED ? cost : HoldTerms.UNTOLD;
+                    return isPaid
+                            ? 0
+                            : isHeld ? RuleCharge.actual(charge, terms, headers, attributes, end) : charge.permits();
                 });
             }
         }

@@ -3,6 +3,7 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.ActualCost;
 import java.time.Duration;
@@ -33,8 +34,15 @@ record RuleCharge(
         COMPLETED,
         FAILED,
         /** Its client has left before the end. */
-        LEFT
+        LEFT;
+
+        /** @param status of the response; 0 if there is none */
+        static End of(boolean isLeft, int status) {
+            return isLeft ? LEFT : status > 0 && status < SERVER_ERROR ? COMPLETED : FAILED;
+        }
     }
+
+    private static final int SERVER_ERROR = 500;
 
     /**
      * What all charges of a rule have in common.
@@ -97,7 +105,23 @@ record RuleCharge(
                 : rules.stream().filter(one -> one.isToSame(charge)).toList();
     }
 
-    /** The most that one of the rules says; -1 if the estimate of the charge stays, because nobody has told a cost. */
+    /** Whether a response gives back what all of these rules have charged. */
+    static boolean areBack(
+            List<RuleCharge> asked,
+            int status,
+            Function<String, Collection<String>> headers,
+            Function<String, @Nullable Object> attributes) {
+        boolean isBack = !asked.isEmpty();
+        for (RuleCharge one : asked) {
+            isBack = isBack && !one.rule.outcomes.keeps(status, headers, attributes);
+        }
+        for (RuleCharge one : asked) {
+            one.rule.outcomes.note(!isBack);
+        }
+        return isBack;
+    }
+
+    /** The most that one of the rules says; below 0 if the estimate of the charge stays, because nobody has told a cost. */
     static long actual(
             Charge charge,
             List<RuleCharge> rules,
@@ -108,7 +132,8 @@ record RuleCharge(
                 .mapToLong(one -> one.actual(headers, attributes, end))
                 .toArray();
         long most = Arrays.stream(costs).max().orElse(charge.permits());
-        return most <= charge.permits() && Arrays.stream(costs).anyMatch(cost -> cost < 0) ? -1 : most;
+        boolean isUntold = most <= charge.permits() && Arrays.stream(costs).anyMatch(cost -> cost < 0);
+        return !isUntold ? most : end == End.COMPLETED ? -1 : HoldTerms.UNTOLD;
     }
 
     private long actual(
