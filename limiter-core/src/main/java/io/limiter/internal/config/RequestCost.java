@@ -53,7 +53,7 @@ public record RequestCost(
                         + " com.example.MyCost");
         Problems.refuseIf(
                 range != null && (range.least < 1 || range.usual < range.least || range.usual > permits),
-                "not a range; write 1 or more for min, and a default from min to max: header:X-Max-Tokens min 1 max 4000"
+                "not a range; write 1 or more for min, and a default from min to max: header:X-Max-Tokens min 400 max 4000"
                         + " default 500");
     }
 
@@ -103,7 +103,7 @@ public record RequestCost(
                     i + 1 == words.length
                             || !WORDS.contains(words[i])
                             || numbers.put(words[i], number(words[i + 1])) != null,
-                    "'" + words[i] + "' is not understood here; write header:X-Max-Tokens min 1 max 4000 default 500");
+                    "'" + words[i] + "' is not understood here; write header:X-Max-Tokens min 400 max 4000 default 500");
         }
         if (numbers.isEmpty() && !isEstimate) {
             return ofHeader(words[0], most);
