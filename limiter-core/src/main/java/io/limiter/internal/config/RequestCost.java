@@ -103,7 +103,8 @@ public record RequestCost(
                     i + 1 == words.length
                             || !WORDS.contains(words[i])
                             || numbers.put(words[i], number(words[i + 1])) != null,
-                    "'" + words[i] + "' is not understood here; write header:X-Max-Tokens min 400 max 4000 default 500");
+                    "'" + words[i]
+                            + "' is not understood here; write header:X-Max-Tokens min 400 max 4000 default 500");
         }
         if (numbers.isEmpty() && !isEstimate) {
             return ofHeader(words[0], most);
