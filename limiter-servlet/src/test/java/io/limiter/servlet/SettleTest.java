@@ -421,7 +421,10 @@ class SettleTest {
                 List.of("RL-106 ", "nothing is reserved at a cost of 0", "limiter.rules.chat.cost = 0"),
                 List.of("RL-105 ", "needs a cap", "limiter.rules.chat.cost = header:X-Max-Tokens min 1 default 5"),
                 List.of("", "header:X-Max-Tokens min 400 max 4000", "limiter.rules.chat.cost = header:X min 0 max 5"),
-                List.of("", "header:X-Max-Tokens min 400 max 4000", "limiter.rules.chat.cost = header:X max 5 default 6"),
+                List.of(
+                        "",
+                        "header:X-Max-Tokens min 400 max 4000",
+                        "limiter.rules.chat.cost = header:X max 5 default 6"),
                 List.of("", "header:X-Max-Tokens min 400 max 4000", "limiter.rules.chat.cost = header:X max 5 min"),
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = X-Used-Tokens"),
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = header:X-Used-Tokens"),
