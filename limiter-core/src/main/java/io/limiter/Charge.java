@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.Access;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -80,6 +81,18 @@ public record Charge(
         return key.equals(other.key)
                 && policy.name().equals(other.policy.name())
                 && Objects.equals(member, other.member);
+    }
+
+    /** How many permits it takes of a limit of its policy: one at most if that {@linkplain Policy#countsCalls counts calls}. */
+    public long permitsOf(Limit limit) {
+        return policy.countsCalls(limit) ? Math.min(1, permits) : permits;
+    }
+
+    /** What it takes of a limit of its policy, as a charge. For this library. */
+    public Charge of(Access library, Limit limit) {
+        Objects.requireNonNull(library, "library");
+        long taken = permitsOf(limit);
+        return taken == permits ? this : new Charge(policy, key, taken, requestId, member);
     }
 
     /** Equal for charges that are {@linkplain #isToSame to the same}. */

@@ -210,7 +210,8 @@ public final class Decision {
     private boolean asksTooMuch() {
         return charges().stream()
                 .anyMatch(charge -> charge.policy().limits().stream()
-                        .anyMatch(limit -> charge.permits() > limit.spec().capacity()));
+                        .anyMatch(
+                                limit -> charge.permitsOf(limit) > limit.spec().capacity()));
     }
 
     /** Whether it is denied only because of calls in flight, so that nobody knows when it would be allowed: {@link #retryAfter} is empty. */

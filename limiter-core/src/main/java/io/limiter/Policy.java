@@ -1,6 +1,7 @@
 package io.limiter;
 
 import io.limiter.internal.Access;
+import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -105,6 +106,11 @@ public final class Policy {
         return inFlight;
     }
 
+    /** Whether a charge takes one permit of this limit, whatever it costs: of a cap on calls in flight beside reservations. */
+    public boolean countsCalls(Limit limit) {
+        return holds > 0 && limit.isInFlight();
+    }
+
     /** What answers when the backend can't. */
     public FailureMode onFailure() {
         return onFailure;
@@ -140,7 +146,8 @@ public final class Policy {
      *
      * @param mostPerKey how many reservations of one key are kept at most, with those that ended a short time ago; from 1 to
      *     {@value #MAX_HOLDS}, 0 for none
-     * @throws IllegalArgumentException if it is out of range, or a limit is a {@link Stock} or {@link DistinctMembers}
+     * @throws IllegalArgumentException if it is out of range, or a limit is neither a {@link FixedWindow} nor a {@link TokenBucket}
+     *     nor a cap on calls in flight, which counts a reservation as one call
      */
     public Policy withHolds(int mostPerKey) {
         return new Policy(name, limits, onFailure, deadline, mostPerKey);
@@ -211,12 +218,19 @@ public final class Policy {
                     + "; write how many reservations of one key may be kept");
         }
         for (Limit limit : limits) {
-            if (holds > 0
-                    && !(limit instanceof Penalty)
-                    && !limit.spec().algorithm().takesHolds()) {
-                throw new IllegalArgumentException("RL-181 policy '" + name + "' has holds, and its limit '" + limit
-                        + "' can't be reserved; leave 'holds' out (a stock has a hold of its own), or make it fixed,"
-                        + " sliding-list, sliding-zset or token-bucket; calls in flight need a policy of their own");
+            Algorithm algorithm = limit.spec().algorithm();
+            if (holds > 0 && algorithm.isQuota() && !limit.isInFlight() && !algorithm.takesHolds()) {
+                boolean isLog = limit instanceof SlidingLog;
+                throw new IllegalArgumentException(
+                        "RL-181 policy '" + name + "' has holds, and its limit '" + limit.spec()
+                                + "' can't be reserved; "
+                                + (isLog
+                                        ? "holds go with fixed and token-bucket, so write '"
+                                                + limit.spec()
+                                                        .toString()
+                                                        .replace(limit.kind(), Algorithm.TOKEN_BUCKET.text())
+                                                + "'"
+                                        : "leave 'holds' out (a stock has a hold of its own), or make it fixed or token-bucket"));
             }
         }
     }

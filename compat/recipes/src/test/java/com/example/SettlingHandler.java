@@ -11,16 +11,25 @@ import dev.langchain4j.model.chat.response.PartialToolCallContext;
 import dev.langchain4j.model.chat.response.StreamingChatResponseHandler;
 import dev.langchain4j.model.chat.response.StreamingHandle;
 import dev.langchain4j.model.output.TokenUsage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** Passes everything on, and tells the usage at the end: null if the stream has failed or is cancelled. */
+/** Passes everything on, and tells the usage at the end; if the stream fails or is cancelled, what was sent, or null for nothing. */
 public class SettlingHandler implements StreamingChatResponseHandler {
     private final StreamingChatResponseHandler handler;
+    private final int promptTokens;
     private final Consumer<TokenUsage> end;
+    private final AtomicInteger characters = new AtomicInteger();
 
-    public SettlingHandler(StreamingChatResponseHandler handler, Consumer<TokenUsage> end) {
+    public SettlingHandler(StreamingChatResponseHandler handler, int promptTokens, Consumer<TokenUsage> end) {
         this.handler = handler;
+        this.promptTokens = promptTokens;
         this.end = end;
+    }
+
+    private TokenUsage sent() {
+        int sent = characters.get();
+        return sent == 0 ? null : new TokenUsage(promptTokens, sent / 3 + 1);
     }
 
     private StreamingHandle observed(StreamingHandle handle) {
@@ -28,7 +37,7 @@ public class SettlingHandler implements StreamingChatResponseHandler {
             @Override
             public void cancel() {
                 handle.cancel();
-                end.accept(null);
+                end.accept(sent());
             }
 
             @Override
@@ -46,17 +55,19 @@ public class SettlingHandler implements StreamingChatResponseHandler {
 
     @Override
     public void onError(Throwable error) {
-        end.accept(null);
+        end.accept(sent());
         handler.onError(error);
     }
 
     @Override
     public void onPartialResponse(PartialResponse part, PartialResponseContext context) {
+        characters.addAndGet(part.text().length());
         handler.onPartialResponse(part, new PartialResponseContext(observed(context.streamingHandle())));
     }
 
     @Override
     public void onPartialThinking(PartialThinking part, PartialThinkingContext context) {
+        characters.addAndGet(part.text().length());
         handler.onPartialThinking(part, new PartialThinkingContext(observed(context.streamingHandle())));
     }
 
@@ -67,11 +78,13 @@ public class SettlingHandler implements StreamingChatResponseHandler {
 
     @Override
     public void onPartialResponse(String part) {
+        characters.addAndGet(part.length());
         handler.onPartialResponse(part);
     }
 
     @Override
     public void onPartialThinking(PartialThinking part) {
+        characters.addAndGet(part.text().length());
         handler.onPartialThinking(part);
     }
 

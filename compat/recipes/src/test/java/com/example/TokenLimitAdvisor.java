@@ -15,6 +15,7 @@ import org.springframework.ai.chat.client.advisor.api.CallAdvisor;
 import org.springframework.ai.chat.client.advisor.api.CallAdvisorChain;
 import org.springframework.ai.chat.client.advisor.api.StreamAdvisor;
 import org.springframework.ai.chat.client.advisor.api.StreamAdvisorChain;
+import org.springframework.ai.chat.model.Generation;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.core.Ordered;
 import reactor.core.publisher.Flux;
@@ -53,10 +54,17 @@ public class TokenLimitAdvisor implements CallAdvisor, StreamAdvisor {
         return Mono.fromFuture(() -> limiter.rateLimiter().reserveAsync(estimate(request), LONGEST_CALL))
                 .map(TokenLimitAdvisor::allowed)
                 .flatMapMany(hold -> {
+                    // The server tells the usage with the last part. Until then it is what was sent, for those who
+                    // leave.
                     AtomicLong used = new AtomicLong(UNKNOWN);
+                    AtomicLong characters = new AtomicLong();
                     Runnable settle = () -> limiter.rateLimiter().settleAsync(hold, charge -> used.get());
                     return chain.nextStream(request)
-                            .doOnNext(part -> used.accumulateAndGet(tokens(part), Math::max))
+                            .doOnNext(part -> {
+                                long sent = characters.addAndGet(text(part).length());
+                                long told = tokens(part);
+                                used.set(told == UNKNOWN ? prompt(request) + sent / 3 + 1 : told);
+                            })
                             .doOnTerminate(settle)
                             .doOnCancel(settle);
                 });
@@ -65,9 +73,19 @@ public class TokenLimitAdvisor implements CallAdvisor, StreamAdvisor {
     private List<Charge> estimate(ChatClientRequest request) {
         ChatOptions options = request.prompt().getOptions();
         long answer = options == null || options.getMaxTokens() == null ? TOKENS_OF_AN_ANSWER : options.getMaxTokens();
-        long estimate = request.prompt().getContents().length() / 3 + answer;
+        long estimate = prompt(request) + answer;
         Object customer = Objects.requireNonNull(request.context().get(CUSTOMER), CUSTOMER);
         return List.of(new Charge(limiter.policy("tokens"), PartitionKey.of(customer.toString()), estimate));
+    }
+
+    private static long prompt(ChatClientRequest request) {
+        return request.prompt().getContents().length() / 3;
+    }
+
+    private static String text(ChatClientResponse part) {
+        Generation one =
+                part.chatResponse() == null ? null : part.chatResponse().getResult();
+        return one == null ? "" : Objects.requireNonNullElse(one.getOutput().getText(), "");
     }
 
     private static Hold allowed(Hold hold) {

@@ -71,7 +71,8 @@ public class TokenLimits {
                     handler.onError(denied);
                     return;
                 }
-                model.chat(request, new SettlingHandler(handler, used -> settle(hold, used)));
+                int prompt = estimator.estimateTokenCountInMessages(request.messages());
+                model.chat(request, new SettlingHandler(handler, prompt, used -> settle(hold, used)));
             }
 
             @Override

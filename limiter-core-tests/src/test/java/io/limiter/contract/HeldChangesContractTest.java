@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Limits and clocks that change while permits are held, and many reservations of one moment: nothing is minted, nothing locked. */
@@ -33,11 +32,6 @@ class HeldChangesContractTest {
 
     static Stream<TestedBackend> backends() {
         return Backends.all().stream();
-    }
-
-    static Stream<Arguments> logs() {
-        return backends()
-                .flatMap(tested -> Stream.of("list", "zset").map(kind -> Arguments.of(tested, kind.equals("list"))));
     }
 
     /** A limiter whose policy is announced anew, as by a reload. */
@@ -135,38 +129,6 @@ class HeldChangesContractTest {
         });
     }
 
-    /** Timestamps that left the log while its period was short are gone, also for the hold that took them. */
-    @ParameterizedTest(name = "{0}, list: {1}")
-    @MethodSource("logs")
-    void whatHasLeftAShortenedLogDoesNotComeBack(TestedBackend tested, boolean isList) {
-        Duration minute = Duration.ofMinutes(1);
-        Limit whole = isList ? Limit.slidingList(10, minute) : Limit.slidingZset(10, minute);
-        Limit brief =
-                isList ? Limit.slidingList(10, Duration.ofSeconds(10)) : Limit.slidingZset(10, Duration.ofSeconds(10));
-        for (boolean isCancelled : new boolean[] {true, false}) {
-            on(tested, whole, stage -> {
-                Hold hold = stage.reserve(6, Duration.ofSeconds(40));
-                stage.becomes(brief);
-                stage.pass(11);
-                assertTrue(stage.takes(5));
-                stage.becomes(whole);
-                if (isCancelled) {
-                    stage.settle(hold, 0);
-                }
-                stage.pass(30);
-                assertEquals(5, stage.left(), "5 of 10 were used");
-                assertFalse(stage.takes(6));
-                assertTrue(stage.takes(5));
-                stage.pass(80);
-                // Its record is over: what is reserved now comes back as ever.
-                Hold next = stage.reserve(6, Duration.ofSeconds(40));
-                stage.pass(20);
-                stage.settle(next, 2);
-                assertEquals(8, stage.left());
-            });
-        }
-    }
-
     /** Each hold has an end that no other has, and lasts no longer for it than some microseconds. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("backends")
@@ -212,11 +174,8 @@ class HeldChangesContractTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("backends")
     void aHoldLastsOneTimeMoreAfterAStepBack(TestedBackend tested) {
-        for (Limit limit : List.of(
-                Limit.fixedWindow(10, Duration.ofMinutes(3)),
-                Limit.slidingList(10, Duration.ofMinutes(3)),
-                Limit.slidingZset(10, Duration.ofMinutes(3)),
-                Limit.tokenBucket(10, Duration.ofMinutes(3)))) {
+        for (Limit limit :
+                List.of(Limit.fixedWindow(10, Duration.ofMinutes(3)), Limit.tokenBucket(10, Duration.ofMinutes(3)))) {
             on(tested, limit, stage -> {
                 Hold hold = stage.reserve(6, Duration.ofMinutes(1));
                 stage.time.advance(tested.name().equals("in-process") ? Duration.ZERO : Duration.ofHours(-10));

@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
@@ -16,6 +18,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
@@ -64,6 +67,58 @@ class MixedHoldsContractTest {
             assertFalse(reserve(limiter, 1, "a").allowed());
             assertEquals(List.of(898L, 0L, 1L), left(limiter));
         }
+    }
+
+    /** A call is one call, whatever it costs; each ends by itself, and its tokens are settled. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void callsInFlightAreCountedBesideTokens(TestedBackend tested) {
+        Policy both = Policy.of(
+                        "both", Limit.concurrent(2), Limit.tokenBucket(1_000, HOUR), Limit.fixedWindow(2_000, HOUR))
+                .withHolds(10)
+                .withFailureMode(FailureMode.DENY);
+        try (Backend backend = tested.open(new ManualTime());
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            Hold first = limiter.reserve(both, KEY, 300, Duration.ofMinutes(1));
+            Hold second = limiter.reserve(both, KEY, 300, Duration.ofMinutes(1));
+            assertTrue(first.allowed() && second.allowed());
+            assertEquals(List.of(0L, 400L, 1_400L), remaining(limiter, both));
+            for (int i = 0; i < 3; i++) {
+                Hold third = limiter.reserve(both, KEY, 100, Duration.ofMinutes(1));
+                assertFalse(third.allowed());
+                assertTrue(third.decision().isRetryUnknown(), "a call may end at any time");
+                Decision plain =
+                        limiter.tryAcquire(PermitRequest.of(both, KEY, 100).withEnd());
+                assertFalse(plain.allowed());
+                assertTrue(plain.isRetryUnknown());
+            }
+            assertEquals(Settlement.SETTLED, limiter.settle(first, 500));
+            limiter.end(first.decision());
+            await(limiter, both, List.of(1L, 200L, 1_200L));
+            Decision plain = limiter.tryAcquire(PermitRequest.of(both, KEY, 100).withEnd());
+            assertTrue(plain.allowed());
+            await(limiter, both, List.of(0L, 100L, 1_100L));
+            assertTrue(limiter.refund(plain));
+            assertEquals(Settlement.SETTLED, limiter.cancel(second));
+            limiter.end(second.decision());
+            await(limiter, both, List.of(2L, 500L, 1_500L));
+            assertFalse(limiter.reserve(both, KEY, 1_001, Duration.ofMinutes(1)).allowed());
+            await(limiter, both, List.of(2L, 500L, 1_500L));
+        }
+    }
+
+    /** In Redis an end is sent without waiting for its answer. */
+    private static void await(RateLimiter limiter, Policy policy, List<Long> expected) {
+        Await.until(
+                Duration.ofSeconds(60),
+                "" + expected,
+                () -> remaining(limiter, policy).equals(expected));
+    }
+
+    private static List<Long> remaining(RateLimiter limiter, Policy policy) {
+        return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook()).outcomes().stream()
+                .map(LimitOutcome::remaining)
+                .toList();
     }
 
     private static Hold reserve(RateLimiter limiter, long tokens, String user) {

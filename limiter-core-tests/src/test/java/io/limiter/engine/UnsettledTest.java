@@ -25,7 +25,7 @@ class UnsettledTest {
     private static final PartitionKey KEY = PartitionKey.of("k");
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final Policy ONE =
-            Policy.of("one", Limit.slidingList(100, MINUTE)).withHolds(10);
+            Policy.of("one", Limit.fixedWindow(100, MINUTE)).withHolds(10);
     private static final Policy TWO = Policy.of("two", Limit.fixedWindow(100, MINUTE), Limit.tokenBucket(200, MINUTE))
             .withHolds(10);
 

@@ -38,8 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("faults")
 class HeldFaultsTest {
-    private static final List<String> LIMITS =
-            List.of("365d fixed", "365d sliding-list", "365d sliding-zset", "365d token-bucket");
+    private static final List<String> LIMITS = List.of("365d fixed", "365d token-bucket");
     private static final int CALLERS = 16;
     /** The reservations that each keeps open. */
     private static final int OPEN = 20;

@@ -45,7 +45,7 @@ final class HeldJvm {
 
     /** What is held by one JVM alone. */
     static Policy ownPolicy() {
-        return Policy.of("own", Limit.slidingList(OWN_LIMIT, PERIOD))
+        return Policy.of("own", Limit.fixedWindow(OWN_LIMIT, PERIOD))
                 .withFailureMode(FailureMode.DENY)
                 .withHolds(Policy.MAX_HOLDS);
     }

@@ -36,15 +36,15 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "b5863519a3aa381ba12a98776df9b868b6120f3f"),
-                Map.entry("batch", "72983cacfe94eda0192aa30bcc81573c0dfaedd2"),
+                Map.entry("batch", "79e74aedf5852f02c5e249b94fb0257bbe58a61a"),
                 Map.entry("block", "f025868ff9a243bc5f3f60769b1e52d9e0b4817d"),
                 Map.entry("concurrent", "e895332b95f565c862a68aa7e766852c48f6e2fd"),
                 Map.entry("distinct", "2536f04e725e74eacf9fd95cacdf19a918421e13"),
                 Map.entry("fixed_window", "98f63fb1bcbb1b73da9e4f6506e9f1e7ba0a61f0"),
                 Map.entry("key_secrets", "1173a278b79792053ce0016d53bec8f3561f7e2e"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),
-                Map.entry("sliding_list", "642c7b6016db0922726a432720f292b1cd2b6c03"),
-                Map.entry("sliding_zset", "962653155c159d2dbed2c2a0fe91de5309f36584"),
+                Map.entry("sliding_list", "9e06f7380ba978cd1785f956d3d1bbe0eaef948f"),
+                Map.entry("sliding_zset", "00ec497e1e77dd5d2fa3c6f16313933a281c2f11"),
                 Map.entry("token_bucket", "da974db920115d58ebe8f34e8a89e3acc1071832"));
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));

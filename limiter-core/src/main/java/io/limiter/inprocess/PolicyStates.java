@@ -122,7 +122,8 @@ final class PolicyStates implements Backend.Decider {
     }
 
     private void findStates() {
-        if (limits.length > MOST_LIMITS || blockAt == 0) {
+        // Beside reservations a call takes another number of permits in flight.
+        if (limits.length > MOST_LIMITS || blockAt == 0 || policy.holds() > 0 && policy.isInFlight()) {
             return;
         }
         LimitStates[] found = new LimitStates[blockAt < 0 ? limits.length : blockAt];

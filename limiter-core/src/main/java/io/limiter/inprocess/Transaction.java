@@ -7,6 +7,7 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
+import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
@@ -118,7 +119,7 @@ final class Transaction {
         this.take = mode == Mode.TAKE;
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
-                checks.add(new Check(charge, limit));
+                checks.add(new Check(charge.of(Access.LIBRARY, limit), limit));
             }
         }
     }
@@ -161,10 +162,7 @@ final class Transaction {
         }
     }
 
-    /**
-     * New states are made only once it is known that all limits allow the call: one that is denied leaves nothing but the count of its
-     * denials, where they may block.
-     */
+    /** New states are made once all limits allow the call: one that is denied leaves only the count of its denials, for a block. */
     private Result attempt(boolean create) {
         for (Check check : checks) {
             find(check, create);

@@ -221,7 +221,8 @@ public enum Algorithm {
 
     /** Whether permits can be held: taken, and settled later. */
     public boolean takesHolds() {
-        return isCombinable() && isShareable() && !isInFlight();
+        // A log would be searched for each timestamp that comes back.
+        return this == FIXED_WINDOW || this == TOKEN_BUCKET;
     }
 
     /** Whether permits are held until the call ends, so that nobody knows when a denied one is allowed. */

@@ -8,6 +8,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,7 +175,8 @@ final class Call {
                 String key = keys.of(policy, charge.key(), limit);
                 boolean isCombinable = isPlain && limit.spec().algorithm().isCombinable();
                 long uncounted = counts && limit instanceof Penalty ? denied.applyAsLong(charge) : 0;
-                parts.add(new Part(key, charge, limit, mode, isCombinable, uncounted, null, null));
+                parts.add(new Part(
+                        key, charge.of(Access.LIBRARY, limit), limit, mode, isCombinable, uncounted, null, null));
             }
         }
         return parts;

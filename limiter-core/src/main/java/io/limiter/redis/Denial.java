@@ -110,7 +110,7 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
                         && !again.policy().limits().contains(limit)) {
             return null;
         }
-        long retryAfter = again.permits() > limit.spec().capacity()
+        long retryAfter = again.permitsOf(limit) > limit.spec().capacity()
                 ? LimitOutcome.NEVER
                 : then.retryAfterMicros() == LimitOutcome.UNKNOWN
                         ? LimitOutcome.UNKNOWN

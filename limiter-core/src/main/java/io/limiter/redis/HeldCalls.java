@@ -64,8 +64,9 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
     private void cancel(List<LimitOutcome> taken, String id, Duration longest) {
         if (taken.stream().allMatch(LimitOutcome::allowed)) {
             settle(taken, id, charge -> 0, longest);
-            List<LimitOutcome> others =
-                    taken.stream().filter(one -> one.policy().holds() == 0).toList();
+            List<LimitOutcome> others = taken.stream()
+                    .filter(one -> one.policy().holds() == 0 || one.isInFlight())
+                    .toList();
             Ends.of(keys, others, Call.BACK, !connection.isCluster())
                     .forEach(parts -> connection.send(Call.now(parts, longest, false)));
         }

@@ -63,7 +63,8 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     public void close(Status status, Metadata trailers) {
         use(() -> {
             isClosed = true;
-            end(status, trailers);
+            // The client may have left, and the service have noticed before the transport told it here.
+            end(status, trailers, super.isCancelled());
             // Those of the service may be a constant, for many calls.
             Metadata own = new Metadata();
             own.merge(trailers);
@@ -145,11 +146,19 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
         request(0);
     }
 
-    /** The end of the service, with its status; null if it has none, because it has failed or its client has gone: what it took is kept. */
-    void end(@Nullable Status status, Metadata trailers) {
+    /**
+     * The end of the service, with its status; null if it has none, because it has failed or its client has gone: what it took is
+     * kept.
+     *
+     * @param isLeft whether its client has gone before
+     */
+    void end(@Nullable Status status, Metadata trailers, boolean isLeft) {
         synchronized (ledger) {
             if (!ledger.hasEnd()) {
                 return;
+            }
+            if (isLeft) {
+                ledger.leave();
             }
             sent.merge(trailers);
             sent.discardAll(STATUS);

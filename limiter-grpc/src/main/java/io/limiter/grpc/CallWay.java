@@ -54,6 +54,8 @@ final class CallWay<Q, A> extends Listener<Q> {
     private volatile @Nullable Admission awaited;
     /** Whether the transport has reported the end of the call. */
     private volatile boolean isEnded;
+    /** Whether the service has thrown something, which ends the call as a client does that leaves. */
+    private volatile boolean hasFailed;
 
     /**
      * What all calls of an interceptor have in common.
@@ -156,7 +158,8 @@ final class CallWay<Q, A> extends Listener<Q> {
         Listener<Q> told = service;
         service = nobody;
         if (told != nobody) {
-            admitted.end(null, new Metadata());
+            // A client must not end it at its estimate by a message that is denied.
+            admitted.end(null, new Metadata(), true);
         }
         Metadata trailers = new Metadata();
         admitted.cut(rules.answers().denial(answer, call, trailers), trailers);
@@ -188,8 +191,11 @@ final class CallWay<Q, A> extends Listener<Q> {
                 next.run();
             }
         } catch (StatusRuntimeException answer) {
-            admitted.end(answer.getStatus(), new Metadata());
+            admitted.end(answer.getStatus(), new Metadata(), admitted.isCancelled());
             throw answer;
+        } catch (Throwable failed) {
+            hasFailed = !admitted.isCancelled();
+            throw failed;
         } finally {
             if (next != null) {
                 // It has failed. The end of the call may be behind it.
@@ -261,7 +267,7 @@ final class CallWay<Q, A> extends Listener<Q> {
             try {
                 event.accept(told);
             } finally {
-                admitted.end(null, new Metadata());
+                admitted.end(null, new Metadata(), !hasFailed);
             }
         });
     }

@@ -24,6 +24,7 @@ import io.limiter.kit.LogLines;
 import io.limiter.rule.PlanResolver;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -231,7 +232,7 @@ class CallRulesTest {
     @Test
     void costsAreSettledByTheAnswer() throws Exception {
         start("""
-                limiter.policies.tokens.limits = 100/1h
+                limiter.policies.tokens.limits = 100/1h fixed
                 limiter.policies.tokens.holds = 1000
                 limiter.rules.by-attribute.path = /*
                 limiter.rules.by-attribute.key = global
@@ -245,6 +246,37 @@ class CallRulesTest {
             site.vote(message).end();
             assertLeft(left, "tokens", message);
         }
+    }
+
+    /** Of a stream: nobody tells its cost, and the client says that it is 1. */
+    @Test
+    void whoLeavesBeforeTheEndDoesNotChooseTheCost() throws Exception {
+        start("""
+                limiter.policies.tokens.limits = 10000/1h fixed
+                limiter.policies.tokens.holds = 1000
+                limiter.rules.chat.path = /*
+                limiter.rules.chat.key = global
+                limiter.rules.chat.policy = tokens
+                limiter.rules.chat.cost = header:X-Max-Tokens min 1 max 4000 default 500
+                limiter.rules.chat.settle = attribute:tokens
+                """);
+        CallSite.Talk talk =
+                site.talk("Chat", MethodType.BIDI_STREAMING, "X-Max-Tokens: 1").say("OK");
+        assertEquals("OK", talk.messages.poll(60, TimeUnit.SECONDS));
+        talk.cancel();
+        Await.until(LONG, "left", () -> site.left.get() == 1);
+        assertLeft(6_000, "tokens", "it left");
+
+        talk = site.talk("Chat", MethodType.BIDI_STREAMING, "X-Max-Tokens: 1").say("OK 77");
+        assertEquals("OK 77", talk.messages.poll(60, TimeUnit.SECONDS));
+        talk.cancel();
+        Await.until(LONG, "left", () -> site.left.get() == 2);
+        assertLeft(5_923, "tokens", "what was sent was told");
+
+        assertEquals(Code.OK, site.vote("OK", "X-Max-Tokens: 1").end().code());
+        assertLeft(5_423, "tokens", "it stayed");
+        assertEquals(Code.UNKNOWN, site.vote("FAIL", "X-Max-Tokens: 1").end().code());
+        assertLeft(4_923, "tokens", "the service failed");
     }
 
     @Test
@@ -295,7 +327,7 @@ class CallRulesTest {
                 "holds = 9\nlimiter.rules.r.settle = response-header:cost-bin"
             })
     void whatACallDoesNotHaveFailsTheStart(String line) {
-        String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r." + line + "\n";
+        String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h fixed\nlimiter.rules.r." + line + "\n";
         Limiter limiter = Limiter.of(CallSite.config(rules), decides);
         String message = assertThrows(
                         IllegalArgumentException.class,
@@ -319,9 +351,9 @@ class CallRulesTest {
     void messagesHaveNoEnd() {
         for (String line : List.of(
                 "refund-on = 404", "holds = 9\nlimiter.rules.r.settle = attribute:a", "limits = 3 concurrent")) {
-            String rules =
-                    "limiter.rules.r.path = /*\n" + (line.startsWith("limits") ? "" : "limiter.rules.r.limits = 1/1h\n")
-                            + "limiter.rules.r.methods = ext:MESSAGE\nlimiter.rules.r." + line + "\n";
+            String rules = "limiter.rules.r.path = /*\n"
+                    + (line.startsWith("limits") ? "" : "limiter.rules.r.limits = 1/1h fixed\n")
+                    + "limiter.rules.r.methods = ext:MESSAGE\nlimiter.rules.r." + line + "\n";
             Limiter limiter = Limiter.of(CallSite.config(rules), decides);
             String message = assertThrows(
                             IllegalArgumentException.class,

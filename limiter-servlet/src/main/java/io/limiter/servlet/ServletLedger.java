@@ -9,6 +9,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The ledger of a request that a container dispatches, which knows when the application has ended. */
 final class ServletLedger extends RequestLedger implements AsyncListener {
+    private static final int MOST_CAUSES = 20;
+
     /** For the current dispatch. */
     private List<String> paths = List.of();
 
@@ -26,7 +29,9 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     /** How many calls of the filter chain have not returned. */
     private int depth;
     /** What settles it at the end of asynchronous work. */
-    private @Nullable Runnable awaited;
+    private @Nullable Awaited awaited;
+
+    private record Awaited(HttpServletRequest request, HttpServletResponse response) {}
 
     private ServletLedger(RateLimiter owner, @Nullable RequestLedger earlier) {
         super(owner, earlier);
@@ -78,6 +83,9 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         try {
             chain.doFilter(request, response);
             completed = true;
+        } catch (IOException | ServletException | RuntimeException failed) {
+            noteLeft(failed, response);
+            throw failed;
         } finally {
             depth--;
             // After a FORWARD that began outside of the filter, the application continues, and nobody tells when it
@@ -99,34 +107,65 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
             keep();
         }
         if (awaited == null && request.isAsyncStarted()) {
-            awaited = () -> settle(request, response);
+            awaited = new Awaited(request, response);
             request.getAsyncContext().addListener(this);
         } else if (awaited == null) {
             settle(request, response);
         }
     }
 
+    /** The end of a response that has begun: a connection that failed, rather than an application. */
+    private void noteLeft(@Nullable Throwable failure, ServletResponse response) {
+        Throwable cause = failure;
+        // A framework may wrap it; bounded, because causes can be a circle.
+        for (int i = 0; cause != null && i < MOST_CAUSES; i++) {
+            if (cause instanceof IOException && response.isCommitted()) {
+                leave();
+            }
+            cause = cause.getCause();
+        }
+    }
+
+    /** A response may end well although its client has gone: a writer does not throw, and an application may catch. */
+    private void probe(HttpServletResponse response) {
+        try {
+            if (mayBeLeft() && response.isCommitted()) {
+                response.flushBuffer();
+            }
+        } catch (IOException | RuntimeException left) {
+            noteLeft(left, response);
+        }
+    }
+
     private void settle(HttpServletRequest request, HttpServletResponse response) {
+        probe(response);
         settle(response.getStatus(), response::getHeaders, request::getAttribute);
     }
 
     @Override
     public void onComplete(AsyncEvent event) {
-        Runnable end = awaited;
+        Awaited end = awaited;
         awaited = null;
         if (end != null) {
-            end.run();
+            settle(end.request, end.response);
         }
     }
 
+    /** Also of a client that has stopped reading, so that it does not choose its cost. */
     @Override
     public void onTimeout(AsyncEvent event) {
         keep();
+        if (awaited != null && awaited.response.isCommitted()) {
+            leave();
+        }
     }
 
     @Override
     public void onError(AsyncEvent event) {
         keep();
+        if (awaited != null) {
+            noteLeft(event.getThrowable(), awaited.response);
+        }
     }
 
     @Override

@@ -24,7 +24,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -169,9 +171,141 @@ class SettleTest {
                         .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
                 assertTrue(socket.getInputStream().read() > 0);
             }
-            long cost = path.endsWith("77") ? 77 : 500;
+            long cost = path.endsWith("77") ? 77 : 4_000;
             Await.until(Duration.ofSeconds(60), path, () -> before - left() == cost);
         }
+    }
+
+    /**
+     * Each client says that it needs 1, reads nearly all of a stream and leaves, whatever the application makes of the failure. In
+     * Jetty nobody sees one that it catches.
+     */
+    @ParameterizedTest
+    @EachContainer
+    void whoLeavesBeforeTheEndDoesNotChooseTheCost(Container.Kind kind) throws Exception {
+        start(kind, BY_ATTRIBUTE);
+        List<String> caught = List.of("/swallow", "/print", "/async-stream", "/async-print");
+        for (String path : Stream.concat(
+                        Stream.of("/stream", "/async-rethrow", "/stalled"),
+                        caught.stream().filter(one -> kind == Container.Kind.TOMCAT))
+                .toList()) {
+            limiter.reset(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
+            int admitted = 0;
+            for (int i = 0; i < 4; i++) {
+                admitted += leave(path + "?endless");
+            }
+            assertEquals(3, admitted, path + ": 10 000 tokens, 4 000 of which each may have read");
+            assertEquals(0, left(), path);
+        }
+    }
+
+    /** Whether it was admitted. */
+    private int leave(String path) throws Exception {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            socket.getOutputStream()
+                    .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            String line =
+                    new String(socket.getInputStream().readNBytes("HTTP/1.1 200".length()), StandardCharsets.US_ASCII);
+            if (line.endsWith("429")) {
+                return 0;
+            }
+            assertTrue(line.endsWith("200"), line);
+            if (path.startsWith("/stalled")) {
+                // It does not leave, but reads no more.
+                Await.until(
+                        Duration.ofSeconds(60), path, () -> limiter.monitor().held("tokens") == 0);
+            }
+        }
+        Await.until(Duration.ofSeconds(60), path, () -> limiter.monitor().held("tokens") == 0);
+        return 1;
+    }
+
+    @ParameterizedTest
+    @EachContainer
+    void whatNobodyToldIsAsTheRuleSays(Container.Kind kind) throws Exception {
+        for (String untold : List.of("default", "max", "estimate")) {
+            start(kind, BY_ATTRIBUTE + "limiter.rules.chat.untold = " + untold + "\n");
+            long cost = untold.equals("max") ? 4_000 : untold.equals("estimate") ? 10 : 500;
+            long before = left();
+            leave("/stream?endless");
+            assertEquals(cost, before - left(), untold);
+            assertCosts(cost, "/answer", "X-Max-Tokens", "1");
+            limiter.reset(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
+            server.close();
+            server = null;
+        }
+    }
+
+    /** A client that makes an application fail does not choose its cost either; nor by an estimate that the rule does not limit. */
+    @ParameterizedTest
+    @EachContainer
+    void whatNobodyToldIsTheDefaultUntilTheClientLeaves(Container.Kind kind) {
+        start(kind, BY_ATTRIBUTE);
+        for (String path : WaysToEnd.PATHS) {
+            assertCosts(500, path, "X-Max-Tokens", "10");
+            limiter.reset(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
+        }
+        server.close();
+        start(kind, BY_ATTRIBUTE.replace("min 10 max 4000 default 500", "max 2000"));
+        assertCosts(2_000, "/answer", "X-Max-Tokens", "10");
+        assertEstimate(200, "X-Max-Tokens", "10");
+        assertEstimate(2_000);
+        server.close();
+        start(kind, BY_ATTRIBUTE.replace("min 10 max 4000 default 500", "") + "limiter.rules.chat.max-cost = 2005\n");
+        assertEstimate(201, "X-Max-Tokens", "10");
+        assertEstimate(2_005);
+    }
+
+    /** Forty clients at once say that they need 1, and each uses 4 000. */
+    @ParameterizedTest
+    @EachContainer
+    void understatedEstimatesAreAFewCallsAtOnce(Container.Kind kind) {
+        String rules = BY_ATTRIBUTE
+                .replace("10000/1h fixed", "10000/1h fixed, 3 concurrent")
+                .replace("min 10 ", "");
+        config = WebServer.config(rules);
+        Semaphore arrived = new Semaphore(0);
+        Semaphore ends = new Semaphore(0);
+        server = kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/wait", (request, response) -> {
+                    arrived.release();
+                    ends.acquireUninterruptibly();
+                    request.setAttribute("tokens-used", 4_000);
+                })
+                .start();
+        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 40)
+                .mapToObj(i -> WebServer.CLIENT.sendAsync(
+                        server.request("/wait").header("X-Max-Tokens", "1").build(),
+                        HttpResponse.BodyHandlers.ofString()))
+                .toList();
+        arrived.acquireUninterruptibly(3);
+        Await.until(
+                Duration.ofSeconds(60),
+                "the others are denied",
+                () -> answers.stream().filter(CompletableFuture::isDone).count() == 37);
+        assertEquals(3 * 400, limiter.monitor().held("tokens"));
+        ends.release(40);
+        Await.until(
+                Duration.ofSeconds(60), "all settled", () -> limiter.monitor().held("tokens") == 0);
+        assertEquals(
+                List.of(200, 200, 200),
+                answers.stream()
+                        .map(answer -> answer.join().statusCode())
+                        .filter(status -> status != 429)
+                        .toList());
+        assertEquals(0, arrived.availablePermits(), "12 000 of 10 000 at most");
+    }
+
+    @ParameterizedTest
+    @EachContainer
+    void estimatesOfTheApplicationStay(Container.Kind kind) throws Exception {
+        start(kind, BY_ATTRIBUTE.replace("header:X-Max-Tokens min 10 max 4000 default 500", "50"));
+        long before = left();
+        leave("/stream?endless");
+        assertEquals(50, before - left());
+        assertCosts(50, "/throw");
     }
 
     @Test
@@ -286,12 +420,17 @@ class SettleTest {
                 List.of("RL-106 ", "remove this line", "limiter.rules.chat.max-cost = 5"),
                 List.of("RL-106 ", "nothing is reserved at a cost of 0", "limiter.rules.chat.cost = 0"),
                 List.of("RL-105 ", "needs a cap", "limiter.rules.chat.cost = header:X-Max-Tokens min 1 default 5"),
-                List.of("", "header:X-Max-Tokens min 1 max 4000", "limiter.rules.chat.cost = header:X min 0 max 5"),
-                List.of("", "header:X-Max-Tokens min 1 max 4000", "limiter.rules.chat.cost = header:X max 5 default 6"),
-                List.of("", "header:X-Max-Tokens min 1 max 4000", "limiter.rules.chat.cost = header:X max 5 min"),
+                List.of("", "header:X-Max-Tokens min 400 max 4000", "limiter.rules.chat.cost = header:X min 0 max 5"),
+                List.of(
+                        "",
+                        "header:X-Max-Tokens min 400 max 4000",
+                        "limiter.rules.chat.cost = header:X max 5 default 6"),
+                List.of("", "header:X-Max-Tokens min 400 max 4000", "limiter.rules.chat.cost = header:X max 5 min"),
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = X-Used-Tokens"),
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = header:X-Used-Tokens"),
-                List.of("", "settle-within", "limiter.rules.chat.settle-within = 100ms"))) {
+                List.of("", "settle-within", "limiter.rules.chat.settle-within = 100ms"),
+                List.of("", "write default or max or estimate", "limiter.rules.chat.untold = nothing"),
+                List.of("RL-181 ", "write '10000/1h token-bucket'", "limiter.policies.tokens.limits = 10000/1h"))) {
             String key = wrong.get(2).split(" ", 2)[0];
             String others = BY_ATTRIBUTE
                     .lines()
@@ -306,5 +445,16 @@ class SettleTest {
                         () -> WebServer.config(BY_ATTRIBUTE.replace("policy = tokens", "limits = 9/1h")))
                 .getMessage();
         assertTrue(message.contains("add limiter.rules.chat.holds = 1000"), message);
+        for (List<String> wrong : List.of(
+                List.of("limiter.rules.chat.settle = attribute:tokens-used\n", "", "nobody is asked for a cost"),
+                List.of(
+                        "header:X-Max-Tokens min 10 max 4000 default 500",
+                        "7",
+                        "an estimate of the application stays"))) {
+            String rules = BY_ATTRIBUTE.replace(wrong.get(0), wrong.get(1)) + "limiter.rules.chat.untold = max\n";
+            message = assertThrows(ConfigException.class, () -> WebServer.config(rules))
+                    .getMessage();
+            assertTrue(message.contains("RL-106 ") && message.contains(wrong.get(2)), message);
+        }
     }
 }

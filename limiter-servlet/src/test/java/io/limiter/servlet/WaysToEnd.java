@@ -36,6 +36,8 @@ final class WaysToEnd {
             "/async-timeout",
             "/async-throw");
 
+    private static final System.Logger LOG = System.getLogger(WaysToEnd.class.getName());
+
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger most = new AtomicInteger();
     private final Collection<String> paths = new ConcurrentLinkedQueue<>();
@@ -86,15 +88,91 @@ final class WaysToEnd {
                 })
                 .servlet("/stream", (request, response) -> {
                     // The buffers of a connection take some megabytes.
-                    int blocks = request.getParameter("endless") == null ? 100 : 1_000_000;
                     try {
-                        for (int i = 0; i < blocks; i++) {
-                            response.getOutputStream().write(new byte[64_000]);
-                        }
+                        stream(request, response);
                     } finally {
                         work.to(request, response);
                     }
+                })
+                .servlet("/swallow", (request, response) -> {
+                    try {
+                        stream(request, response);
+                    } catch (IOException gone) {
+                        work.to(request, response);
+                    }
+                })
+                .servlet("/print", (request, response) -> {
+                    print(response);
+                    work.to(request, response);
+                })
+                .servlet(
+                        "/async-stream",
+                        (request, response) -> later(request, () -> {
+                            stream(request, response);
+                            work.to(request, response);
+                        }))
+                .servlet(
+                        "/async-print",
+                        (request, response) -> later(request, () -> {
+                            print(response);
+                            work.to(request, response);
+                        }))
+                .servlet("/async-rethrow", (request, response) -> {
+                    // As Spring does with a StreamingResponseBody.
+                    if (request.getAttribute("thrown") instanceof IOException thrown) {
+                        throw thrown;
+                    }
+                    AsyncContext async = request.startAsync();
+                    async.setTimeout(0);
+                    CompletableFuture.runAsync(() -> {
+                        try {
+                            stream(request, response);
+                        } catch (IOException gone) {
+                            request.setAttribute("thrown", gone);
+                        } finally {
+                            async.dispatch();
+                        }
+                    });
+                })
+                .servlet("/stalled", (request, response) -> {
+                    response.getOutputStream().print("some");
+                    response.flushBuffer();
+                    work.to(request, response);
+                    request.startAsync().setTimeout(100);
                 });
+    }
+
+    private interface Work {
+        void run() throws IOException, ServletException;
+    }
+
+    private static void later(HttpServletRequest request, Work work) {
+        AsyncContext async = request.startAsync();
+        async.setTimeout(0);
+        CompletableFuture.runAsync(() -> {
+            try {
+                work.run();
+            } catch (IOException | ServletException gone) {
+                // As an application does that has nobody to tell it.
+                LOG.log(System.Logger.Level.DEBUG, "the client has left", gone);
+            } finally {
+                async.complete();
+            }
+        });
+    }
+
+    private static void stream(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        int blocks = request.getParameter("endless") == null ? 100 : 1_000_000;
+        for (int i = 0; i < blocks; i++) {
+            response.getOutputStream().write(new byte[64_000]);
+        }
+    }
+
+    /** Until its client has left; a writer does not throw. */
+    private static void print(HttpServletResponse response) throws IOException {
+        while (!response.getWriter().checkError()) {
+            response.getWriter().print("x".repeat(64_000));
+        }
     }
 
     private static void run(WebServer.Answer work, HttpServletRequest request, HttpServletResponse response) {

@@ -10,14 +10,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilterChain;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 
 /**
  * The ledger of an exchange, which knows when the application has ended. Locked by itself while it is used: a server cancels an
@@ -43,10 +49,20 @@ final class WebLedger extends RequestLedger {
         }
         // A chain that is cancelled may complete at the same moment.
         AtomicBoolean isOver = new AtomicBoolean();
-        return Mono.defer(() -> chain.filter(exchange))
+        ServerWebExchange watched = mayBeLeft()
+                ? exchange.mutate()
+                        .response(new Watched(exchange.getResponse()))
+                        .build()
+                : exchange;
+        return Mono.defer(() -> chain.filter(watched))
                 .doOnSuccess(done -> end(isOver, exchange, null, false))
                 .doOnError(failure -> end(isOver, exchange, failure, false))
-                .doOnCancel(() -> end(isOver, exchange, null, true));
+                // After the rest of the chain, which may tell a cost then.
+                .doFinally(how -> {
+                    if (how == SignalType.CANCEL) {
+                        end(isOver, exchange, null, true);
+                    }
+                });
     }
 
     private synchronized void end(
@@ -70,10 +86,42 @@ final class WebLedger extends RequestLedger {
                     AnnotatedElementUtils.findMergedAnnotation(failure.getClass(), ResponseStatus.class);
             status = answer == null ? null : answer.code();
         }
+        if (isCancelled) {
+            leave();
+        }
         // A client may leave when it has read the response, before this has ended: the status that was sent is known.
         if (isCancelled ? !exchange.getResponse().isCommitted() : failure != null && status == null) {
             keep();
         }
         settle(status == null ? 200 : status.value(), headers, exchange::getAttribute);
+    }
+
+    /** Notes that the server cancels the body: after a client has left, Netty completes the response as if it was written. */
+    private final class Watched extends ServerHttpResponseDecorator {
+        Watched(ServerHttpResponse response) {
+            super(response);
+        }
+
+        @Override
+        public Mono<Void> writeWith(Publisher<? extends DataBuffer> body) {
+            // A body of one part is written in another way.
+            return super.writeWith(
+                    body instanceof Mono<? extends DataBuffer> one ? one.doFinally(this::end) : seen(body));
+        }
+
+        @Override
+        public Mono<Void> writeAndFlushWith(Publisher<? extends Publisher<? extends DataBuffer>> body) {
+            return super.writeAndFlushWith(seen(body).map(this::seen));
+        }
+
+        private <T> Flux<T> seen(Publisher<T> parts) {
+            return Flux.from(parts).doFinally(this::end);
+        }
+
+        private void end(SignalType how) {
+            if (how == SignalType.CANCEL) {
+                leave();
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.webflux;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
@@ -13,8 +14,12 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,10 +27,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
+import org.springframework.web.server.ServerWebExchange;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A client can leave at any moment: what its request holds is free then, once, and what it was charged stays. */
@@ -45,6 +54,16 @@ class CancelledExchangeTest {
             limiter.rules.wait.key = global
             limiter.rules.wait.limits = 2000/1s token-bucket burst 1
             limiter.rules.wait.wait = 10s
+            """;
+
+    private static final String ESTIMATED = """
+            limiter.policies.tokens.limits = 10000/1h fixed
+            limiter.policies.tokens.holds = 1000
+            limiter.rules.chat.path = /*
+            limiter.rules.chat.key = global
+            limiter.rules.chat.policy = tokens
+            limiter.rules.chat.cost = header:X-Max-Tokens min 1 max 4000 default 500
+            limiter.rules.chat.settle = attribute:tokens
             """;
 
     @TempDir
@@ -77,6 +96,68 @@ class CancelledExchangeTest {
                 assertEquals(99_999, left(limiter, "kept"), "who leaves early is counted");
             }
         }
+    }
+
+    /** Each client says that it needs 1, and leaves before the end of an endless stream. */
+    @ParameterizedTest
+    @EnumSource(names = {"NETTY", "TOMCAT"})
+    void whoLeavesDoesNotChooseTheCost(WebSite site) throws Exception {
+        try (RateLimiter decides = RateLimiters.on(InProcessBackend.create())) {
+            Limiter limiter = Limiter.of(WebSite.config(ESTIMATED), decides);
+            RateLimitWebFilter filter = RateLimitWebFilter.builder(limiter).build();
+            try (WebSite.Server server =
+                    site.serve(directory, WebSite.handler(CancelledExchangeTest::stream, filter))) {
+                long before = 10_000;
+                for (String path : List.of("/untold", "/told", "/told-at-the-end", "/failed", "/all")) {
+                    try (Socket client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                        client.getOutputStream()
+                                .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")
+                                        .getBytes(StandardCharsets.US_ASCII));
+                        // The failure may come before the head is sent.
+                        String status = new String(client.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
+                        assertTrue(status.endsWith("200") || path.equals("/failed"), path + " " + status);
+                        if (path.equals("/failed") || path.equals("/all")) {
+                            Await.until(LONG, path, () -> decides.monitor().held("tokens") == 0);
+                        }
+                    }
+                    Await.until(LONG, path, () -> decides.monitor().held("tokens") == 0);
+                    long cost = switch (path) {
+                        case "/untold" -> 4_000;
+                        case "/told" -> 77;
+                        case "/told-at-the-end" -> 78;
+                        default -> 500;
+                    };
+                    assertEquals(cost, before - left(limiter, "tokens"), path);
+                    before -= cost;
+                }
+            }
+            filter.close();
+        }
+    }
+
+    private static Mono<Void> stream(ServerWebExchange exchange) {
+        String path = exchange.getRequest().getPath().value();
+        DataBuffer block = exchange.getResponse().bufferFactory().wrap(new byte[64_000]);
+        Flux<DataBuffer> all = Flux.<DataBuffer>generate(out -> {
+                    if (path.equals("/told")) {
+                        exchange.getAttributes().put("tokens", 77);
+                    }
+                    out.next(exchange.getResponse().bufferFactory().wrap(new byte[64_000]));
+                })
+                .doFinally(how -> {
+                    if (path.equals("/told-at-the-end")) {
+                        exchange.getAttributes().put("tokens", 78);
+                    }
+                });
+        return exchange.getResponse()
+                .writeAndFlushWith(
+                        switch (path) {
+                            case "/all" -> Flux.just(Flux.just(block));
+                            case "/failed" ->
+                                Flux.concat(
+                                        Flux.just(Flux.just(block)), Flux.error(new IllegalStateException("meant")));
+                            default -> Flux.just(all);
+                        });
     }
 
     @Test

@@ -36,7 +36,7 @@ class NothingBlocksTest {
             limiter.plans.gold.limits = 1000/1h
             limiter.plans.free.limits = 500/1h
             limiter.plan-lookup.wait = 10s
-            limiter.policies.tokens.limits = 10000/1h
+            limiter.policies.tokens.limits = 10000/1h fixed
             limiter.policies.tokens.holds = 1000
             limiter.rules.plan.path = /plan/*
             limiter.rules.plan.key = header:K

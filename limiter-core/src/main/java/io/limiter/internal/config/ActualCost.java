@@ -10,34 +10,55 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the application tells what a request has cost, and how long its estimate is held. Immutable.
+ * Where the application tells what a request has cost, what it is charged if nobody tells, and how long its estimate is held.
+ * Immutable.
  *
  * @param header whether it is a header of the response; else an attribute of the request
  * @param name of that header or attribute
  * @param within after which time the estimate comes back, if the request is still not over
+ * @param untold the cost if nobody tells one; -1 for the estimate
+ * @param untoldIfLeft the same if the client has left before the end
  */
-public record ActualCost(boolean header, String name, Duration within) {
+public record ActualCost(boolean header, String name, Duration within, long untold, long untoldIfLeft) {
     /** For how long an estimate is held unless configured: longer than most responses take. */
     public static final Duration USUAL = Duration.ofMinutes(5);
+
+    /** What is charged if nobody tells a cost. */
+    private enum Untold {
+        DEFAULT,
+        MAX,
+        ESTIMATE
+    }
 
     private static final Pattern TEXT =
             Pattern.compile("response-header:\\s*(?<header>\\S+)|attribute:\\s*(?<attribute>[\\x21-\\x7e]+)");
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
 
-    /** That of the properties settle and settle-within; null if the cost is final. */
-    static @Nullable ActualCost read(PropertyReader reader, String here) {
+    /**
+     * That of the properties settle, settle-within and untold; null if the cost is final.
+     *
+     * @param range of an estimate that clients choose; null for one of the application, which stays
+     * @param most the largest estimate of clients
+     */
+    static @Nullable ActualCost read(PropertyReader reader, String here, RequestCost.@Nullable Range range, long most) {
         Duration within = reader.duration(here + "settle-within", USUAL);
-        return reader.read(here + "settle", text -> parse(text, within));
+        Untold chosen = reader.read(
+                here + "untold", text -> PropertyReader.chosen(text, "a cost that nobody told", Untold.MAX));
+        // By leaving, a client could choose its cost as it chooses its estimate.
+        long left = range == null || chosen == Untold.ESTIMATE ? -1 : chosen == Untold.DEFAULT ? range.usual() : most;
+        long untold = left >= 0 && chosen == null && range != null ? range.usual() : left;
+        return reader.read(here + "settle", text -> parse(text, within, untold, left));
     }
 
-    private static ActualCost parse(String text, Duration within) {
+    private static ActualCost parse(String text, Duration within, long untold, long untoldIfLeft) {
         Matcher source = TEXT.matcher(text);
         String header = source.matches() ? source.group("header") : null;
         String attribute = source.matches() ? source.group("attribute") : null;
         Problems.refuseIf(
                 attribute == null && (header == null || !ConfigKey.isName(header)),
                 "tells no cost; write response-header:X-Used-Tokens, or attribute:tokens-used");
-        return new ActualCost(header != null, Objects.requireNonNullElse(header, attribute), within);
+        return new ActualCost(
+                header != null, Objects.requireNonNullElse(header, attribute), within, untold, untoldIfLeft);
     }
 
     /**

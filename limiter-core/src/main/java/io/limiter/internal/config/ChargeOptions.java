@@ -35,13 +35,14 @@ public record ChargeOptions(
 
     /** The options of the properties below a key. */
     static ChargeOptions read(PropertyReader reader, String here, Policy policy, @Nullable RulePlans plans) {
+        RequestCost cost = RequestCost.read(reader, here, reader.has(here + "settle"));
         return new ChargeOptions(
                 policy,
                 plans,
-                RequestCost.read(reader, here),
+                cost,
                 outcomes(reader, here),
                 reader.read(here + "member", List.of(), ChargeOptions::member),
-                ActualCost.read(reader, here),
+                ActualCost.read(reader, here, cost.range(), cost.permits()),
                 reader.read(here + "wait", Duration.ZERO, ChargeOptions::wait));
     }
 

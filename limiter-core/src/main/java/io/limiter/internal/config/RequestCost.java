@@ -1,6 +1,7 @@
 package io.limiter.internal.config;
 
 import io.limiter.Limit;
+import io.limiter.Policy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,13 +13,16 @@ import org.jspecify.annotations.Nullable;
  * @param permits the cost of each request, 0 to take nothing; with a header the maximum cost, at least 1
  * @param header the request header that has the cost; null for none
  * @param type the name of the class that returns the cost, an {@code io.limiter.rule.Cost}; null for none
- * @param range what a header may say, if it is an estimate; null if it is what the request costs
+ * @param range what a header may say; always there if it is an estimate, null if it is what the request costs
  */
 public record RequestCost(
         long permits,
         @Nullable String header,
         @Nullable String type,
         @Nullable Range range) {
+    /** An estimate in a header is at least the maximum divided by this, unless the rule says otherwise. */
+    private static final int PARTS = 10;
+
     private static final String HEADER = "header:";
     private static final List<String> WORDS = List.of("min", "max", "default");
 
@@ -49,7 +53,7 @@ public record RequestCost(
                         + " com.example.MyCost");
         Problems.refuseIf(
                 range != null && (range.least < 1 || range.usual < range.least || range.usual > permits),
-                "not a range; write 1 or more for min, and a default from min to max: header:X-Max-Tokens min 1 max 4000"
+                "not a range; write 1 or more for min, and a default from min to max: header:X-Max-Tokens min 400 max 4000"
                         + " default 500");
     }
 
@@ -73,34 +77,43 @@ public record RequestCost(
         return permits == 0 && header == null && type == null;
     }
 
-    /** The cost of the properties cost and max-cost. */
-    static RequestCost read(PropertyReader reader, String here) {
+    /**
+     * The cost of the properties cost and max-cost.
+     *
+     * @param isEstimate whether it is settled
+     */
+    static RequestCost read(PropertyReader reader, String here, boolean isEstimate) {
         RequestCost most = reader.read(here + "max-cost", value -> ofHeader("any", number(value)));
-        RequestCost cost = reader.read(here + "cost", value -> parse(value, most == null ? 1 : most.permits));
+        RequestCost cost =
+                reader.read(here + "cost", value -> parse(value, most == null ? 1 : most.permits, isEstimate));
         return cost == null ? of(1) : cost;
     }
 
-    private static RequestCost parse(String text, long most) {
+    private static RequestCost parse(String text, long most, boolean isEstimate) {
         return text.startsWith(HEADER)
-                ? header(text.substring(HEADER.length()).split("\\s+"), most)
+                ? header(text.substring(HEADER.length()).split("\\s+"), most, isEstimate)
                 : text.matches("[0-9-].*") ? of(number(text)) : ofClass(text);
     }
 
     /** A header, with words and numbers after its name. */
-    private static RequestCost header(String[] words, long most) {
+    private static RequestCost header(String[] words, long most, boolean isEstimate) {
         Map<String, Long> numbers = new HashMap<>();
         for (int i = 1; i < words.length; i += 2) {
             Problems.refuseIf(
                     i + 1 == words.length
                             || !WORDS.contains(words[i])
                             || numbers.put(words[i], number(words[i + 1])) != null,
-                    "'" + words[i] + "' is not understood here; write header:X-Max-Tokens min 1 max 4000 default 500");
+                    "'" + words[i]
+                            + "' is not understood here; write header:X-Max-Tokens min 400 max 4000 default 500");
         }
-        if (numbers.isEmpty()) {
+        if (numbers.isEmpty() && !isEstimate) {
             return ofHeader(words[0], most);
         }
         long max = numbers.getOrDefault("max", most);
-        Range range = new Range(numbers.getOrDefault("min", 1L), numbers.getOrDefault("default", max));
+        // A thousand estimates of 1 at once would be admitted, and used for a thousand times the maximum.
+        long least = isEstimate ? (max + PARTS - 1) / PARTS : 1;
+        long usual = numbers.getOrDefault("default", max);
+        Range range = new Range(numbers.getOrDefault("min", Math.min(least, usual)), usual);
         return new RequestCost(max, words[0], null, range);
     }
 
@@ -110,8 +123,11 @@ public record RequestCost(
     }
 
     /** Whether some request can cost more than any limit of the policy can grant. */
-    public boolean exceeds(Limit limit) {
-        return type == null && limit.permits() > 0 && permits > limit.spec().capacity();
+    public boolean exceeds(Policy policy, Limit limit) {
+        return type == null
+                && !policy.countsCalls(limit)
+                && limit.permits() > 0
+                && permits > limit.spec().capacity();
     }
 
     /** As configuration text writes it. */

@@ -172,7 +172,7 @@ final class RuleParser {
                             + "' counts different members, and a request has one; remove the cost, or charge it by another"
                             + " rule");
             Problems.refuseIf(
-                    cost.header() == null && cost.exceeds(limit),
+                    cost.header() == null && cost.exceeds(policy, limit),
                     "RL-165 no request could ever be allowed: '" + limit + "' of policy '" + policy.name()
                             + "' grants at most " + limit.spec().capacity()
                             + " at once; write a smaller cost or a greater limit");

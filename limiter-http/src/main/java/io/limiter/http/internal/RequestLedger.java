@@ -5,7 +5,6 @@ import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
-import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -33,8 +32,6 @@ public class RequestLedger {
      */
     private static final String ATTRIBUTE = RequestLedger.class.getName() + "." + UUID.randomUUID();
 
-    private static final int SERVER_ERROR = 500;
-
     private final RateLimiter owner;
     private final @Nullable RequestLedger earlier;
 
@@ -49,6 +46,9 @@ public class RequestLedger {
 
     /** Whether something may be due at the end of the request: a refund, a settlement, or the end of permits in flight. */
     private boolean awaitsEnd;
+
+    /** Whether the client has left before the end. */
+    private volatile boolean isLeft;
 
     /** The rules that have charged what it took, if it awaits the end. */
     private List<RuleCharge> terms = List.of();
@@ -247,6 +247,16 @@ public class RequestLedger {
                 .toList();
     }
 
+    /** Whether it is to be found out if the client has left: it has an estimate, and nobody has noticed that yet. */
+    protected final synchronized boolean mayBeLeft() {
+        return !isLeft && taken.stream().anyMatch(one -> one.hold != null);
+    }
+
+    /** The client has left before the end, so that a cost that nobody has told may be the most that it can be. */
+    public final void leave() {
+        isLeft = true;
+    }
+
     /** Gives back what a decision took that came too late, because the request has ended. */
     public final synchronized void giveBack(Decision late) {
         taken.stream()
@@ -297,19 +307,13 @@ public class RequestLedger {
             ended = taken;
             taken = List.of();
         }
+        RuleCharge.End end = RuleCharge.End.of(isLeft, status);
         List<Charge> back = new ArrayList<>(0);
         List<Charge> settled = new ArrayList<>(0);
         for (Taken one : ended) {
             for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
                 List<RuleCharge> asked = RuleCharge.toSame(terms, charge);
-                boolean isBack = !asked.isEmpty();
-                for (RuleCharge rule : asked) {
-                    isBack = isBack && !rule.rule().outcomes().keeps(status, headers, attributes);
-                }
-                for (RuleCharge rule : asked) {
-                    rule.rule().outcomes().note(!isBack);
-                }
-                if (isBack) {
+                if (RuleCharge.areBack(asked, status, headers, attributes)) {
                     // A later dispatch, from a filter before this one, is charged again.
                     asked.forEach(rule -> forget(rule.rule().identity(), charge));
                     terms = new ArrayList<>(terms);
@@ -323,9 +327,9 @@ public class RequestLedger {
                     // What a later dispatch took of the same quota is a part of the same cost.
                     boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
                     settled.add(charge);
-                    long cost = isHeld ? RuleCharge.actual(charge, terms, headers, attributes) : charge.permits();
-                    boolean isTold = cost >= 0 || status > 0 && status < SERVER_ERROR;
-                    return isPaid ? 0 : isTold ? cost : HoldTerms.UNTOLD;
+                    return isPaid
+                            ? 0
+                            : isHeld ? RuleCharge.actual(charge, terms, headers, attributes, end) : charge.permits();
                 });
             }
         }

@@ -1,9 +1,14 @@
 package io.limiter.http.internal;
 
 import io.limiter.Charge;
+import io.limiter.TimeSource;
+import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.HoldTerms;
+import io.limiter.internal.Throttle;
 import io.limiter.internal.config.ActualCost;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -11,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /**
  * What a rule charges a request that it counts. Nothing is recorded yet.
@@ -20,6 +26,24 @@ import org.jspecify.annotations.Nullable;
  */
 record RuleCharge(
         Terms rule, @Nullable Charge charge, @Nullable Pending pending) {
+    private static final Logger LOG = DiagnosticLog.of(RuleCharge.class);
+    private static final Throttle UNTOLD = Throttle.hourly(TimeSource.system()::nowMicros);
+
+    /** How a request ends. */
+    enum End {
+        COMPLETED,
+        FAILED,
+        /** Its client has left before the end. */
+        LEFT;
+
+        /** @param status of the response; 0 if there is none */
+        static End of(boolean isLeft, int status) {
+            return isLeft ? LEFT : status > 0 && status < SERVER_ERROR ? COMPLETED : FAILED;
+        }
+    }
+
+    private static final int SERVER_ERROR = 500;
+
     /**
      * What all charges of a rule have in common.
      *
@@ -81,17 +105,60 @@ record RuleCharge(
                 : rules.stream().filter(one -> one.isToSame(charge)).toList();
     }
 
-    /** The most that one of the rules says; -1 if one can't tell. */
+    /** Whether a response gives back what all of these rules have charged. */
+    static boolean areBack(
+            List<RuleCharge> asked,
+            int status,
+            Function<String, Collection<String>> headers,
+            Function<String, @Nullable Object> attributes) {
+        boolean isBack = !asked.isEmpty();
+        for (RuleCharge one : asked) {
+            isBack = isBack && !one.rule.outcomes.keeps(status, headers, attributes);
+        }
+        for (RuleCharge one : asked) {
+            one.rule.outcomes.note(!isBack);
+        }
+        return isBack;
+    }
+
+    /** The most that one of the rules says; below 0 if the estimate of the charge stays, because nobody has told a cost. */
     static long actual(
             Charge charge,
             List<RuleCharge> rules,
             Function<String, Collection<String>> headers,
-            Function<String, @Nullable Object> attributes) {
-        return toSame(rules, charge).stream()
-                .mapToLong(one -> one.rule.actual() == null
-                        ? Objects.requireNonNull(one.charge).permits()
-                        : one.rule.actual().of(headers, attributes))
-                .reduce((one, other) -> Math.min(one, other) < 0 ? -1 : Math.max(one, other))
-                .orElse(charge.permits());
+            Function<String, @Nullable Object> attributes,
+            End end) {
+        long[] costs = toSame(rules, charge).stream()
+                .mapToLong(one -> one.actual(headers, attributes, end))
+                .toArray();
+        long most = Arrays.stream(costs).max().orElse(charge.permits());
+        boolean isUntold = most <= charge.permits() && Arrays.stream(costs).anyMatch(cost -> cost < 0);
+        return !isUntold ? most : end == End.COMPLETED ? -1 : HoldTerms.UNTOLD;
+    }
+
+    private long actual(
+            Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes, End end) {
+        long estimate = Objects.requireNonNull(charge).permits();
+        ActualCost actual = rule.actual;
+        if (actual == null) {
+            return estimate;
+        }
+        long told = actual.of(headers, attributes);
+        if (told >= 0) {
+            return told;
+        }
+        long untold = end == End.LEFT ? actual.untoldIfLeft() : actual.untold();
+        if (untold < 0 || untold == estimate) {
+            return -1;
+        }
+        if (end == End.COMPLETED && UNTOLD.tryPass()) {
+            LOG.warn(
+                    "RL-414 nobody told the cost of a request by {}, so it is charged {} instead of its estimate of {}. Logged once an"
+                            + " hour",
+                    actual,
+                    untold,
+                    estimate);
+        }
+        return untold;
     }
 }

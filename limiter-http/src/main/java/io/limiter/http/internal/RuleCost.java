@@ -69,7 +69,7 @@ final class RuleCost {
     /** The most that a request can be charged and admitted: a client that makes the class fail must not pay less than others. */
     static long most(Policy policy) {
         return policy.limits().stream()
-                .filter(limit -> limit.spec().algorithm().isQuota())
+                .filter(limit -> limit.spec().algorithm().isQuota() && !policy.countsCalls(limit))
                 .mapToLong(limit -> Math.max(1, limit.spec().capacity()))
                 .min()
                 .orElse(1);
@@ -99,8 +99,7 @@ final class RuleCost {
         }
         if (cost.header() != null) {
             rule.policies().stream()
-                    .flatMap(policy -> policy.limits().stream())
-                    .filter(cost::exceeds)
+                    .flatMap(policy -> policy.limits().stream().filter(limit -> cost.exceeds(policy, limit)))
                     .forEach(
                             limit -> all.add(
                                     "RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()

@@ -259,7 +259,7 @@ public abstract class DoorTest {
     @MethodSource("doors")
     void costsAreSettledByTheResponse(Door door) throws Exception {
         String rules = """
-                limiter.policies.tokens.limits = 100/1h
+                limiter.policies.tokens.limits = 100/1h fixed
                 limiter.policies.tokens.holds = 1000
                 limiter.rules.by-header.path = /header
                 limiter.rules.by-header.key = global

@@ -115,7 +115,7 @@ final class MethodCost {
                         "permits = \"" + text + "\", and '" + limit + "' of policy '" + policy.name()
                                 + "' counts different members, of which a call has one; leave the cost out");
             }
-            if (permits > limit.spec().capacity() && limit.permits() > 0) {
+            if (!policy.countsCalls(limit) && permits > limit.spec().capacity() && limit.permits() > 0) {
                 throw scope.error(
                         "RL-132",
                         "permits = \"" + text + "\" gave a cost of " + permits + ", and the limit '" + limit

@@ -144,7 +144,7 @@ public final class BootSite implements AutoCloseable {
         context.close();
     }
 
-    private URI uri(String path) {
+    URI uri(String path) {
         return URI.create("http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port") + path);
     }
 

@@ -242,7 +242,7 @@ class PagesTest {
 
     @Test
     void anEstimateThatIsSettled() {
-        String tokens = "limiter.policies.tokens.limits = 1000/1h\nlimiter.policies.tokens.holds = 100\n";
+        String tokens = "limiter.policies.tokens.limits = 1000/1h fixed\nlimiter.policies.tokens.holds = 100\n";
         try (App app = App.ofClasses(tokens, Chat.class, ModelOfTheTest.class)) {
             Chat chat = app.bean(Chat.class);
             assertEquals(900, chat.ask("a", new Question(600)).usage().totalTokens());

@@ -67,7 +67,7 @@ class SettledMethodsTest {
             return answer(cost);
         }
 
-        @RateLimited(limits = "1000/1h", name = "own", key = "'a'", permits = "7", settle = "#result")
+        @RateLimited(limits = "1000/1h fixed", name = "own", key = "'a'", permits = "7", settle = "#result")
         public Object own(Object result) {
             return result;
         }
@@ -142,6 +142,23 @@ class SettledMethodsTest {
             }
             assertEquals(0, limiter.monitor().held("own"));
         }
+    }
+
+    static class Logged {
+        @RateLimited(limits = "1000/1h", permits = "7", settle = "#result")
+        public int own() {
+            return 1;
+        }
+    }
+
+    @Test
+    void aLogCantBeReserved() {
+        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        String message = assertThrows(
+                        Exception.class,
+                        () -> Limited.of(Logged.class, CONFIG, limiter).object().own())
+                .getMessage();
+        assertTrue(message.contains("RL-181 ") && message.contains("write '1000/1h token-bucket'"), message);
     }
 
     private interface Action {

@@ -90,7 +90,7 @@ open class Suspending : Generic<String> {
         throw IllegalStateException("failed")
     }
 
-    @RateLimited(limits = "10/1h", key = "global", permits = "5", settle = "#result.length()")
+    @RateLimited(limits = "10/1h fixed", key = "global", permits = "5", settle = "#result.length()")
     open suspend fun settled(): String {
         delay(1)
         return "1"

@@ -152,7 +152,7 @@ public final class LimitsInAnswer {
         if (names.isEmpty()) {
             for (Charge charge : denial.charges()) {
                 charge.policy().limits().stream()
-                        .filter(limit -> charge.permits() > limit.spec().capacity())
+                        .filter(limit -> charge.permitsOf(limit) > limit.spec().capacity())
                         .forEach(limit -> names.add(name(charge.policy(), limit)));
             }
         }
