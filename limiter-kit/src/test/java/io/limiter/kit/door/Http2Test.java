@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * in HTTP/1.1, and nothing stays in flight. The module of a door extends it with a static method {@code secureDoors}.
  */
 public abstract class Http2Test {
-    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int PLACES = 300;
     private static final int MANY = 1_000_000;
     private static final String RULES = """
