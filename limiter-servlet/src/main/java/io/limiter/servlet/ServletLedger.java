@@ -109,7 +109,9 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         if (awaited == null && request.isAsyncStarted()) {
             awaited = new Awaited(request, response);
             request.getAsyncContext().addListener(this);
-        } else if (awaited == null) {
+        } else if (awaited == null || isLeft && !request.isAsyncStarted()) {
+            // Jetty may end the request of a client that left without telling a listener.
+            awaited = null;
             settle(request, response);
         }
     }

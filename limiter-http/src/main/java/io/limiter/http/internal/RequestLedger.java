@@ -48,7 +48,7 @@ public class RequestLedger {
     private boolean awaitsEnd;
 
     /** Whether the client has left before the end. */
-    private volatile boolean isLeft;
+    protected volatile boolean isLeft;
 
     /** The rules that have charged what it took, if it awaits the end. */
     private List<RuleCharge> terms = List.of();
