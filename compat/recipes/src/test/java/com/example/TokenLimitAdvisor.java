@@ -54,8 +54,7 @@ public class TokenLimitAdvisor implements CallAdvisor, StreamAdvisor {
         return Mono.fromFuture(() -> limiter.rateLimiter().reserveAsync(estimate(request), LONGEST_CALL))
                 .map(TokenLimitAdvisor::allowed)
                 .flatMapMany(hold -> {
-                    // The server tells the usage with the last part. Until then it is what was sent, for those who
-                    // leave.
+                    // The usage comes with the last part. Until then it is what was sent.
                     AtomicLong used = new AtomicLong(UNKNOWN);
                     AtomicLong characters = new AtomicLong();
                     Runnable settle = () -> limiter.rateLimiter().settleAsync(hold, charge -> used.get());
