@@ -70,7 +70,7 @@ class KeyVectorsTest {
                 "~~",
                 "~abc",
                 "x".repeat(PartitionKey.MAX_PART + 1),
-                "limiter:{vote:a}:10000000:fixed2")) {
+                "limiter:{vote:a}:10000000:fixed1")) {
             assertThrows(IllegalArgumentException.class, () -> PartitionKey.parse(wrong), wrong);
         }
     }

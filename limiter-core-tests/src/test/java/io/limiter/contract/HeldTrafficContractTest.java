@@ -49,6 +49,16 @@ class HeldTrafficContractTest {
         run(HeldRun.mixed(SEED), tested);
     }
 
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "many that run out at once on {0}")
+    @MethodSource("backends")
+    void manyThatRunOutAtOnceToo(TestedBackend tested) {
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time)) {
+            HeldRun.crowded(SEED).against(backend, time, TrafficContractTest.share(4 * STEPS, tested));
+        }
+    }
+
     private static void run(HeldRun traffic, TestedBackend tested) {
         ManualTime time = new ManualTime();
         int steps = TrafficContractTest.share(STEPS, tested);

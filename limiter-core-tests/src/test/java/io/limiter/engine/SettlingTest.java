@@ -50,7 +50,7 @@ class SettlingTest {
         Hold hold = limiter.reserve(lowered, KEY, 10, MINUTE);
         timer.time.advance(Duration.ofSeconds(6));
         assertEquals(Settlement.SETTLED, limiter.settle(hold, 10));
-        assertEquals(1, left(lowered), "what has refilled in 6 s");
+        assertEquals(0, left(lowered), "what would have refilled while it was full is lost");
     }
 
     @Test

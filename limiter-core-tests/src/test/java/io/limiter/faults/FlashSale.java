@@ -161,7 +161,7 @@ final class FlashSale {
 
     private Map<String, String> held() {
         Map<String, String> held = new HashMap<>();
-        List<String> fields = stage.admin().texts("HGETALL", "limiter:{sale:*}:stock:allotment2");
+        List<String> fields = stage.admin().texts("HGETALL", "limiter:{sale:*}:stock:allotment1");
         for (int i = 0; i < fields.size(); i += 2) {
             if (fields.get(i).startsWith("m")) {
                 held.put(fields.get(i).substring(1), fields.get(i + 1));

@@ -98,32 +98,6 @@ class HeldBucketTest {
         return random.nextLong(1L << random.nextInt(30));
     }
 
-    /** With calls of others before and in between, which drain one queue: a hold changes nothing but when its cost is known. */
-    @ParameterizedTest
-    @MethodSource("seeds")
-    void oneHoldIsAsIfItsCostHadBeenTakenAtTheBeginning(long seed) {
-        SplittableRandom random = new SplittableRandom(seed);
-        for (int i = 0; i < ROUNDS; i++) {
-            Pair pair = new Pair(random);
-            pair.take(random.nextLong(1 + pair.policy.limits().get(0).spec().burst()));
-            pair.pass(some(random));
-            if (pair.look(pair.held).remaining() == 0) {
-                continue;
-            }
-            Reserved one = reserve(pair, random);
-            for (int j = random.nextInt(4); j > 0; j--) {
-                pair.pass(some(random));
-                pair.take(random.nextLong(1 + pair.look(pair.held).remaining()));
-            }
-            pair.pass(some(random));
-            pair.settle(one);
-            long more =
-                    pair.look(pair.held).resetMicros() - pair.look(pair.known).resetMicros();
-            // Idle time is counted in whole microseconds, once for each time that the bucket was full.
-            assertTrue(more >= 0 && more <= 6, "full " + more + " us later than without the hold");
-        }
-    }
-
     @ParameterizedTest
     @MethodSource("seeds")
     void holdsThatOverlapMintNothing(long seed) {

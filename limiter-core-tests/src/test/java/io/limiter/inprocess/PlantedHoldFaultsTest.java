@@ -41,87 +41,116 @@ class PlantedHoldFaultsTest {
     }
 
     static Stream<Fault> faults() {
-        String idle = "Math.max(0, idle - hold.idle)";
-        String debt = "Math.min(Math.min(excess, most), Math.max(0, 2 * most - counted(limit, now)))";
         return Stream.of(
-                new Fault("HeldState", "settled twice", "hold == null || hold.isSettled", "hold == null"),
-                new Fault("HeldState", "no bound of a debt", debt, "excess"),
-                new Fault("HeldState", "each debt up to the capacity", debt, "Math.min(excess, most)"),
                 new Fault(
-                        "HeldState",
-                        "a late one pays the excess",
-                        "isOpen ? cost - hold.permits : cost",
-                        "cost - hold.permits"),
-                new Fault("HeldState", "an excess for nothing", "if (charged > 0) {", "if (false) {"),
+                        "HoldSet",
+                        "in any order of marks",
+                        "int order = Boolean.compare(isMarked, other.isMarked);",
+                        "int order = 0;"),
                 new Fault(
-                        "HoldRecords",
-                        "open at its end",
-                        "        List<Hold> gone = runOut(now);\n",
-                        "        List<Hold> gone = runOut(now - 1);\n"),
-                new Fault("HoldRecords", "settled and held", "        held -= was ? hold.permits : 0;\n", ""),
-                new Fault("HeldState", "no end of a table", "return records.size() >= most\n", "return false\n"),
-                new Fault("HeldState", "a reset that ends nothing", "        records.endAll();\n", ""),
-                new Fault("HoldRecords", "a short memory of late ones", "Math.max(0, now - hold.end);", "0;"),
+                        "HoldSet",
+                        "the last ones first",
+                        "order = order != 0 ? order : Long.compare(end, other.end);",
+                        "order = order != 0 ? order : Long.compare(other.end, end);"),
+                new Fault("HoldSet", "open at its end", "if (hold.end > now) {", "if (hold.end >= now) {"),
+                new Fault("HoldSet", "all at once", "int PORTION = 50", "int PORTION = 500"),
+                new Fault("HoldSet", "one at a time", "int PORTION = 50", "int PORTION = 1"),
                 new Fault(
-                        "HeldState",
-                        "all comes back",
-                        "of(charge, hold.permits - cost), limit",
-                        "of(charge, hold.permits), limit"),
-                new Fault("HeldState", "a table that looks full", "if (records.size() >= most ||", "if ("),
-                new Fault("HoldRecords", "any id", "&& hold.id == Long.parseUnsignedLong(id, 16)", ""),
-                new Fault("HoldRecords", "kept for ever", "&& hold.keptUntil > now", ""),
-                new Fault("HoldRecords", "two with one end", "all.get(at).end == end; at++", "false; at++"),
-                new Fault("HoldRecords", "purged a moment late", "hold.keptUntil <= now", "hold.keptUntil < now"),
+                        "HoldSet",
+                        "gone and held",
+                        "            held -= hold.permits;\n            state.free",
+                        "            state.free"),
                 new Fault(
-                        "HoldRecords", "the first place of all", "all.add(place(hold.end), hold)", "all.add(0, hold)"),
-                new Fault("HoldRecords", "kept as long as the last one", "Math.max(lastKept, hold", "Math.max(0, hold"),
-                new Fault("HeldBucketState", "no ceiling", "permits + held(limit.spec(), now), now", "permits, now"),
-                new Fault("HeldBucketState", "idle time is lost", idle, "0"),
-                new Fault("HeldBucketState", "idle time before it began", "idle - hold.idle", "idle"),
-                new Fault("HeldBucketState", "idle time for several", "        idle -= ceilDiv(spare, rate);\n", ""),
+                        "HoldSet", "gone and counted", "            state.free(hold.permits, hold.window, now);\n", ""),
+                new Fault("HoldSet", "not marked", "            hold.isMarked = true;\n", ""),
                 new Fault(
-                        "HeldBucketState",
-                        "idle while it refills",
-                        "Math.max(idleUntil, state.fullAtMicros())",
-                        "idleUntil"),
-                new Fault("HeldBucketState", "told too early", "return last - now + ceilDiv", "return ceilDiv"),
-                new Fault("HeldBucketState", "a stranger's rest", "whole - held)", "whole)"),
+                        "HoldSet",
+                        "kept by the time of the hold",
+                        "place(hold, hold.end + hold.keep);",
+                        "place(hold, hold.end + hold.ttl);"),
+                new Fault("HoldSet", "kept for ever", "if (hold.end + hold.keep > now) {", "if (true) {"),
+                new Fault("HoldSet", "not kept", "if (hold.end + hold.keep > now) {", "if (false) {"),
                 new Fault(
-                        "HeldWindowState",
-                        "no window of nothing",
-                        "        if (settled.counted(now) == 0 && !isKept(now)) {",
-                        "        if (settled.counted(now) == 0) {"),
+                        "HoldSet",
+                        "forgotten a moment late",
+                        "oldest == null || oldest.end > now",
+                        "oldest == null || oldest.end >= now"),
+                new Fault("HoldSet", "a table that looks full", "if (byId.size() >= most) {", "if (false) {"),
+                new Fault("HoldSet", "no end of a table", "if (byId.size() < most) {", "if (true) {"),
                 new Fault(
-                        "HeldWindowState", "a window that lasts", "settled.counted(now) == 0 && !isKept(now)", "false"),
-                new Fault("HeldWindowState", "looks that write", "write ? state : state.copy()", "state"),
-                new Fault("HeldLogState", "looks that write", "write ? state : state.copy()", "state"),
+                        "HoldSet",
+                        "one more than there is room",
+                        "if (byId.size() < most) {",
+                        "if (byId.size() <= most) {"),
                 new Fault(
-                        "HeldLogState",
-                        "in the order of the ends",
-                        "                .sorted(Comparator.comparingLong(hold -> hold.stamp))\n",
-                        ""),
-                new Fault("HeldBucketState", "idle at any rate", "idle = Math.max(LEAST_IDLE, idle - OTHER_RATE);", ""),
-                new Fault("HeldLogState", "any period", "isKept(now) ? period : limit", "false ? period : limit"),
+                        "HoldSet",
+                        "the wait for an open one",
+                        "marked != null ? marked.end : first.end + first.keep",
+                        "first.end + first.keep"),
                 new Fault(
-                        "HeldLogState",
-                        "the shortest for ever",
-                        "isKept(now) ? period : limit",
-                        "true ? period : limit"),
+                        "HoldSet",
+                        "the end before the memory of it",
+                        ": first.end + first.keep) - now",
+                        ": first.end) - now"),
+                new Fault("State", "a reset that keeps records", "            reserved = null;\n", ""),
+                new Fault(
+                        "HoldSet",
+                        "a bucket that pays at once",
+                        "boolean isBucket = limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;",
+                        "boolean isBucket = false;"),
+                new Fault("HoldSet", "held by nobody", "        holds.held += n;\n", ""),
+                new Fault("HoldSet", "settled twice", "            holds.forget(hold);\n", ""),
+                new Fault("HoldSet", "settled and held", "                holds.held -= hold.permits;\n", ""),
+                new Fault("HoldSet", "a late one pays the excess", "                excess = actual;\n", ""),
+                new Fault("HoldSet", "what is not its own", "base = freed ? Math.min", "base = true ? Math.min"),
+                new Fault("HoldSet", "each debt of any size", "Math.min(excess, limit.spec().capacity())", "excess"),
+                new Fault("HoldSet", "a late one as if in time", "if (hold.isMarked) {", "if (false) {"),
+                new Fault(
+                        "HoldSet",
+                        "settled before what has run out",
+                        "            holds.tidy(state, now);\n        }\n        if (stamp",
+                        "        }\n        if (stamp"),
+                new Fault(
+                        "HoldSet",
+                        "the first end",
+                        "Hold last = inOrder.lower(BEFORE_MARKED);",
+                        "Hold last = inOrder.first();"),
+                new Fault(
+                        "FixedWindowState",
+                        "any window",
+                        "end > now && end == window && count > 0",
+                        "end > now && count > 0"),
+                new Fault(
+                        "FixedWindowState",
+                        "no bound of a debt",
+                        "Math.min(permits, Math.max(0, 2 * limit.permits() - counted))",
+                        "permits"),
+                new Fault("FixedWindowState", "a window anew", "counted > 0 || freed ? end", "counted > 0 ? end"),
+                new Fault("FixedWindowState", "looks that write", "if (take && charge.permits() > 0) {", "if (true) {"),
+                new Fault("TokenBucketState", "no ceiling", ">= permits + reserved.held())", ">= permits)"),
+                new Fault("TokenBucketState", "a stranger's rest", "Math.max(0, whole - held)", "Math.max(0, whole)"),
+                new Fault("TokenBucketState", "told too early", "return last - now + ceilDiv", "return ceilDiv"),
+                new Fault(
+                        "TokenBucketState",
+                        "no bound of a debt",
+                        "long charged = Math.min(permits, room);",
+                        "long charged = permits;"),
                 new Fault(
                         "TokenBucketState",
                         "a debt of a larger plan",
-                        "Math.max(-full, Math.min(stored, full))",
-                        "Math.min(stored, full)"),
+                        "whole < 0 ? -burst * unit : burst * unit",
+                        "whole < 0 ? whole * unit : burst * unit"),
+                new Fault("TokenBucketState", "looks that write", "if (take && charge.permits() > 0) {", "if (true) {"),
                 new Fault(
                         "Transaction",
                         "no room for it",
-                        "if (check.isAllowed() && check.waitForRoom != 0) {",
-                        "if (false) {"));
+                        "check.verdict = check.waitForRoom == 0 ? check.verdict : State.Verdict.DENIES;",
+                        ""));
     }
 
     @Test
     void withoutAFaultNothingIsFound() throws Exception {
-        assertEquals("", findings(new Fault("HeldState", "none", "package", "package")));
+        assertEquals("", findings(new Fault("HoldSet", "none", "package", "package")));
     }
 
     @ParameterizedTest
@@ -158,6 +187,7 @@ class PlantedHoldFaultsTest {
                 run(HeldRun.changing(algorithm, SEED));
             }
             run(HeldRun.mixed(SEED));
+            run(HeldRun.crowded(SEED));
             for (Trace trace : Trace.all()) {
                 if (trace.toString().startsWith("holds")) {
                     assertEquals(trace.lines(), trace.replay(new TestedBackend("faulty", this::open)));

@@ -235,7 +235,7 @@ class BlockOnRedisTest {
     void onlyAKeyThatWasDeniedHasAStateAndItExpires() {
         try (RateLimiter limiter = limiter("block-keys", Duration.ZERO);
                 Jedis redis = redis()) {
-            String state = "block-keys:{login:192.0.2.1}:block:block2";
+            String state = "block-keys:{login:192.0.2.1}:block:block1";
             assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
             assertFalse(redis.exists(state));
             deny(limiter, 1, Source.REDIS);

@@ -62,7 +62,7 @@ final class EvalBackend implements Backend {
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
         List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
-                .flatMap(ends -> run(HeldCalls.settling(ends, terms.id(), actual)).stream())
+                .flatMap(ends -> run(HeldCalls.settling(ends, Held.of(terms), actual)).stream())
                 .map(outcome -> HeldCalls.read(outcome.stampMicros()))
                 .toList();
         return CompletableFuture.completedFuture(settled);

@@ -90,18 +90,6 @@ class SecuredRedisTest {
         }
     }
 
-    /** After an upgrade the user is still the one in the documentation of an earlier version. */
-    @Test
-    void theUserOfEarlierVersionsIsEnough() throws IOException {
-        List<String> rules = new ArrayList<>(documented("limiter"));
-        assertTrue(rules.removeAll(List.of("+pttl", "+getrange", "+setrange")));
-        asUser(
-                RedisServers.singlePort(),
-                rules,
-                () -> allAlgorithmsWork(
-                        RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD)));
-    }
-
     @Test
     void onAClusterItMayAskForTheNodes() throws IOException {
         List<String> rules = new ArrayList<>(documented("limiter"));

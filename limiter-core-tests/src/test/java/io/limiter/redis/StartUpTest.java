@@ -235,7 +235,7 @@ class StartUpTest extends StartingRedis {
                 assertTrue(log.of(Level.WARN, "RL-225").isEmpty(), "it answers: " + log);
                 redis.scriptKill();
                 redisDecides(limiter);
-                redis.set("limiter:{wrong:192.0.2.1}:3600000000:fixed2", "hello");
+                redis.set("limiter:{wrong:192.0.2.1}:3600000000:fixed1", "hello");
                 Policy wrong = Policy.of("wrong", Limit.fixedWindow(4, Duration.ofHours(1)))
                         .withFailureMode(FailureMode.DENY);
                 for (int i = 0; i < 10; i++) {

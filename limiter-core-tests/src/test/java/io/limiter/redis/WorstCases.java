@@ -2,14 +2,8 @@ package io.limiter.redis;
 
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.RedisServers;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.SequenceInputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
@@ -31,7 +25,7 @@ final class WorstCases implements AutoCloseable {
     private static final int REPEATS = 9;
     private static final String KEY = "worst:{case}";
     /** Where records of reservations may be, too. */
-    private static final String HASH = KEY + ":holds1";
+    private static final String HASH = KEY + ":holds";
 
     private static final String HOLDS = "holds=10000";
     private static final String ID = "0123456789abcdef";
@@ -202,8 +196,6 @@ final class WorstCases implements AutoCloseable {
         make(algorithm, MOST, i -> order(1, START + i * 1000, i));
         churn();
         stock("of 3 entries a page", START + MOST * 1000, false);
-        make(earlierStock(), MOST, i -> order(1, START + i * 1000, i));
-        stock("10 000 on hold, of an earlier version", START + MOST * 1000, true);
     }
 
     private void stock(String name, long now, boolean isOld) {
@@ -271,18 +263,6 @@ final class WorstCases implements AutoCloseable {
         }
         state = redis.dump(KEY);
         redis.del(KEY);
-    }
-
-    /** The script of the version that kept holds in a chain. */
-    static String earlierStock() {
-        try (InputStream chain = WorstCases.class.getResourceAsStream("allotment-chain.lua");
-                InputStream call = WorstCases.class.getResourceAsStream("call.lua");
-                InputStream both =
-                        new SequenceInputStream(Objects.requireNonNull(chain), Objects.requireNonNull(call))) {
-            return new String(both.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private interface Calls {

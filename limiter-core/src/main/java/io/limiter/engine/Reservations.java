@@ -130,7 +130,7 @@ final class Reservations {
                                 + ", so another one was denied; raise 'holds', or shorten their time");
             }
         }
-        return new Hold(Access.LIBRARY, decision, terms, announced, end + terms.lifeMicros());
+        return new Hold(Access.LIBRARY, decision, terms, announced, end + terms.keepMicros());
     }
 
     /** The outcomes that are settled: not those of penalties and of policies without holds, and none of what was denied. */

@@ -38,19 +38,14 @@ final class FixedWindowState extends State {
 
     @Override
     Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
+        if (take && charge.permits() > 0) {
+            tidy(now);
+        }
         return Verdict.of(charge.permits() == 0 || counted(now) + permits <= limit.permits());
     }
 
-    /** The same, for another to change. */
-    FixedWindowState copy() {
-        FixedWindowState copy = new FixedWindowState(key, clock);
-        copy.count = count;
-        copy.end = end;
-        return copy;
-    }
-
     /** The permits that count now. */
-    long counted(long now) {
+    private long counted(long now) {
         return end > now || count == USED_UP ? count : 0;
     }
 
@@ -67,16 +62,16 @@ final class FixedWindowState extends State {
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
         LimitSpec spec = limit.spec();
         long counted = counted(now);
-        long until = counted > 0 ? Math.max(end, now + 1) : 0;
         long latest = latestEnd(spec, now);
-        if (charge.permits() > 0 && (granted || (take && Math.max(until, end) > latest))) {
-            // A clock that stepped back, or a shorter period, cuts the window.
-            until = granted && counted == 0 && end <= now ? latest : Math.min(Math.max(until, end), latest);
-            counted += granted ? charge.permits() : 0;
-            if (take) {
-                count = counted;
-                end = until;
-            }
+        // A clock that stepped back, or a shorter period, cuts the window.
+        long until = counted == 0 ? 0 : Math.max(now + 1, Math.min(end, latest));
+        if (charge.permits() > 0 && granted) {
+            until = counted == 0 ? latest : until;
+            counted += charge.permits();
+        }
+        if (charge.permits() > 0 && take && counted > 0) {
+            count = counted;
+            end = until;
         }
         long wait = counted > 0 ? until - now : 0;
         long retryAfter = allowed ? 0 : permits > spec.permits() ? LimitOutcome.NEVER : wait;
@@ -86,34 +81,50 @@ final class FixedWindowState extends State {
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        boolean given = subtract(charge.permits(), stamp, now);
-        if (given) {
-            cut(limit, now);
-            end = count == 0 ? 0 : end;
-        }
+        tidy(now);
+        boolean given = free(charge.permits(), stamp, now);
+        end = count == 0 ? 0 : end;
+        cut(limit, now);
         return given;
     }
 
-    /** Takes permits out of the window that ends then, if it is this one and has any; it stays, with the rest or nothing. */
-    boolean subtract(long permits, long stamp, long now) {
-        boolean isIn = end > now && end == stamp && count > 0;
-        count = isIn ? Math.max(0, count - permits) : count;
-        return isIn;
+    /** Takes permits out of the window that is stored with that end, if it stands. */
+    @Override
+    boolean free(long permits, long window, long now) {
+        boolean stands = end > now && end == window && count > 0;
+        if (stands) {
+            count = Math.max(0, count - permits);
+        }
+        return stands;
     }
 
     /** It ends no later than one that begins now. */
-    void cut(Limit limit, long now) {
+    private void cut(Limit limit, long now) {
         end = Math.min(end, latestEnd(limit.spec(), now));
+    }
+
+    @Override
+    long force(Limit limit, long permits, boolean freed, long now) {
+        cut(limit, now);
+        long counted = counted(now);
+        long charged = Math.min(permits, Math.max(0, 2 * limit.permits() - counted));
+        if (charged > 0) {
+            // Where the permits were counted until now, the window stands, also with nothing else in it.
+            end = counted > 0 || freed ? end : latestEnd(limit.spec(), now);
+            count = counted + charged;
+        }
+        return charged;
     }
 
     @Override
     void clear() {
         count = 0;
         end = 0;
+        clearHolds();
     }
 
     @Override
     long fullAtMicros() {
-        return end;
+        return reserved == null ? end : Math.max(end, reserved.lastKept());
     }
 }

@@ -95,10 +95,18 @@ public final class InProcessBackend implements Backend {
         if (charge.policy().holds() == 0 || !limit.spec().algorithm().takesHolds()) {
             return new Settled(Settlement.SETTLED, 0);
         }
-        State own = table.find(LimitStates.Name.of(outcome.policy(), limit), charge.key());
-        return own instanceof HeldState<?> state
-                ? state.settle(charge, limit, outcome.stampMicros(), terms.id(), actual, time)
-                : new Settled(Settlement.ENDED, 0);
+        State state = find(outcome);
+        return state == null
+                ? HoldSet.settleNothing(charge, outcome.stampMicros(), actual)
+                : state.settle(charge, limit, outcome.stampMicros(), terms.id(), actual, time);
+    }
+
+    /** The state from which an outcome took: that of its key, or one that keys share. */
+    private @Nullable State find(LimitOutcome outcome) {
+        LimitStates.Name name = LimitStates.Name.of(outcome.policy(), outcome.limit());
+        PartitionKey key = outcome.charge().key();
+        State own = table.find(name, key);
+        return own != null ? own : table.findShared(name, key, time);
     }
 
     @Override
@@ -119,9 +127,7 @@ public final class InProcessBackend implements Backend {
     private boolean end(LimitOutcome outcome, boolean keep) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
-        LimitStates.Name name = LimitStates.Name.of(outcome.policy(), limit);
-        State own = table.find(name, charge.key());
-        State state = own != null ? own : table.findShared(name, charge.key(), time);
+        State state = find(outcome);
         return state != null
                 && charge.permits() > 0
                 && limit.permits() > 0

@@ -102,15 +102,6 @@ final class Partition {
         nextDue = Math.min(nextDue, state.dueMicros);
     }
 
-    /** Puts another state in the place of one, whose lock the caller has. Under the lock. */
-    void replace(State state, State other) {
-        remove(state);
-        queue.remove(state);
-        other.dueMicros = state.dueMicros;
-        add(other);
-        state.replaced();
-    }
-
     /**
      * Drops states that are full again. Takes the lock.
      *

@@ -64,39 +64,37 @@ final class SlidingLogState extends State {
         long live = (long) size - expired;
         long repeated = repeatedStamp(charge, limit, permits, now);
         long stamp = repeated == NONE ? now : repeated;
-        // Once a call is written, a timestamp later than now becomes now.
-        long latest = Long.MAX_VALUE;
+        // A timestamp later than now, which only a clock that stepped back leaves, counts as now.
+        stamp = Math.min(stamp, now);
         if (charge.permits() > 0 && (granted || take)) {
-            latest = now;
-            stamp = Math.min(stamp, now);
             long added = granted && repeated == NONE ? charge.permits() : 0;
             live += added;
             if (take && added > 0) {
                 add(charge, limit, expired, now);
-            } else if (take && live > 0) {
-                settle(limit, expired, now);
+            } else if (take) {
+                cut(limit, now);
             }
             if (take) {
                 expired = (int) (size - live);
             }
         }
         long period = limit.spec().periodMicros();
-        long next = live == 0 ? 0 : leaving(expired + Math.max(0, live - limit.permits()), latest) + period - now;
-        long reset = live == 0 ? 0 : leaving(expired + live - 1, latest) + period - now;
-        long retryAfter = allowed ? 0 : retryAfter(limit, expired, live + permits, permits, latest, now);
+        long next = live == 0 ? 0 : leaving(expired + Math.max(0, live - limit.permits()), now) + period - now;
+        long reset = live == 0 ? 0 : leaving(expired + live - 1, now) + period - now;
+        long retryAfter = allowed ? 0 : retryAfter(limit, expired, live + permits, permits, now);
         long remaining = Math.max(0, limit.permits() - live);
         return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, stamp);
     }
 
     /** @param wanted permits of the charge, and those that count now */
-    private long retryAfter(Limit limit, long expired, long wanted, long permits, long latest, long now) {
+    private long retryAfter(Limit limit, long expired, long wanted, long permits, long now) {
         if (permits > limit.permits()) {
             return LimitOutcome.NEVER;
         }
         // If it could not grow: when enough have left its ring.
         long most = wanted > limit.permits() ? limit.permits() : ring.length;
         long period = limit.spec().periodMicros();
-        return permits > most ? period : leaving(expired + wanted - most - 1, latest) + period - now;
+        return permits > most ? period : leaving(expired + wanted - most - 1, now) + period - now;
     }
 
     /** Adds the timestamps of a call that is granted. */
@@ -118,14 +116,10 @@ final class SlidingLogState extends State {
         }
     }
 
-    /** Adapts the stored timestamps to the current clock and limit. */
-    private void settle(Limit limit, int expired, long now) {
-        long newest = ring[slot(size - 1)];
-        if (newest > now) {
-            rewrite(limit, expired, now);
-        } else {
-            // A longer period: the log is kept as long as its newest timestamp counts.
-            fullAt = Math.max(fullAt, newest + limit.spec().periodMicros());
+    /** Writes that timestamps later than now are now. */
+    private void cut(Limit limit, long now) {
+        if (size > 0 && ring[slot(size - 1)] > now) {
+            rewrite(limit, expired(limit, now), now);
         }
     }
 
@@ -152,35 +146,23 @@ final class SlidingLogState extends State {
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        if (stamp <= now - limit.spec().periodMicros()) {
-            return false;
-        }
         String id = id(charge);
-        boolean given = remove(id, new long[] {stamp}, new long[] {charge.permits()});
+        boolean given = stamp > now - limit.spec().periodMicros() && remove(id, stamp, charge.permits());
         if (given && id != null && stampOfId != null) {
             stampOfId.remove(id, stamp);
         }
+        cut(limit, now);
         return given;
     }
 
-    /**
-     * Removes timestamps of a request id, or without one; whether there were any.
-     *
-     * @param which ascending
-     * @param counts how many of each
-     */
-    boolean remove(@Nullable String id, long[] which, long[] counts) {
-        int next = 0;
-        int kept = firstAfter(which[0] - 1);
+    /** Removes up to so many timestamps of one time, of a request id or without one; whether there were any. */
+    private boolean remove(@Nullable String id, long stamp, long most) {
+        long left = most;
+        int kept = firstAfter(stamp - 1);
         for (int i = kept; i < size; i++) {
             int slot = slot(i);
-            while (next < which.length && (which[next] < ring[slot] || counts[next] == 0)) {
-                next++;
-            }
-            if (next < which.length
-                    && ring[slot] == which[next]
-                    && Objects.equals(id, ids == null ? null : ids[slot])) {
-                counts[next]--;
+            if (left > 0 && ring[slot] == stamp && Objects.equals(id, ids == null ? null : ids[slot])) {
+                left--;
             } else {
                 int to = slot(kept++);
                 ring[to] = ring[slot];
@@ -189,32 +171,8 @@ final class SlidingLogState extends State {
                 }
             }
         }
-        boolean given = kept < size;
         size = kept;
-        return given;
-    }
-
-    /** The same, for another to remove from. */
-    SlidingLogState copy() {
-        SlidingLogState copy = new SlidingLogState(key, Capacity.UNLIMITED);
-        copy.ring = ring.clone();
-        copy.ids = ids == null ? null : ids.clone();
-        copy.stampOfId = stampOfId;
-        copy.head = head;
-        copy.size = size;
-        copy.fullAt = fullAt;
-        return copy;
-    }
-
-    /** The permits that count now. */
-    long counted(Limit limit, long now) {
-        return (long) size - expired(limit, now);
-    }
-
-    /** For how many more there is memory. */
-    long room(Limit limit, long permits, long now) {
-        long grows = counted(limit, now) + permits - ring.length;
-        return grows <= 0 || stamps.hasLeft(grows) ? permits : Math.max(0, permits - grows);
+        return left < most;
     }
 
     @Override
@@ -234,8 +192,8 @@ final class SlidingLogState extends State {
     }
 
     /** The i-th timestamp, at most {@code now}. */
-    private long leaving(long i, long latest) {
-        return i < size ? Math.min(latest, ring[slot((int) i)]) : latest;
+    private long leaving(long i, long now) {
+        return i < size ? Math.min(now, ring[slot((int) i)]) : now;
     }
 
     private int slot(int i) {

@@ -1,5 +1,6 @@
 package io.limiter.inprocess;
 
+import io.limiter.Backend.Settled;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -62,6 +63,10 @@ abstract class State {
     @Nullable
     LimitStates limit;
 
+    /** What is reserved of it; null until something is. */
+    @Nullable
+    HoldSet reserved;
+
     /** The next one in the same slot of the table. */
     volatile @Nullable State next;
 
@@ -113,8 +118,56 @@ abstract class State {
         return false;
     }
 
-    /** Forgets everything that was taken. */
+    /** What a call that may write does first, also one that is denied: it gives back what has run out. */
+    final void tidy(long now) {
+        if (reserved != null) {
+            reserved.tidy(this, now);
+        }
+    }
+
+    /**
+     * A record ends: gives back its permits, which count in the state of a window only.
+     *
+     * @param window the end of the window in which they were counted; 0 in a bucket
+     * @return whether they counted until now
+     */
+    boolean free(long permits, long window, long now) {
+        return true;
+    }
+
+    /**
+     * Charges without asking, up to a debt of the capacity; how many permits it charged. Adapts the state as a denied call does.
+     *
+     * @param freed what {@link #free} said, if it was called before
+     */
+    long force(Limit limit, long permits, boolean freed, long now) {
+        return 0;
+    }
+
+    /** Settles the reservation with that timestamp and id. */
+    final Settled settle(Charge charge, Limit limit, long stamp, String id, long actual, TimeSource time) {
+        long now = time.nowMicros();
+        int last = lock();
+        try {
+            now = timeOfHolder(now, last, time);
+            return isDropped()
+                    ? HoldSet.settleNothing(charge, stamp, actual)
+                    : HoldSet.settle(this, charge, limit, stamp, id, actual, now);
+        } finally {
+            unlock(now);
+        }
+    }
+
+    /** Forgets everything that was taken, and what is reserved. */
     abstract void clear();
+
+    /** Part of that. */
+    final void clearHolds() {
+        if (reserved != null) {
+            reserved.release();
+            reserved = null;
+        }
+    }
 
     /** Forgets that too which outlives a reset. */
     void forget() {
@@ -129,11 +182,6 @@ abstract class State {
     /** Forgets everything and marks the state as removed. */
     final void drop() {
         forget();
-        dueMicros = DROPPED;
-    }
-
-    /** Marks the state as removed, though another goes on with it. */
-    final void replaced() {
         dueMicros = DROPPED;
     }
 

@@ -154,15 +154,13 @@ final class StateTable {
     /**
      * The state that decides for a key without one: a new one, with memory for that number of timestamps, which is not
      * in the table until {@link #keep}, or one that keys share. Called while {@link #creating}.
-     *
-     * @param held whether its permits can be reserved
      */
-    State create(LimitStates.Name name, PartitionKey key, long stamps, boolean held, TimeSource time) {
+    State create(LimitStates.Name name, PartitionKey key, long stamps, TimeSource time) {
         State shared = findShared(name, key, time);
         if (shared != null) {
             return shared;
         }
-        State own = createOwn(name, key, stamps, held);
+        State own = createOwn(name, key, stamps);
         if (own != null) {
             return own;
         }
@@ -170,42 +168,20 @@ final class StateTable {
         return overflow.enter(name, key, sharedStamps, time.nowMicros(), partition(name, key).creation);
     }
 
-    /** The same for a reservation: states that keys share keep no records, and one that denies is returned. */
-    State createReservable(LimitStates.Name name, PartitionKey key, long stamps, TimeSource time) {
-        State own = findShared(name, key, time) != null ? null : createOwn(name, key, stamps, true);
-        return own != null ? own : overflow.denying(time.nowMicros());
-    }
-
     /** A new state as {@link #create} makes it, or null if the memory is used up. */
     @Nullable
-    State createOwn(LimitStates.Name name, PartitionKey key, long stamps, boolean held) {
+    State createOwn(LimitStates.Name name, PartitionKey key, long stamps) {
         LimitStates states = states(name);
         Capacity.Shares share = states.share;
         if (!hasRoom(share, stamps) || !share.entries().take(1)) {
             return null;
         }
-        State plain = States.of(name.algorithm(), key, clock, share.stamps());
-        State made = held ? States.held(plain, share.stamps()) : plain;
+        State made = States.of(name.algorithm(), key, clock, share.stamps());
         made.limit = states;
         return made;
     }
 
-    /** A state in the table, as one whose permits can be reserved. Called while {@link #creating}. */
-    State reservable(State own) {
-        LimitStates states = Objects.requireNonNull(own.limit);
-        State held = States.held(own, states.share.stamps());
-        held.limit = states;
-        held.guard = own.guard;
-        own.lock();
-        try {
-            partition(states.name, Objects.requireNonNull(own.key)).replace(own, held);
-        } finally {
-            own.unlock();
-        }
-        return held;
-    }
-
-    /** Counts a call that a shared state decided. */
+    /** Counts a call that a shared state decided, or a reservation without memory for its record. */
     void countShared(LimitStates.Name name) {
         overflowed.increment();
         if (warnings.tryPass()) {

@@ -28,15 +28,6 @@ final class States {
         };
     }
 
-    /** One whose permits can be reserved too, around a state of the algorithm. */
-    static HeldState<?> held(State plain, Capacity.Share stamps) {
-        return plain instanceof FixedWindowState window
-                ? new HeldWindowState(window, stamps)
-                : plain instanceof SlidingLogState log
-                        ? new HeldLogState(log, stamps)
-                        : new HeldBucketState((TokenBucketState) plain, stamps);
-    }
-
     /** The number of timestamps for which a new state needs memory. */
     static long firstStamps(long permits, Limit limit) {
         return switch (limit.spec().algorithm()) {

@@ -5,7 +5,6 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.internal.LimitSpec;
-import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +12,10 @@ import org.jspecify.annotations.Nullable;
  * token_bucket.lua.
  */
 final class TokenBucketState extends State {
-    /** The limit under which it was written, so that its parts and rate need not be computed again. */
+    /** More than any time that is told; with a bucket's credit added it is still a number. */
+    private static final long MOST = 1L << 61;
+
+    /** The limit under which it was written, so that its parts and rate need not be computed again; null for a full bucket. */
     private @Nullable LimitSpec written;
 
     /** The parts of a permit under that limit. */
@@ -27,7 +29,7 @@ final class TokenBucketState extends State {
     /** The time from which it refills. */
     private long from;
 
-    /** When it is full again; from then on it equals an unused one. */
+    /** When it is full again under that limit; from then on it equals an unused one, and may be dropped. */
     private long fullAt;
 
     TokenBucketState(@Nullable PartitionKey key) {
@@ -36,9 +38,17 @@ final class TokenBucketState extends State {
 
     @Override
     Verdict check(Charge charge, Limit asked, long permits, long now, boolean take) {
+        if (take && charge.permits() > 0) {
+            tidy(now);
+        }
         LimitSpec spec = asked.spec();
-        return Verdict.of(
-                charge.permits() == 0 || (permits <= spec.burst() && level(spec, now) >= permits * partsOf(spec)));
+        long unit = partsOf(spec);
+        return Verdict.of(charge.permits() == 0
+                || permits <= spec.burst()
+                        && (reserved == null
+                                ? level(spec, now) >= permits * unit
+                                // What is held may be more than a bucket that was made smaller.
+                                : Math.floorDiv(level(spec, now), unit) >= permits + reserved.held()));
     }
 
     @Override
@@ -46,36 +56,51 @@ final class TokenBucketState extends State {
             Charge charge, Limit asked, long permits, long now, boolean allowed, boolean granted, boolean take) {
         LimitSpec spec = asked.spec();
         long unit = partsOf(spec);
-        long full = spec.burst() * unit;
         long level = level(spec, now);
-        // A full bucket refills from now on, as a new one does.
-        long start = level < full ? Math.max(from, now) : now;
-        boolean pending = isPending(spec, now);
-        long latest = now + spec.periodMicros();
-        boolean changes = charge.permits() > 0 && (granted || (take && (pending || start > latest)));
-        if (changes) {
-            // From now on the current limit applies, and a clock that stepped back costs a period at most.
+        long start = start(spec, level, now);
+        if (charge.permits() > 0 && (granted || from > now + spec.periodMicros())) {
             level -= granted ? charge.permits() * unit : 0;
-            start = Math.min(start, latest);
-            pending = false;
+            if (take) {
+                keep(spec, level, start);
+            }
         }
-        long reset = wait(full, level, start, spec, now, pending);
-        long remaining = unit == 1 ? level : level < unit ? 0 : level / unit;
-        long next = wait(Math.min(full, (remaining + 1) * unit), level, start, spec, now, pending);
+        long held = reserved == null ? 0 : reserved.held();
+        long whole = unit == 1 ? level : level < unit ? 0 : level / unit;
+        long remaining = Math.max(0, whole - held);
         // A method of its own: above 325 bytes of code this one is not inlined, and the charge is allocated.
-        long retryAfter = allowed ? 0 : retryAfter(permits, unit, level, start, spec, now, pending);
-        if (changes && take) {
-            keep(spec, level, start, reset > 0 ? now + reset : 0);
-        }
+        long retryAfter = allowed ? 0 : retryAfter(permits, held, level, start, spec, now);
+        long next = timeOf(Math.min(spec.burst(), remaining + 1), held, level, start, spec, now);
+        long reset = timeOf(spec.burst(), held, level, start, spec, now);
         return LimitOutcome.of(charge, asked, allowed, remaining, retryAfter, next, reset, start);
     }
 
-    private long retryAfter(
-            long permits, long unit, long level, long start, LimitSpec asked, long now, boolean pending) {
-        return permits > asked.burst() ? LimitOutcome.NEVER : wait(permits * unit, level, start, asked, now, pending);
+    private long retryAfter(long permits, long held, long level, long start, LimitSpec asked, long now) {
+        return permits > asked.burst() ? LimitOutcome.NEVER : timeOf(permits, held, level, start, asked, now);
     }
 
-    private void keep(LimitSpec asked, long level, long start, long until) {
+    /** How long until a call of so many permits passes. */
+    private long timeOf(long permits, long held, long level, long start, LimitSpec asked, long now) {
+        return held > 0
+                ? timeBesideHeld(permits + held, level, start, asked, now)
+                : wait(permits * partsOf(asked), level, start, asked, now);
+    }
+
+    /**
+     * The same if nobody else calls and every hold is settled as it was reserved: where only an end can help, until the last one.
+     *
+     * @param wanted permits, with those that are held
+     */
+    private long timeBesideHeld(long wanted, long level, long start, LimitSpec asked, long now) {
+        long unit = partsOf(asked);
+        if (wanted <= asked.burst() || reserved == null) {
+            return wait(wanted * unit, level, start, asked, now);
+        }
+        long last = reserved.lastEnd(now);
+        long then = refilled(asked, level, last - start);
+        return last - now + ceilDiv(Math.max(0, Math.min(wanted, MOST / unit) * unit - then), rateOf(asked));
+    }
+
+    private void keep(LimitSpec asked, long level, long start) {
         if (asked != written) {
             rate = rateOf(asked);
             parts = partsOf(asked);
@@ -83,60 +108,58 @@ final class TokenBucketState extends State {
         }
         credit = level;
         from = start;
-        fullAt = until;
+        fullAt = start + ceilDiv(asked.burst() * parts - level, rate);
+        if (level == asked.burst() * parts) {
+            forgetCredit();
+        }
+    }
+
+    /** It is full, of any limit. */
+    private void forgetCredit() {
+        written = null;
+        from = 0;
+        fullAt = 0;
     }
 
     @Override
     boolean giveBack(Charge charge, Limit asked, long stamp, long now) {
+        tidy(now);
         LimitSpec spec = asked.spec();
         long unit = partsOf(spec);
         long full = spec.burst() * unit;
         long level = level(spec, now);
-        // What has refilled since the call is available already. Unknown under a limit other than that of the call.
+        // What has refilled since the call is available already.
         long n = charge.permits();
         long elapsed = Math.max(0, now - stamp);
-        if (n > spec.burst()
-                || level == full
-                || unit != parts
-                || rateOf(spec) != rate
-                || elapsed >= ceilDiv(n * parts, rate)) {
-            return false;
+        boolean given = n <= spec.burst() && level < full && elapsed < ceilDiv(n * unit, rateOf(spec));
+        if (given || from > now + spec.periodMicros()) {
+            long back = given ? n * unit - elapsed * rateOf(spec) : 0;
+            keep(spec, Math.min(full, level + back), start(spec, level, now));
         }
-        // The burst may have been raised since: the state lives on as long as it would have.
-        credit = Math.min(full, level + n * parts - elapsed * rate);
-        from = Math.max(from, now);
-        return true;
+        return given;
+    }
+
+    @Override
+    long force(Limit asked, long permits, boolean freed, long now) {
+        LimitSpec spec = asked.spec();
+        long level = level(spec, now);
+        long room = Math.max(0, spec.burst() + Math.floorDiv(level, partsOf(spec)));
+        long charged = Math.min(permits, room);
+        if (charged > 0 || from > now + spec.periodMicros()) {
+            keep(spec, level - charged * partsOf(spec), start(spec, level, now));
+        }
+        return charged;
     }
 
     @Override
     void clear() {
-        fullAt = 0;
-    }
-
-    /** The same, for another to change. */
-    TokenBucketState copy() {
-        TokenBucketState copy = new TokenBucketState(key);
-        copy.written = written;
-        copy.parts = parts;
-        copy.rate = rate;
-        copy.credit = credit;
-        copy.from = from;
-        copy.fullAt = fullAt;
-        return copy;
-    }
-
-    /** Takes that many parts of a permit, which may be more than there is. From now on this limit applies. */
-    void spend(LimitSpec asked, long spent, long now) {
-        long level = level(asked, now);
-        long full = asked.burst() * partsOf(asked);
-        long start = level < full ? Math.min(Math.max(from, now), now + asked.periodMicros()) : now;
-        long wait = wait(full, level - spent, start, asked, now, false);
-        keep(asked, level - spent, start, wait > 0 ? now + wait : 0);
+        forgetCredit();
+        clearHolds();
     }
 
     @Override
     long fullAtMicros() {
-        return fullAt;
+        return reserved == null ? fullAt : Math.max(fullAt, reserved.lastKept());
     }
 
     /** Whether it was written under this limit; nearly always the same object. */
@@ -144,87 +167,53 @@ final class TokenBucketState extends State {
         return asked == written || asked.equals(written);
     }
 
-    long partsOf(LimitSpec asked) {
+    private long partsOf(LimitSpec asked) {
         return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
     }
 
-    long rateOf(LimitSpec asked) {
+    private long rateOf(LimitSpec asked) {
         return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
     }
 
-    /** The current credit. For the time before a changed limit was seen: the lesser of what both rates refilled. */
-    long level(LimitSpec asked, long now) {
-        long full = asked.burst() * partsOf(asked);
-        if (now >= fullAt) {
-            return full;
-        }
-        long elapsed = Math.max(0, now - from);
+    /** The current credit. */
+    private long level(LimitSpec asked, long now) {
         if (isInForce(asked)) {
-            return Math.min(full, credit + elapsed * rate);
+            long full = asked.burst() * parts;
+            return now >= fullAt ? full : Math.min(full, credit + Math.max(0, now - from) * rate);
         }
-        boolean isSameRate = partsOf(asked) == parts && rateOf(asked) == rate;
-        long most = isSameRate ? full : converted(credit + elapsed * rate, asked);
-        return elapsed < timeToFill(asked) ? Math.min(most, converted(credit, asked) + elapsed * rateOf(asked)) : most;
+        return written == null
+                ? asked.burst() * partsOf(asked)
+                : refilled(asked, converted(asked), now - Math.min(from, now + asked.periodMicros()));
     }
 
-    /** Whether a limit other than that of the call is in force until a call writes the latter. */
-    boolean isPending(LimitSpec asked, long now) {
-        return !isInForce(asked)
-                && now < fullAt
-                && (partsOf(asked) != parts
-                        || rateOf(asked) != rate
-                        // The state would be full, and dropped, before a raised burst is.
-                        || fullAt < from + timeToFill(asked));
+    /** From when on it refills: a full one from now on, as a new one does; and a clock that stepped back costs a period at most. */
+    private long start(LimitSpec asked, long level, long now) {
+        return level < asked.burst() * partsOf(asked) ? Math.max(now, Math.min(from, now + asked.periodMicros())) : now;
     }
 
-    private long timeToFill(LimitSpec asked) {
-        return ceilDiv(asked.burst() * partsOf(asked) - converted(credit, asked), rateOf(asked));
+    /** A credit after that time. */
+    private long refilled(LimitSpec asked, long level, long micros) {
+        long full = asked.burst() * partsOf(asked);
+        long rate = rateOf(asked);
+        return micros <= 0 ? level : micros > (full - level) / rate ? full : level + micros * rate;
     }
 
-    /** Stored credit, converted to parts of the limit of the call, rounded down; at most a full bucket, and no larger debt. */
-    private long converted(long stored, LimitSpec asked) {
+    /** The stored credit in parts of another limit: the same permits, at most a full bucket, and no larger debt. */
+    private long converted(LimitSpec asked) {
         long unit = partsOf(asked);
-        long full = asked.burst() * unit;
-        // A debt is a negative credit.
-        return unit == parts
-                ? Math.max(-full, Math.min(stored, full))
-                : ceilDiv(BigInteger.valueOf(stored).multiply(BigInteger.valueOf(-unit)), parts)
-                        .negate()
-                        .min(BigInteger.valueOf(full))
-                        .max(BigInteger.valueOf(-full))
-                        .longValue();
-    }
-
-    /**
-     * How long until there is that much credit. While another limit is in force: until both rates have refilled it, or
-     * the state is dropped as full.
-     */
-    long wait(long wanted, long level, long start, LimitSpec asked, long now, boolean pending) {
-        if (wanted <= level) {
-            return 0;
+        long burst = asked.burst();
+        long whole = Math.floorDiv(credit, parts);
+        long rest = credit - whole * parts;
+        if (whole >= burst || whole < -burst) {
+            return whole < 0 ? -burst * unit : burst * unit;
         }
-        if (!pending) {
-            return start - now + ceilDiv(wanted - level, rateOf(asked));
-        }
-        long byNew = ceilDiv(wanted - converted(credit, asked), rateOf(asked));
-        BigInteger inStoredParts =
-                ceilDiv(BigInteger.valueOf(wanted).multiply(BigInteger.valueOf(parts)), partsOf(asked));
-        BigInteger byStored = ceilDiv(inStoredParts.subtract(BigInteger.valueOf(credit)), rate);
-        long both = byStored.max(BigInteger.valueOf(byNew))
-                .min(BigInteger.valueOf(fullAt - from))
-                .longValue();
-        return from + both - now;
+        // Rounded down, by more than the division can err: the twin has no other numbers.
+        long part = unit == parts ? rest : Math.max(0, (long) Math.floor((double) rest / parts * unit) - 1);
+        return Math.min(burst * unit, whole * unit + part);
     }
 
-    /** The same from now on, as the state is. */
-    long waitFor(long wanted, LimitSpec asked, long now) {
-        long level = level(asked, now);
-        long start = level < asked.burst() * partsOf(asked) ? Math.max(from, now) : now;
-        return wait(wanted, level, start, asked, now, isPending(asked, now));
-    }
-
-    private static BigInteger ceilDiv(BigInteger dividend, long divisor) {
-        BigInteger[] quotient = dividend.divideAndRemainder(BigInteger.valueOf(divisor));
-        return quotient[1].signum() > 0 ? quotient[0].add(BigInteger.ONE) : quotient[0];
+    /** How long until there is that much credit. */
+    private long wait(long wanted, long level, long start, LimitSpec asked, long now) {
+        return wanted <= level ? 0 : start - now + ceilDiv(wanted - level, rateOf(asked));
     }
 }

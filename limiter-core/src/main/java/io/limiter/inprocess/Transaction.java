@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Transaction {
     /** How it ended; from {@link #LACKS_STATES} on, undecided. */
-    private enum Result {
+    enum Result {
         /** All limits allow it, so it was charged if it was to be. */
         GRANTED,
         DENIED,
@@ -31,68 +31,6 @@ final class Transaction {
         LACKS_STATES,
         /** A state was dropped between its finding and its locking. */
         DROPPED
-    }
-
-    /** One limit of one charge. */
-    private static final class Check {
-        final Charge charge;
-        final Limit limit;
-        final LimitStates.Name name;
-
-        /** The state that decides; found again by each attempt. */
-        State state;
-        /** Permits are needed, and the key has no state of its own, or none for what is reserved. */
-        boolean lacksState;
-        /** How long until a reservation finds room; 0 if now. */
-        long waitForRoom;
-
-        /**
-         * Permits that this charge needs, with those that earlier charges need from the same state, which keys share;
-         * of a block the denials that it counts.
-         */
-        long permits;
-
-        State.Verdict verdict = State.Verdict.DENIES;
-
-        @SuppressWarnings("NullAway.Init") // the state, which each attempt begins with
-        Check(Charge charge, Limit limit) {
-            this.charge = charge;
-            this.limit = limit;
-            this.name = LimitStates.Name.of(charge.policy(), limit);
-        }
-
-        boolean isAllowed() {
-            return verdict == State.Verdict.GRANTS;
-        }
-
-        /** Whether its state keeps records, if its policy has holds. */
-        boolean isReservable() {
-            return charge.policy().holds() > 0 && limit.spec().algorithm().takesHolds();
-        }
-
-        boolean isBlock() {
-            return limit.spec().algorithm() == Algorithm.BLOCK;
-        }
-
-        /** Whether its state is changed, if the decision ends so. */
-        boolean isWritten(Result result) {
-            return isBlock() ? permits > 0 : result == Result.GRANTED;
-        }
-
-        /** A state that took nothing. */
-        State ofNobody(WallClock clock) {
-            return States.of(limit.spec().algorithm(), charge.key(), clock, Capacity.UNLIMITED);
-        }
-
-        /** The number of timestamps for which a new state needs memory. */
-        long firstStamps() {
-            return States.firstStamps(charge.permits(), limit) + (isReservable() ? HeldState.STAMPS_A_HOLD : 0);
-        }
-
-        /** Whether the state was made for this check, to be put into the table. */
-        boolean isNew() {
-            return lacksState && state.limit != null;
-        }
     }
 
     private final StateTable table;
@@ -157,7 +95,8 @@ final class Transaction {
     private void makeRoom() {
         for (Check check : checks) {
             if (check.lacksState) {
-                table.makeRoom(check.name, check.charge.key(), check.firstStamps(), now);
+                long record = terms != null && check.isReservable() ? HoldSet.STAMPS_A_HOLD : 0;
+                table.makeRoom(check.name, check.charge.key(), check.firstStamps() + record, now);
             }
         }
     }
@@ -201,9 +140,7 @@ final class Transaction {
         }
         State own = table.find(check.name, key);
         if (own != null) {
-            boolean plain = terms != null && check.isReservable() && !(own instanceof HeldState);
-            check.lacksState = plain && !create;
-            check.state = plain && create ? table.reservable(own) : own;
+            check.state = own;
             return;
         }
         check.lacksState = (check.isBlock() ? counts : take)
@@ -212,10 +149,8 @@ final class Transaction {
         if (check.lacksState && create) {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
-                    ? table.createOwn(check.name, key, 0, false)
-                    : terms != null && check.isReservable()
-                            ? table.createReservable(check.name, key, check.firstStamps(), time)
-                            : table.create(check.name, key, check.firstStamps(), check.isReservable(), time);
+                    ? table.createOwn(check.name, key, 0)
+                    : table.create(check.name, key, check.firstStamps(), time);
             check.state = made == null ? check.ofNobody(table.clock) : made;
             return;
         }
@@ -296,25 +231,37 @@ final class Transaction {
 
     /** Denies what its limit allows where there is no room for one more hold. */
     private void lookForRoom(Check check) {
-        if (terms != null && check.isReservable() && check.state instanceof HeldState<?> held) {
-            check.waitForRoom = held.waitForRoom(check.charge.policy().holds(), now);
-            if (check.isAllowed() && check.waitForRoom != 0) {
-                check.verdict = check.waitForRoom > 0 ? State.Verdict.DENIES : State.Verdict.LACKS_MEMORY;
-            }
-        }
+        HoldSet holds = terms != null && check.isReservable() && check.isAllowed() ? check.state.reserved : null;
+        check.waitForRoom =
+                holds == null ? 0 : holds.waitForRoom(check.charge.policy().holds(), now);
+        check.verdict = check.waitForRoom == 0 ? check.verdict : State.Verdict.DENIES;
     }
 
     private LimitOutcome answer(Check check, boolean granted) {
-        // Earlier charges have taken their permits by now.
-        long permits = granted ? check.charge.permits() : check.permits;
-        boolean isWritten = granted ? take : counts;
-        if (terms != null && check.isReservable() && check.state instanceof HeldState<?> held) {
-            boolean allowed = held.check(check.charge, check.limit, permits, now, take) == State.Verdict.GRANTS;
-            return granted
-                    ? held.reserve(check.charge, check.limit, terms, now)
-                    : held.deny(check.charge, check.limit, permits, now, allowed, check.waitForRoom, isWritten);
+        Charge charge = check.charge;
+        if (granted && terms != null && check.isReservable()) {
+            LimitOutcome held = HoldSet.reserve(check.state, charge, check.limit, terms, now);
+            if (held.stampMicros() == HoldSet.UNRECORDED && check.state.key != null) {
+                table.countShared(check.name);
+            }
+            return held;
         }
-        return check.state.answer(check.charge, check.limit, permits, now, check.isAllowed(), granted, isWritten);
+        // Earlier charges have taken their permits by now.
+        long permits = granted ? charge.permits() : check.permits;
+        boolean isFull = check.waitForRoom > 0;
+        LimitOutcome answer = check.state.answer(
+                charge, check.limit, permits, now, check.isAllowed() || isFull, granted, granted ? take : counts);
+        return !isFull
+                ? answer
+                : LimitOutcome.of(
+                        charge,
+                        check.limit,
+                        false,
+                        answer.remaining(),
+                        check.waitForRoom,
+                        answer.nextMicros(),
+                        answer.resetMicros(),
+                        LimitOutcome.HOLDS_FULL);
     }
 
     private Result decideLocked(boolean create) {

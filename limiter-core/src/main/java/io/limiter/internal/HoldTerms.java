@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  *
  * @param id what only the caller who made it knows: 16 hexadecimal digits
  * @param ttlMicros after which time it ends by itself
- * @param keepMicros how long its record is kept at least after its end
+ * @param keepMicros how long its record is kept after its end
  */
 public record HoldTerms(String id, long ttlMicros, long keepMicros) {
     /** How long a record is kept unless configured. */
@@ -51,11 +51,6 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
     /** 16 hexadecimal digits that nobody can predict. */
     public static String newId() {
         return String.format(Locale.ROOT, "%016x", RANDOM.nextLong());
-    }
-
-    /** How long the record is kept after its end. */
-    public long lifeMicros() {
-        return Math.max(ttlMicros, keepMicros);
     }
 
     private static long micros(Duration time) {

@@ -1,7 +1,6 @@
 package io.limiter.redis;
 
 import io.limiter.TimeSource;
-import io.limiter.internal.Algorithm;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -27,8 +26,8 @@ record Command(
         long longestMicros,
         List<Call> calls,
         List<List<Call>> requests) {
-    /** What follows the key of a state in that of the hash of its records. */
-    private static final String HASH = ":holds1";
+    /** What follows the key of a state in that of its records. */
+    private static final String RECORDS = ":holds";
 
     /** Gets the reply, or the reason why there is none. */
     interface Receiver {
@@ -58,8 +57,8 @@ record Command(
         for (List<Call> request : requests) {
             for (Call.Part part : request.get(0).parts) {
                 keys.add(part.key());
-                if (inCluster && Held.hasHash(part)) {
-                    keys.add(part.key() + HASH);
+                if (part.isHeld()) {
+                    keys.add(part.key() + RECORDS);
                 }
             }
         }
@@ -68,24 +67,21 @@ record Command(
         Script script = script(calls);
         if (script == Script.BATCH) {
             arguments.add(now);
-            addRequests(
-                    arguments, requests, requests.size() < calls.size(), spread ? keys : List.of(), inCluster, time);
+            addRequests(arguments, requests, requests.size() < calls.size(), spread ? keys : List.of(), time);
         } else {
             Call.Part part = calls.get(0).parts.get(0);
             PartArguments.addNumbers(arguments, part, time);
             if (time != null || !PartArguments.isPlain(part)) {
                 arguments.add(now);
                 PartArguments.addWords(arguments, part, false, time);
-                if (part.hold() == null) {
-                    PartArguments.addOwn(arguments, part);
-                }
+                PartArguments.addOwn(arguments, part);
             }
         }
         long longestMicros = 0;
         for (Call call : calls) {
             longestMicros = Math.max(longestMicros, call.longestMicros);
         }
-        int declared = !spread ? keys.size() : Held.hasHash(calls.get(0).parts.get(0)) ? 2 : 1;
+        int declared = !spread ? keys.size() : calls.get(0).parts.get(0).isHeld() ? 2 : 1;
         List<Call> inOrder = calls;
         if (requests.size() < calls.size()) {
             inOrder = new ArrayList<>(calls.size());
@@ -113,19 +109,10 @@ record Command(
                 case ALLOTMENT -> 20 + (isIn(before, part.key()) ? 0 : 350);
                 default -> 6;
             };
-            micros += holdsMicros(
-                    part.limit().spec().algorithm(), part.charge().policy().holds());
+            // Records that have run out are given back in portions.
+            micros += part.isHeld() ? 50 : 0;
         }
         return micros;
-    }
-
-    /** What records of reservations add: few are in one value, of many some may have run out. */
-    private static long holdsMicros(Algorithm algorithm, int most) {
-        if (most == 0 || !algorithm.takesHolds()) {
-            return 0;
-        }
-        boolean isLog = algorithm == Algorithm.SLIDING_LIST || algorithm == Algorithm.SLIDING_ZSET;
-        return most <= 32 ? 20 : isLog ? 300 : 100;
     }
 
     private static boolean isIn(List<Call> calls, String key) {
@@ -247,7 +234,6 @@ record Command(
             List<List<Call>> requests,
             boolean isCounted,
             List<Object> names,
-            boolean inCluster,
             @Nullable TimeSource time) {
         List<Call> forms = new ArrayList<>();
         List<Integer> formOf = new ArrayList<>();
@@ -264,7 +250,7 @@ record Command(
             }
             if (form == forms.size()) {
                 forms.add(call);
-                addForm(arguments, call, inCluster, time);
+                addForm(arguments, call, time);
             }
             formOf.add(form + 1);
         }
@@ -289,15 +275,14 @@ record Command(
     }
 
     /** A number of limits below 0 means that each also has ids, a mode and options. */
-    private static void addForm(List<Object> arguments, Call call, boolean inCluster, @Nullable TimeSource time) {
+    private static void addForm(List<Object> arguments, Call call, @Nullable TimeSource time) {
         boolean plain = true;
         for (Call.Part part : call.parts) {
             plain &= PartArguments.isPlain(part);
         }
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
-            String holds = !part.isHeld() ? "" : inCluster && Held.hasHash(part) ? "+holds1" : "+holds";
-            arguments.add(part.limit().spec().algorithm().text() + holds);
+            arguments.add(part.limit().spec().algorithm().text() + (part.isHeld() ? "+holds" : ""));
             PartArguments.addNumbers(arguments, part, time);
             if (!plain) {
                 PartArguments.addWords(arguments, part, true, time);
@@ -311,6 +296,7 @@ record Command(
         String mode = parts.get(0).mode();
         boolean isBatch = calls.size() > 1
                 || parts.size() > 1
+                || parts.get(0).isHeld()
                 || mode.equals(Call.SEE)
                 || mode.equals(Call.ASK)
                 || mode.equals(Call.RESET);

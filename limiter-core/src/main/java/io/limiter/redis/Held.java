@@ -1,14 +1,13 @@
 package io.limiter.redis;
 
-import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 
 /**
  * What makes a call a reservation or a settlement. Immutable.
  *
  * @param id of the reservation
- * @param terms what the script needs of all reservations of that kind; empty for a settlement
- * @param actual what a settlement charges
+ * @param terms what the script needs of all reservations of that kind
+ * @param actual what a settlement charges; below 0 for a reservation
  */
 record Held(String id, String terms, long actual) {
     /** As {@link Call#TAKE}, with an id after the form. Batch script only. */
@@ -19,15 +18,17 @@ record Held(String id, String terms, long actual) {
     private static final String FLIGHT = "in flight";
     private static final String NONE = "none";
 
-    /** More reservations of a window or bucket are in a hash. */
-    private static final int RECORDS_IN_ONE_VALUE = 32;
-
     static Held of(HoldTerms terms) {
-        return new Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",life=" + terms.lifeMicros(), 0);
+        return new Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",keep=" + terms.keepMicros(), -1);
+    }
+
+    /** The settlement of it. */
+    Held settling(long cost) {
+        return new Held(id, terms, cost);
     }
 
     boolean isSettlement() {
-        return terms.isEmpty();
+        return actual >= 0;
     }
 
     /** What a call's own values need of its form: empty where there are none, or the kind of these. */
@@ -52,12 +53,5 @@ record Held(String id, String terms, long actual) {
 
     static boolean settles(Call.Part part) {
         return modeOfForm(part).equals(SETTLE);
-    }
-
-    /** Whether records of reservations may be in a hash of their own. */
-    static boolean hasHash(Call.Part part) {
-        Algorithm algorithm = part.limit().spec().algorithm();
-        boolean isLog = algorithm == Algorithm.SLIDING_LIST || algorithm == Algorithm.SLIDING_ZSET;
-        return part.isHeld() && (isLog || part.charge().policy().holds() > RECORDS_IN_ONE_VALUE);
     }
 }

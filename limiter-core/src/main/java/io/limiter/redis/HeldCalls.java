@@ -21,9 +21,7 @@ import java.util.function.ToLongFunction;
 /** The calls that reserve, and those that settle. Thread-safe. */
 record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
     /** What became of a settlement, as scripts reply it. */
-    private static final Settlement[] REPLIED = {
-        Settlement.ENDED, Settlement.SETTLED, Settlement.SETTLED, Settlement.ENDED
-    };
+    private static final Settlement[] REPLIED = {Settlement.ENDED, Settlement.SETTLED, Settlement.SETTLED};
 
     private static final Settled ENDED = new Settled(Settlement.ENDED, 0);
     private static final Settled NOT_HELD = new Settled(Settlement.SETTLED, 0);
@@ -44,7 +42,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
             List<Call.Part> parts =
                     flights.begin(with(held, Call.parts(keys, charges, Call.TAKE, denials::takeUncounted)));
             // Nobody would settle what is reserved after the caller stopped waiting.
-            Call call = Call.now(parts, longest, false).ifLate(late -> cancel(late, terms.id(), longest));
+            Call call = Call.now(parts, longest, false).ifLate(late -> cancel(late, held, longest));
             connection.send(call);
             answer = call.answer(outcomes -> Call.decision(charges, outcomes));
         }
@@ -61,9 +59,9 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
                 .toList();
     }
 
-    private void cancel(List<LimitOutcome> taken, String id, Duration longest) {
+    private void cancel(List<LimitOutcome> taken, Held held, Duration longest) {
         if (taken.stream().allMatch(LimitOutcome::allowed)) {
-            settle(taken, id, charge -> 0, longest);
+            settle(taken, held, charge -> 0, longest);
             List<LimitOutcome> others = taken.stream()
                     .filter(one -> one.policy().holds() == 0 || one.isInFlight())
                     .toList();
@@ -73,12 +71,12 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
     }
 
     CompletableFuture<List<Settled>> settle(Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-        return settle(held.outcomes(), terms.id(), actual, Call.deadline(held.charges(), deadline));
+        return settle(held.outcomes(), Held.of(terms), actual, Call.deadline(held.charges(), deadline));
     }
 
     /** What became of each outcome. Never fails. */
     CompletableFuture<List<Settled>> settle(
-            List<LimitOutcome> outcomes, String id, ToLongFunction<? super Charge> actual, Duration longest) {
+            List<LimitOutcome> outcomes, Held hold, ToLongFunction<? super Charge> actual, Duration longest) {
         Map<LimitOutcome, Settled> settled = Collections.synchronizedMap(new IdentityHashMap<>());
         List<LimitOutcome> held = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
@@ -94,7 +92,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
         for (List<LimitOutcome> ends : Ends.calls(keys, held, !connection.isCluster())) {
             List<Call.Part> parts =
                     ends.stream().map(one -> Ends.part(keys, one, Call.BACK)).toList();
-            Call call = Call.now(settling(parts, id, actual), longest, false);
+            Call call = Call.now(settling(parts, hold, actual), longest, false);
             all.add(denials.clearing(call, connection::send).handle((replies, failure) -> {
                 for (int i = 0; i < ends.size(); i++) {
                     Settled one = failure == null
@@ -110,9 +108,9 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
     }
 
     /** The parts of a call that settles, made from those of one that would give back. */
-    static List<Call.Part> settling(List<Call.Part> ends, String id, ToLongFunction<? super Charge> actual) {
+    static List<Call.Part> settling(List<Call.Part> ends, Held hold, ToLongFunction<? super Charge> actual) {
         return ends.stream()
-                .map(part -> !part.isHeld() ? part : part.with(new Held(id, "", actual.applyAsLong(part.charge()))))
+                .map(part -> !part.isHeld() ? part : part.with(hold.settling(actual.applyAsLong(part.charge()))))
                 .toList();
     }
 

@@ -90,9 +90,8 @@ final class PartArguments {
         }
         if (part.isHeld()) {
             Held hold = part.hold();
-            String settle = hold == null || !hold.isSettlement() ? "" : inForm ? ",settle" : ",settle=" + hold.actual();
             options += (options.isEmpty() ? "" : ",") + "holds="
-                    + part.charge().policy().holds() + (hold == null ? "" : hold.terms()) + settle;
+                    + part.charge().policy().holds() + (hold == null ? "" : hold.terms());
         }
         return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
     }

@@ -18,10 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param hash hides the secrets in them; null if that is not known here
  */
 record RedisKeys(String prefix, @Nullable KeyHash hash) {
-    /** Of the layouts of logs. It changes when a script reads or writes a state differently. */
-    private static final String LOG_VERSION = "1";
-    /** Of the layouts of the other states. */
-    private static final String VERSION = "2";
+    /** Of the layouts. It changes when a script reads or writes a state differently. */
+    private static final String VERSION = "1";
 
     private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
 
@@ -40,8 +38,7 @@ record RedisKeys(String prefix, @Nullable KeyHash hash) {
     String of(Policy policy, PartitionKey key, Limit limit) {
         LimitSpec spec = limit.spec();
         Algorithm algorithm = spec.algorithm();
-        boolean isLog = algorithm == Algorithm.SLIDING_LIST || algorithm == Algorithm.SLIDING_ZSET;
         return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + spec.identity() + ":" + algorithm.text()
-                + (isLog ? LOG_VERSION : VERSION);
+                + VERSION;
     }
 }

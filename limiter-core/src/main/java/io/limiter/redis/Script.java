@@ -15,13 +15,16 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class. That of an
- * algorithm ends with the lines of {@code call.lua}; the batch script is assembled from the algorithms' files, so that no
- * arithmetic is duplicated. The allotment has two files: how the stock and its holds are stored, and what is
- * decided and written. So has what reservations add to each algorithm of rates.
+ * A Lua script as Redis knows it: its text and the SHA-1 of that. The scripts are resources beside this class. Those of the four
+ * algorithms of rates are whole; what they have in common, the lines behind their mark {@code [call]}, follows the others too. The
+ * batch script is assembled from the files, so that no arithmetic is duplicated.
  */
 record Script(String name, String text, String sha) {
-    private static final String MADE = "return look, charge, write, settle, back, answer\n";
+    private static final String MADE =
+            "return {look = look, admits = admits, take = take, write = write, back = back, answer = answer}\n";
+
+    /** Begins what the files of the algorithms of rates have in common. */
+    private static final String CALL = "-- [call]";
 
     private static final Map<Algorithm, Script> ALONE = new EnumMap<>(Algorithm.class);
 
@@ -35,40 +38,23 @@ record Script(String name, String text, String sha) {
     static final Script KEY_SECRETS = of("key_secrets", resource("key_secrets"));
 
     static {
-        String call = resource("call");
+        String fixed = resource("fixed_window");
+        String call = fixed.substring(fixed.indexOf(CALL));
         String index = resource("ends_index");
-        String records = resource("hold_records");
-        String steps = resource("hold_steps");
-        String holds = resource("holds");
-        StringBuilder batch = new StringBuilder("local given = ARGV[1] ~= ''\n")
-                .append(index)
-                // Made where they are needed: each function takes time.
-                .append("local function reservations()\n")
-                .append(section("hold_records", records, "records"))
-                .append(section("hold_steps", steps, "steps"))
-                .append(section("holds", holds, "holds"))
-                .append("return ordinary, terms, held\nend\n")
-                .append("local function algorithm(name)\n");
+        // Made where they are needed: each function takes time.
+        StringBuilder batch = new StringBuilder("local function reservations()\n")
+                .append(section("holds", resource("holds"), "holds"))
+                .append("return held\nend\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
-            boolean isStock = algorithm == Algorithm.ALLOTMENT;
-            String text = resource(file) + (isStock ? resource("allotment_decision") : "");
-            String alone = isStock ? index + text : algorithm.takesHolds() ? text + records + steps + holds : text;
-            ALONE.put(algorithm, of(file, alone + call));
-            batch.append("if name == '")
-                    .append(algorithm.text())
-                    .append("' then\n")
+            String before = algorithm == Algorithm.ALLOTMENT ? index : "";
+            String text = resource(file);
+            ALONE.put(algorithm, of(file, text.contains(CALL) ? text : before + text + call));
+            batch.append("if name == '" + algorithm.text() + "' then\n")
+                    .append(before)
                     .append(section(file, text, "algorithm"))
                     .append(MADE)
                     .append("end\n");
-            if (algorithm.takesHolds()) {
-                batch.append(
-                        "if name == '%1$s+holds' or name == '%1$s+holds1' then\nlocal a, b, c, d, e, f = algorithm('%1$s')\n"
-                                .formatted(algorithm.text()));
-                batch.append("local ordinary, terms, held = reservations()\n")
-                        .append("return a, b, c, d, e, f, held, '" + algorithm.text()
-                                + "', given, ordinary, terms\nend\n");
-            }
         }
         BATCH = of("batch", batch + "end\n" + resource("batch"));
     }

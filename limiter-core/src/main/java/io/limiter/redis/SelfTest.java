@@ -316,12 +316,12 @@ final class SelfTest {
         return Command.of(List.of(call(policy, nobody, mode, patienceMicros)), null);
     }
 
-    /** Reserves: a user of an earlier version may lack a command for that. */
+    /** Reserves: a user may lack a command for that. */
     private Command reservation(PartitionKey nobody) {
         Algorithm[] held =
                 Arrays.stream(Algorithm.values()).filter(Algorithm::takesHolds).toArray(Algorithm[]::new);
         Call plain = call(policy(held).withHolds(1), nobody, Call.TAKE, PATIENCE_MICROS);
-        Held terms = new Held("0000000000000000", ",ttl=1000,life=1000", 0);
+        Held terms = new Held("0000000000000000", ",ttl=1000,keep=1000", -1);
         return Command.of(List.of(new Call(HeldCalls.with(terms, plain.parts), PATIENCE_MICROS, 0, 0, true)), null);
     }
 

@@ -166,7 +166,7 @@ record SlotsDecision(
                 })
                 .toList();
         return all(Ends.of(keys, own, Call.BACK, false).stream()
-                .map(parts -> held == null ? parts : HeldCalls.settling(parts, held.id(), charge -> 0))
+                .map(parts -> held == null ? parts : HeldCalls.settling(parts, held, charge -> 0))
                 .map(parts -> denials.clearing(Call.now(parts, longest, false), connection::send)));
     }
 

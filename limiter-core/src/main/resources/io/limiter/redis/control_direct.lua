@@ -1,5 +1,7 @@
--- Sets or removes a directive. KEYS: head, directives by revision, those in force by id, all by their end, audit. ARGV: the head that the
--- publisher has seen, the new head, the record, its id, revision and end, how many there may be or -1 to remove it, the line of
+-- Sets or removes a directive. KEYS: head, directives by revision, those in force by id, all by their end, audit. ARGV:
+-- the head that the
+-- publisher has seen, the new head, the record, its id, revision and end, how many there may be or -1 to remove it, the
+-- line of
 -- the audit, to which it adds what was. What has ended is dropped, two hundred at a time.
 local now = redis.call('GET', KEYS[1]) or ''
 if now ~= ARGV[1] then

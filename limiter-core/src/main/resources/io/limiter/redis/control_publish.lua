@@ -1,4 +1,5 @@
--- Publishes a text, or asks about one. KEYS: head, text, audit, the text that is dropped. ARGV: the head that the publisher has seen,
+-- Publishes a text, or asks about one. KEYS: head, text, audit, the text that is dropped. ARGV: the head that the
+-- publisher has seen,
 -- the new head, the record, the line of the audit.
 local now = redis.call('GET', KEYS[1]) or ''
 if now ~= ARGV[1] then

@@ -1,5 +1,7 @@
--- Writes the report of an instance, unless it has none to write. Returns the time of Redis, and its version as a number; 0 before
--- Redis 7. KEYS: reports, policies. ARGV: the instance, its report, before which it writes the time in seconds, then names and limits
+-- Writes the report of an instance, unless it has none to write. Returns the time of Redis, and its version as a
+-- number; 0 before
+-- Redis 7. KEYS: reports, policies. ARGV: the instance, its report, before which it writes the time in seconds, then
+-- names and limits
 -- of policies where they are new: then it forgets instances that have not reported for a day.
 local t = redis.call('TIME')
 if #ARGV > 0 then redis.call('HSET', KEYS[1], ARGV[1], t[1] .. '\t' .. ARGV[2]) end

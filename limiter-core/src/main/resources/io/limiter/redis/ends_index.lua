@@ -1,6 +1,9 @@
--- ends_index: an index of numbers by time, in fields of a hash: what has ended until a time is known by reading two fields. An index
--- is empty, a page, or a directory. A page: 'p' and at most 64 entries in order (time, number; packed by the given format).
--- A directory: 'd' and as much for each of its pages: its first time, its sum (that of the last is not kept). These pages are fields:
+-- ends_index: an index of numbers by time, in fields of a hash: what has ended until a time is known by reading two
+-- fields. An index
+-- is empty, a page, or a directory. A page: 'p' and at most 64 entries in order (time, number; packed by the given
+-- format).
+-- A directory: 'd' and as much for each of its pages: its first time, its sum (that of the last is not kept). These
+-- pages are fields:
 -- the name of the index, a space and that time. No two entries have one time. get and put read and write a field of the
 -- hash; key and s are passed on to them.
 local function ends_index(get, put, FORMAT, WIDTH)
@@ -78,7 +81,8 @@ local function ends_index(get, put, FORMAT, WIDTH)
     return root
   end
 
-  -- The index without so many entries of one page, from that of a time on. Pages with few are united, so that there are not many.
+  -- The index without so many entries of one page, from that of a time on. Pages with few are united, so that there are
+  -- not many.
   function of.remove(key, s, name, root, time, count)
     local node, at, field = page(key, s, name, root, time)
     local i = place(node, time)

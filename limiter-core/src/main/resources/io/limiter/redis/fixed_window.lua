@@ -1,79 +1,117 @@
--- fixed_window: a counter that starts with the first admitted call and ends one period later, or at the next turn of a calendar.
+-- fixed_window: at most so many permits in a window that starts with the first admitted call and ends one period later.
 --
--- KEYS[1]  the state: a string of 17 bytes, a byte 1 and two little-endian doubles: count, window's end in us. With reservations as
---          in hold_records.lua
+-- It grew from the article's INCR, and EXPIRE when the count is 1. There denied calls counted too, a key that lost its
+-- expiry denied for ever, and nobody was told when to come back. Here what is denied writes nothing, and each write has
+-- a time to live.
+--
+-- KEYS[1]  the state: a string of 17 bytes, a byte 1 and two little-endian doubles: count, window's end in us
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
---          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
---          8 request id beside a member (unused here: '')  9 options: '' = a window lasts one period,
---          'turns=<us>,<us>' = windows turn at calendar time, and these are the next two turns by the caller's clock. Of them
---          the first that is later than now counts; period_us is then how long a window can last. 5 to 9 may be left out
+--          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
+--          'back:<stamp_us>' = refund  8 unused: ''  9 options: '' = a window lasts one period, 'turns=<us>,<us>' =
+--          windows turn at calendar time: the next two turns by the caller's clock. The first that is later than now
+--          counts; period_us is then how long a window can last. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us,
 --          stamp_us (the window's end, 0 without a window)}; of a refund allowed = something was given back
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/FixedWindowState.java
 --
-local given = ARGV[5] and ARGV[5] ~= ''
 -- [algorithm]
--- The state: what was counted, the window's end, the end that is stored, and the latest end that a window has now.
-local function look(key, now, _, _, period, _, _, _, options, raw)
-  local latest = now + period
-  if options and options ~= '' then
-    local first, second = string.match(options, '^turns=(%d+),(%d+)$')
-    if not first then error("LIMITEROPTIONS ARGV[9] must be '' or 'turns=<us>,<us>', not " .. options) end
-    local turn = tonumber(first)
-    if turn <= now then turn = tonumber(second) end
-    -- Where the caller's clock is far from this one, the turn may be past or too far away: whole periods before or after it.
-    latest = now + 1 + (turn - now - 1) % period
-  end
-  if raw == nil then raw = redis.call('GET', key) end
-  if not raw then return 0, 0, nil, latest end
+-- When a window ends that begins now.
+local function latest(c)
+  if c.options == '' then return c.now + c.period end
+  local first, second = string.match(c.options, '^turns=(%d+),(%d+)$')
+  if not first then error("LIMITEROPTIONS ARGV[9] must be '' or 'turns=<us>,<us>', not " .. c.options) end
+  local turn = tonumber(first)
+  if turn <= c.now then turn = tonumber(second) end
+  -- Where the caller's clock is far from this one, the turn may be past or too far away: whole periods off.
+  return c.now + 1 + (turn - c.now - 1) % c.period
+end
+
+-- The window: its count, its end, that end as it is stored, and the latest end that a window has now.
+local function look(c)
+  local s, raw = {count = 0, ends = 0, stored = 0, latest = latest(c), changed = false}, redis.call('GET', c.key)
+  if not raw then return s end
   local kind, count, ends
-  if #raw >= 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
-  -- With records of reservations. The last version had them behind it.
-  if kind == 6 then kind, count, ends = 1, (struct.unpack('<d', raw, #raw - 12)), struct.unpack('<d', raw, #raw - 52) end
+  if #raw == 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
   if kind ~= 1 then
-    error('LIMITERSTATE the value of ' .. key .. ' is no fixed window; delete it or use another prefix')
+    error('LIMITERSTATE the value of ' .. c.key .. ' is no fixed window; delete it or use another prefix')
   end
-  if ends > now and (count > 0 or #raw > 17) then return count, ends, ends, latest end
-  return 0, 0, nil, latest
+  if ends > c.now and count > 0 then
+    -- A clock that stepped back, or a shorter period, cuts the window.
+    s.count, s.stored, s.changed, s.ends = count, ends, ends > s.latest, math.min(ends, s.latest)
+  end
+  return s
 end
 
-local function charge(_, n, limit, _, _, count, ends, stored, latest)
-  if count + n > limit then return nil end
-  -- A clock that stepped back, or a shorter period, cuts the window.
-  if count == 0 or ends > latest then ends = latest end
-  return count + n, ends, stored, latest
+local function admits(c, s) return s.count + c.n <= c.limit end
+
+local function take(c, s)
+  if s.count == 0 then s.ends = s.latest end
+  s.count, s.changed = s.count + c.n, true
 end
 
-local function write(key, now, _, _, _, _, _, count, ends, stored)
+local function write(c, s)
+  if s.count == 0 then
+    redis.call('DEL', c.key)
   -- Redis forgets by its own clock. A given one may go slower, so then each write renews the time to live.
-  local state = struct.pack('<Bdd', 1, count, ends)
-  if ends == stored and not given then
-    redis.call('SET', key, state, 'KEEPTTL')
+  elseif s.ends == s.stored and not c.given then
+    redis.call('SET', c.key, struct.pack('<Bdd', 1, s.count, s.ends), 'KEEPTTL')
   else
-    redis.call('SET', key, state, 'PX', math.ceil((ends - now) / 1000))
+    redis.call('SET', c.key, struct.pack('<Bdd', 1, s.count, s.ends), 'PX', math.ceil((s.ends - c.now) / 1000))
   end
-  return count, ends, ends
 end
 
-local function settle(key, now, _, _, _, _, _, count, ends, stored, latest)
-  if ends <= latest then return count, ends, stored end
-  return write(key, now, 0, 0, 0, 0, '', count, latest, stored)
+-- Gives back, while the same window stands.
+local function back(c, s, stamp)
+  if s.count == 0 or s.stored ~= stamp then return false end
+  s.count, s.changed = math.max(0, s.count - c.n), true
+  return true
 end
 
-local function back(key, now, n, _, _, _, _, stamp, count, ends, stored, latest)
-  if count == 0 or ends ~= stamp then return false, count, ends, stored end
-  if count <= n then
-    redis.call('DEL', key)
-    return true, 0, 0
-  end
-  return true, write(key, now, 0, 0, 0, 0, '', count - n, math.min(ends, latest), stored)
-end
-
-local function answer(_, now, n, limit, _, _, _, count, ends)
-  local left = count > 0 and ends - now or 0
-  return n > limit and -1 or left, count < limit and limit - count or 0, left, left, ends
+local function answer(c, s)
+  local left = s.count > 0 and s.ends - c.now or 0
+  return c.n > c.limit and -1 or left, math.max(0, c.limit - s.count), left, left, s.count > 0 and s.ends or 0
 end
 -- [/algorithm]
-local kind = 'fixed'
+
+-- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+local MAX = 9007199254740991
+local function whole(text, least)
+  local value = tonumber(text or '')
+  return value and value >= least and value <= MAX and value % 1 == 0 and value
+end
+
+local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
+  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
+  options = ARGV[9] or ''}
+if not (c.key and c.n and c.limit and c.period and c.burst) then
+  return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
+    .. ' (at least 1), burst')
+end
+if c.given then
+  c.now = whole(ARGV[5], 0)
+  if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
+else
+  local time = redis.call('TIME')
+  c.now = time[1] * 1000000 + time[2]
+end
+local mode, stamp = ARGV[7] or '', nil
+if mode ~= '' and mode ~= 'look' then
+  stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
+end
+-- A limit of 0 permits denies all, and has no state.
+if c.limit == 0 then
+  return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
+end
+local s = look(c)
+local allowed = c.n == 0 and not stamp
+if c.n > 0 and stamp then
+  allowed = back(c, s, stamp)
+elseif c.n > 0 and admits(c, s) then
+  allowed = true
+  take(c, s)
+end
+if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
+local retry, remaining, next_us, reset, used = answer(c, s, allowed)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

@@ -1,322 +1,199 @@
--- holds: reservations beside the state of an algorithm. A call of a policy that has them says so in ARGV[9]; all others do not
--- come here. A reservation is a take and a record of it; until it is settled or its time is over the record says what comes back then.
+-- holds: permits of a fixed window or a token bucket that are reserved: records in a sorted set beside the state.
 --
--- KEYS     the state, and in its slot <state's key>:holds1: the records are in one of them, and many in the second (hold_records.lua)
--- ARGV     9 after the options of the algorithm 'holds=<most records>', and for a reservation ',ttl=<us>,life=<us>' (how long the
---          record is kept after its end); 8 is its id then, of 16 characters. For a settlement ARGV[7] is 'back:<end>', 8 the id,
---          and 9 ends with ',settle=<actual>'
--- RETURNS  the six numbers of the algorithm; of a reservation stamp_us is its end; -6 where it is denied because there are too
---          many. Of a settlement allowed is 1, and stamp_us is 8 * the permits that were forgotten + what became of it:
---          0 no record, 1 settled, 2 settled after its end or a reset, 3 settled before; the others are 0
--- EXPIRES  with the state and the last record
--- TWIN     io/limiter/inprocess/HeldState.java
+-- KEYS     after the key of the state that of its records. A record is the member
+--          <id>:<permits>:<ttl us>:<keep us>:<window's end>, scored with its end in us; once it was found to have run
+--          out
+--          it is marked: scored 2^52 + until when it is kept. Of a bucket the member '' has what is held, as -1 - sum
+-- ARGV 9   after the options of the algorithm 'holds=<most records>', of a reservation and a settlement also
+--          ',ttl=<us>,keep=<us>'
+-- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 where it is denied
+--          because
+--          there are too many. Of a settlement stamp_us is 8 * the permits that were forgotten + what became of it:
+--          0 no record, 1 settled, 2 settled after its end
+-- EXPIRES  with the last record that is kept
+-- TWIN     io/limiter/inprocess/HoldSet.java
+--
+-- A call is admitted by a bucket that has what it needs and all that is held; a reservation takes nothing from it, and
+-- a settlement takes the actual cost. So plain calls, settlements and what is held are at most burst + rate * time, but
+-- for what settlements cost above their reservations: a debt, which is paid before the next call is admitted.
 -- [holds]
--- Decides a call of a policy with holds. It is one function because each that is made takes time. Returns nil and the state where there
--- are no records: then the functions of the algorithm decide. fs: these functions, this one, the kind, whether a time is given, in the batch
--- script the two above, and the options that were read last. step: 'take', 'look' as ARGV[7]; 'see' tells whether it is allowed, with the numbers of a call
--- that takes nothing; 'settle' is a take that others deny; 'back'. actual: of a settlement; it may be in the options. raw: what is
--- stored, if it was read already.
-local function held(fs, step, key, now, n, limit, period, burst, id, stamp, request, options, actual, raw)
-  local look, charge, write, back, answer, kind, given = fs[1], fs[2], fs[3], fs[5], fs[6], fs[8], fs[9]
-  local is_fixed, is_bucket, is_list = kind == 'fixed', kind == 'token-bucket', kind == 'sliding-list'
-  local is_log = not is_fixed and not is_bucket
-  local size = is_fixed and 17 or is_bucket and 41 or 0
+local MARKED, PORTION = 4503599627370496, 50
 
-  local base, most, ttl, life = fs[13], fs[14], fs[15], fs[16]
-  if options ~= fs[12] then
-    base, most, ttl, life, actual = terms(options, actual)
-    fs[12], fs[13], fs[14], fs[15], fs[16] = options, base, most, ttl, life
-  end
-  if ttl and step == 'take' and #request ~= 16 then error('LIMITEROPTIONS ARGV[8] is no id of 16 characters: ' .. request) end
+local function text(number) return string.format('%.0f', number) end
 
-  -- The records. Their time is that of the clock, but never steps back.
-  local hash = key .. ':holds1'
-  if raw == nil and is_log then raw = redis.pcall('GET', hash) elseif raw == nil then raw = call('GET', key) end
-  if type(raw) == 'table' then raw = call('HGET', hash, '') end
-  local has, page, time, has_stepped, h = false, '', now, false, nil
-  local mark, count, resets, first, last, expires, at, ahead, x, idle, pace = 2, 0, 0, 0, 0, 0, now, 0, 0, 0, 0
-  -- Any other is not ours: look says so.
-  if raw and #raw > size and string.byte(raw) == (is_fixed and 6 or is_bucket and 7 or 8) then
-    local stop, a, b, c, d, e, _ = #raw - (is_fixed and 55 or is_bucket and 95 or 47), nil, nil, nil, nil, nil, nil
-    local i = stop - 61
-    _, resets, ahead, x = read('<BHdd', raw)
-    page = sub(raw, 20, stop)
-    if is_fixed then
-      count, b, expires, last, first, at, a, mark = read('<Hdddddd>I5', raw, stop + 1)
-      x, raw = x + b, pack('<Bdd', 1, a, b)
-    elseif is_bucket then
-      pace = x
-      count, c, d, expires, last, first, at, b, e, x, idle, a, mark = read('<Hddddddddddd>I5', raw, stop + 1)
-      raw = pack('<Bddddd', 2, a, b, c, d, e)
-    else
-      count, expires, last, x, first, at, mark = read('<Hddddd>I5', raw, stop + 1)
-    end
-    if mark % 256 ~= 3 then count = #page / 51 end
-    mark, a = mark % 256, floor(mark / 256)
-    while a > 0 do
-      if a % 2 == 1 then page = sub(page, 1, i - 1) .. '\1' .. sub(page, i + 1) end
-      a, i = floor(a / 2), i - 51
-    end
-    time = now + ahead
-    if time < at then time, ahead, has_stepped = at, at - now, true end
-    has = last > time or first > 0
-    if not has then
-      -- The last is over.
-      mark, count, resets, first, expires, at, ahead, x, page, time = 2, 0, 0, 0, 0, now, 0, 0, '', now
-    end
-    if not is_log then raw = sub(raw, 1, size) .. (has and ' ' or '') end
-  end
-  if not has and actual then return true, 0, 0, 0, 0, 0 end
-  if not has and not ttl then return nil, raw, base end
-  local is_due, ends = first > 0 and first <= time, ttl and time + ttl
-  if mark == 3 or is_due or has_stepped
-      or ends and (count >= most or #page >= 1632 or #page > 0 and read('<d', page, #page - 50) >= ends) then
-    h = hold_records({hash = hash, is_fixed = is_fixed, is_log = is_log, is_list = is_list,
-      has_stepped = has_stepped, dir = mark == 3 and page, page = mark == 3 and '' or page, turned = 0, count = count, resets = resets,
-      first = first, expires = expires, time = time, x = x, gone = 0}, look, back, answer)
-  end
+local function first_record(c, from, to)
+  local one = redis.call('ZRANGEBYSCORE', c.records, from, to, 'WITHSCORES', 'LIMIT', 0, 1)
+  return one[1], tonumber(one[2] or '')
+end
 
-  -- A settlement: what becomes of it, and where its record is.
-  local used, i, permits, extra, kept, is_open
-  if actual then
-    used = 0
-    if h then page = h.turn_to(stamp) end
-    local found, status, before
-    i = #request == 16 and find(page, request, 1, true)
-    while i do
-      if i % 51 == 36 then found, status, before, permits, extra, kept = read('<dBHddd', page, i - 35) end
-      if found == stamp then break end
-      i = find(page, request, i + 1, true)
-    end
-    if i then
-      i = i - 35
-      is_open = stamp > time and before == resets
-      used = kept <= time and 0 or status == 1 and 3 or is_open and 1 or 2
-    end
-    if used == 0 or used == 3 then return true, 0, 0, 0, 0, used end
-  end
+local function terms_of(member)
+  local n, ttl, keep, window = string.match(member, '^%x+:(%d+):(%d+):(%d+):(%d+)$')
+  return tonumber(n), tonumber(ttl), tonumber(keep), tonumber(window)
+end
 
-  local before_x = x
-  -- The state of the algorithm, without what has run out. Few settlements of a log need it.
-  local writes, changed, gone, window, a, b, c, d, e, f = step ~= 'look' and step ~= 'see', has_stepped, 0, 0
-  if is_log and step ~= 'reset' then
-    if is_due then gone = h.run_out(now, period) end
-    local shortest = last > time and x > 0 and x < period and x or period
-    if shortest ~= x then x, changed = shortest, has end
-  end
-  if not (is_log and actual) or is_due or has_stepped then
-    a, b, c, d, e, f = look(key, now, n, limit, period, burst, id, '', base, raw, x)
-  end
-  if is_bucket then
-    -- Idle time counts at one rate; a change takes more from it than any record lives.
-    if pace ~= d / c then
-      idle, pace, changed = max(-8000000000000000, idle - 200000000000), d / c, has
-    elseif idle > -8000000000000000 then
-      idle = idle + max(0, now - max(at - ahead, e))
-    end
-    if is_due then
-      gone = h.run_out(now, period)
-      x = x - gone
-    end
-  elseif is_fixed then
-    if not c then x = 0 end
-    if is_due and a > 0 and x > 0 then a = a - min(a, h.run_out(now, period)) end
-    -- A window that was given back as a whole lasts as long as there are records.
-    if a == 0 and last <= time then b, c = 0, nil end
-    window = b
-  end
-  if writes and (is_due or has_stepped) then
-    a, b, c, d, e, f = h.sweep(key, now, limit, period, burst, a, b, c, d, e, f)
-    first, gone, page, changed = h.first, h.gone, h.page, changed or is_due
-  end
-
-  -- A plan that has become smaller: no more is held of it than all.
-  local held_now, touched, before_i, added, after_i = is_bucket and min(x, burst) or 0, false, #page, '', ''
-  local allowed, is_put, wait, latest, room = n == 0, false, 0, is_fixed and d or now + period, is_log and limit + gone or limit
-  if actual then
-    -- Where its record is then.
-    if h then
-      page = h.turn_to(stamp)
-      extra = read('<d', page, i + 19)
-    end
-    allowed, is_put = true, true
-    local forgotten
-    forgotten, x, idle, a, b, c, d, e, f = settled(fs, key, now, limit, period, burst, actual, permits, extra, is_open, gone, x, idle, a, b, c, d, e, f)
-    used, touched = used + 8 * forgotten, is_bucket and (is_open or actual > forgotten)
-    -- One that is settled late is kept anew.
-    before_i, added, after_i = i + 7, '\1', i + 9
-    if time > stamp then
-      kept = time + kept - stamp
-      last, added, after_i = max(last, kept), '\1' .. sub(page, i + 9, i + 26) .. pack('<d', kept), i + 35
-    end
-    after_i = sub(page, after_i)
-    if h then h.page, h.dirty = sub(page, 1, before_i) .. added .. after_i, true end
-    if stamp == first then
-      first = h and h.dir and h.turned < #h.dir / 32 and read('<d', h.dir, 32 * h.turned + 1) or 0
-      for j = i + 51, #page, 51 do
-        local later, settled, earlier = read('<dBH', page, j)
-        if settled == 0 and earlier == resets then
-          first = later
-          break
-        end
-      end
-    end
-  elseif step == 'back' then
-    local elapsed = max(0, now - stamp)
-    is_put = changed
-    if is_log then
-      allowed, a, b, c, d, e, f = back(key, now, n, limit, period, burst, id, stamp, a, b, c, d, e, f, '', base)
-    elseif is_fixed then
-      allowed = a > 0 and b == stamp
-      if allowed then a, b, is_put = max(0, a - n), min(b, d), true end
-    else
-      -- As without holds; but while some are, it is idle once it is full again.
-      allowed = not (n > burst or a == burst * c or f and f.other or elapsed >= ceil(n * c / d))
-      if allowed then
-        a, touched, is_put = min(burst * c, a + n * c - elapsed * d), true, true
-        if x > 0 then b, e, f = min(b, latest), nil, nil end
-      end
-    end
-  elseif step == 'reset' then
-    -- Ends all holds: nothing comes back any more.
-    resets, first, x, a, b, c, d, is_put = (resets + 1) % 65536, 0, is_log and x or 0, 0, is_bucket and now or 0, 1, 1, true
-    window, burst, allowed, touched = b, 0, not is_log, true
-    if h then h.forget(resets, x) end
-  elseif n > 0 then
-    local g, m, o, p, q, r = charge(now, n + held_now, room, period, burst, a, b, c, d, e, f, base)
-    -- There is room once a record may be forgotten.
-    wait = ends and count >= most and h.first_kept() - time or 0
-    allowed = g ~= nil and wait <= 0
-    if not allowed and g then used = -6 end
-    if allowed and (step == 'take' or step == 'look') then
-      if is_fixed and a == 0 and b > 0 and b <= d then m = b end
-      a, b, c, d, e, f, touched = is_bucket and g + held_now * c or g, m, o, p, q, r, true
-    end
-  end
-
-  if allowed and step == 'take' and n > 0 then
-    if is_log then a, b, c, d, e, f = write(key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base) end
-    is_put = changed or not is_log
-    if ends then
-      if count >= most or h and count % 32 == 0 then
-        h.purge()
-        count = h.count
-      end
-      extra = now
-      if is_bucket then
-        if x == 0 then idle, pace = 0, d / c end
-        a, x, held_now, extra = a + n * c, x + n, held_now + n, idle
-      elseif is_fixed then
-        if x == 0 or b ~= window and not has_stepped then
-          -- Nothing of another window comes back.
-          first, x = 0, b + ahead
-          if h then h.forget(resets, x) end
-        end
-        window, extra = b, x
-      end
-      if h then
-        ends = h.add(ends, life, pack('<BHdd', 0, resets, n, extra), request)
-      else
-        added, after_i = pack('<dBHddd', ends, 0, resets, n, extra, ends + life), request
-      end
-      if first == 0 or ends < first then first = ends end
-      count, last, used, is_put = count + 1, max(last, ends + life), ends, true
-    end
-  elseif step == 'settle' or step == 'take' and n > 0 then
-    if is_log or not has then
-      a, b, c, d, e, f = fs[4](key, now, n, limit, period, burst, id, a, b, c, d, e, f, '', base)
-      is_put = changed and has
-    elseif changed or f or b > latest then
-      is_put, touched = true, is_fixed or f ~= nil or b > latest
-      if touched then b, f = min(b, latest), nil end
-    end
-  end
-
-  if is_put then
-    local until_us, rest, credit, since, parts, rate, full_at, _ = last, '', 0, 0, 0, 0, 0, 0
-    if is_fixed then
-      if b ~= window and not has_stepped then x, first = 0, 0 end
-      until_us = max(until_us, b + ahead)
-    elseif is_bucket then
-      credit, since, parts, rate = a, b, c, d
-      if step == 'back' and not actual and allowed and e then
-        full_at = e
-      elseif touched or not raw then
-        full_at = b + ceil((burst * c - a) / d)
-      else
-        -- Another limit is not in force before a call has written under it.
-        _, credit, since, parts, rate, full_at = read('<Bddddd', raw)
-        credit = credit + min(before_x, floor(4503599627370496 / parts)) * parts
-      end
-      -- A state that is stored has less credit because of what is held.
-      credit = credit - min(x, floor(4503599627370496 / parts)) * parts
-      until_us = max(until_us, full_at + ahead)
-    elseif first > 0 then
-      -- What has run out may be in the log as long as that.
-      until_us = max(until_us, time + period)
-    end
-    if h then
-      rest, expires = h.close()
-      added, after_i = '', ''
-    else
-      rest = sub(page, 1, before_i)
-    end
-    rest = rest .. added .. after_i
-    if not (h and h.dir) then count = #rest / 51 end
-    local left
-    if given or until_us > expires then left, expires = lifetime(given, until_us, time) end
-    mark = h and h.dir and 3
-      or ahead == 0 and resets == 0 and idle > -8000000000000000 and (not is_fixed or x == b) and 2 or 4
-    if is_fixed then
-      rest = pack('<BHdd', 6, resets, ahead, x - b) .. rest .. pack('<Hdddddd>I5', count, b, expires, last, first, time, a, mark)
-    elseif is_bucket then
-      rest = pack('<BHdd', 7, resets, ahead, pace) .. rest .. pack('<Hddddddddddd>I5',
-        count, parts, rate, expires, last, first, time, since, full_at, x, idle, credit, mark)
-    else
-      rest = pack('<BHdd', 8, resets, ahead, 0) .. rest .. pack('<Hddddd>I5', count, expires, last, x, first, time, mark)
-    end
-    if is_log and mark == 3 then
-      call('HSET', hash, '', rest)
-    elseif left then
-      call('SET', is_log and hash or key, rest, 'PX', left)
-    else
-      call('SET', is_log and hash or key, rest, 'KEEPTTL')
-    end
-    if left and mark == 3 then call('PEXPIRE', hash, left) end
-  end
-  if actual or step == 'reset' then return allowed, 0, 0, 0, 0, used end
-
-  local retry, remaining, next_us, reset, stamp_us
-  if is_bucket then
-    local open
-    if x > 0 and h then
-      open = h.last_open()
-    elseif x > 0 and added ~= '' then
-      open = ends
-    elseif x > 0 then
-      for i = #page - 50, 1, -51 do
-        local later, settled, earlier = read('<dBH', page, i)
-        if settled == 0 and earlier == resets then
-          open = later
-          break
-        end
-      end
-    end
-    local left = max(0, (open or time) - time)
-    remaining, stamp_us = max(0, floor(a / c) - held_now), b
-    retry = n > burst and -1 or not allowed and told(n + held_now, burst, now, left, a, b, c, d, f)
-    next_us = told(min(burst, remaining + 1) + held_now, burst, now, left, a, b, c, d, f)
-    reset = told(burst + held_now, burst, now, left, a, b, c, d, f)
+local function note_held(c, s)
+  if s.held > 0 then
+    redis.call('ZADD', c.records, text(-1 - s.held), '')
   else
-    retry, remaining, next_us, reset, stamp_us = answer(key, now, n, limit, period, burst, allowed, a, b, c, d, e, f)
-    if gone > 0 and is_log then
-      remaining = max(0, min(limit, limit - a + gone))
-      retry, next_us, reset = h.times_of_log(key, now, n, limit, period, burst, retry, reset, a, b, c, d, e, f)
-    elseif is_fixed and a == 0 then
-      stamp_us = 0
+    redis.call('ZREM', c.records, '')
+  end
+end
+
+-- Frees what is held; false if the window in which it was counted is over.
+local function free(c, s, n, window)
+  if c.is_bucket then
+    s.held = math.max(0, s.held - n)
+  elseif s.count > 0 and s.stored == window then
+    s.count, s.changed = math.max(0, s.count - n), true
+  else
+    return false
+  end
+  return true
+end
+
+-- Gives back what has run out, in a portion, the oldest first. A clock that stepped back lengthens nothing by more than
+-- its own time once more.
+local function tidy(c, s)
+  local member, ends = first_record(c, 0, '(' .. text(MARKED))
+  if not member then return end
+  local _, ttl = terms_of(member)
+  if ends > c.now and ends <= c.now + ttl then return end
+  local scored, gone = {}, {}
+  local records = redis.call('ZRANGEBYSCORE', c.records, 0, '(' .. text(MARKED), 'WITHSCORES', 'LIMIT', 0, PORTION)
+  for i = 1, #records, 2 do
+    member, ends = records[i], tonumber(records[i + 1])
+    local n, own_ttl, keep, window = terms_of(member)
+    local score = nil
+    if ends <= c.now then
+      free(c, s, n, window)
+      if ends + keep > c.now then score = MARKED + ends + keep else gone[#gone + 1] = member end
+    elseif ends > c.now + own_ttl then
+      score = c.now + own_ttl
+    else
+      break
+    end
+    if score then
+      scored[#scored + 1] = text(score)
+      scored[#scored + 1] = member
     end
   end
-  if wait > 0 and used then retry = wait elseif wait > 0 and retry ~= -1 then retry = max(retry or 0, wait) end
-  return allowed, remaining, retry, next_us, reset, used or stamp_us
+  if #scored > 0 then redis.call('ZADD', c.records, unpack(scored)) end
+  if #gone > 0 then redis.call('ZREM', c.records, unpack(gone)) end
+  if c.is_bucket then note_held(c, s) end
+end
+
+-- How long until there is room for another record; nil if there is.
+local function full(c)
+  if redis.call('ZCOUNT', c.records, 0, '+inf') < c.most then return nil end
+  local to = text(MARKED + (c.writes and c.now or -1))
+  local old = redis.call('ZRANGEBYSCORE', c.records, text(MARKED), to, 'LIMIT', 0, PORTION)
+  if #old > 0 then redis.call('ZREM', c.records, unpack(old)) end
+  if redis.call('ZCOUNT', c.records, 0, '+inf') < c.most then return nil end
+  local member, kept = first_record(c, text(MARKED), '+inf')
+  if member then return math.max(1, kept - MARKED - c.now) end
+  local ends
+  member, ends = first_record(c, 0, '+inf')
+  if not member then return c.ttl end
+  local _, _, keep = terms_of(member)
+  return math.max(1, ends + keep - c.now)
+end
+
+local function member_of(c, window)
+  return table.concat({c.hold, text(c.n), text(c.ttl), text(c.keep), text(window)}, ':')
+end
+
+local function add_record(c, s)
+  redis.call('ZADD', c.records, text(c.now + c.ttl), member_of(c, c.is_bucket and 0 or s.ends))
+  if c.is_bucket then note_held(c, s) end
+  -- A given clock may stand still, while that of Redis goes on: a minute more.
+  local life = math.ceil((c.ttl + c.keep) / 1000) + (c.given and 60000 or 0)
+  if redis.call('PTTL', c.records) < life then redis.call('PEXPIRE', c.records, text(life * 9 / 8)) end
+end
+
+-- How long until a bucket has so many permits beside what is held. Where only an end can help: after the last one, when
+-- all is settled as it was reserved.
+local function told(c, s, permits)
+  local wanted, wait = (permits + s.held) * s.parts, s.from - c.now
+  if permits + s.held <= c.burst then
+    return wanted <= s.level and 0 or wait + math.ceil((wanted - s.level) / s.rate)
+  end
+  local last = redis.call('ZREVRANGEBYSCORE', c.records, '(' .. text(MARKED), 0, 'WITHSCORES', 'LIMIT', 0, 1)
+  local left = math.max(0, (tonumber(last[2] or '') or 0) - c.now)
+  local level = math.min(s.full, s.level + math.max(0, left - wait) * s.rate)
+  return left + math.max(0, math.ceil((wanted - level) / s.rate))
+end
+
+-- What stands in for the functions of an algorithm, which are c.plain. c: as in the algorithm files, and what the
+-- options
+-- of holds say; hold: the id of a reservation or settlement; writes: whether the call may write.
+local held = {}
+
+function held.look(c)
+  local s = c.plain.look(c)
+  s.held = c.is_bucket and -1 - (tonumber(redis.call('ZSCORE', c.records, '') or -1)) or 0
+  if c.writes and c.n > 0 then tidy(c, s) end
+  return s
+end
+
+function held.admits(c, s)
+  local admits
+  if c.is_bucket then
+    admits = c.n <= c.burst and s.level >= (c.n + s.held) * s.parts
+  else
+    admits = c.plain.admits(c, s)
+  end
+  if admits and c.ttl then s.wait = full(c) end
+  return admits and not s.wait
+end
+
+function held.take(c, s)
+  s.reserved = c.mode == 'reserve'
+  if s.reserved and c.is_bucket then
+    s.held = s.held + c.n
+  else
+    c.plain.take(c, s)
+  end
+end
+
+function held.write(c, s)
+  if s.reserved then add_record(c, s) end
+  if s.changed then c.plain.write(c, s) end
+end
+
+function held.back(c, s, stamp) return c.plain.back(c, s, stamp) end
+
+function held.answer(c, s, allowed)
+  local retry, remaining, next_us, reset, stamp = c.plain.answer(c, s, allowed)
+  if s.held > 0 then
+    remaining = math.max(0, math.floor(s.level / s.parts) - s.held)
+    if retry ~= -1 then retry = allowed and 0 or told(c, s, c.n) end
+    next_us, reset = told(c, s, math.min(c.burst, remaining + 1)), told(c, s, c.burst)
+  end
+  if s.reserved and c.is_bucket then stamp = 0 end
+  if s.wait then retry, stamp = s.wait, -6 end
+  return retry, remaining, next_us, reset, stamp
+end
+
+-- Charges what it has cost instead of what was reserved: at most the capacity above that, and no debt above it.
+function held.settle(c, s, window, actual)
+  local member = member_of(c, window)
+  local score = tonumber(redis.call('ZSCORE', c.records, member) or '')
+  if not score then return 0 end
+  redis.call('ZREM', c.records, member)
+  local is_open, stands, base, excess = score < MARKED, s.count and s.count > 0, 0, actual
+  if is_open then
+    excess = math.max(0, actual - c.n)
+    if free(c, s, c.n, window) then base = math.min(actual, c.n) end
+  end
+  local capacity = c.is_bucket and c.burst or c.limit
+  local room = c.is_bucket and capacity + math.floor(s.level / s.parts) or 2 * capacity - s.count
+  local charged = math.min(base + math.min(excess, capacity), math.max(0, room))
+  if charged > 0 and c.is_bucket then
+    s.level, s.changed = s.level - charged * s.parts, true
+  elseif charged > 0 then
+    s.count, s.ends, s.changed = s.count + charged, stands and s.ends or s.latest, true
+  end
+  if c.is_bucket then note_held(c, s) end
+  return (is_open and score > c.now and 1 or 2) + 8 * (base + excess - charged)
 end
 -- [/holds]

@@ -1,27 +1,28 @@
 -- sliding_list: an exact log of the permits admitted in (now - period, now], one stamp a permit, kept as a list.
 --
+-- It grew from the article's script, which drops the first time of a list once it is old. There the list
+-- never expired, a lowered limit changed nothing, and the client's clock decided. Here the first live stamp is searched
+-- for (stamps ascend), all before it are dropped, and the clock is the server's.
+--
 -- KEYS[1]  the state: a list of stamps in microseconds, oldest first
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
---          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
---          8 request id beside a member and 9 options: not used by it. 5 to 9 may be left out
+--          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
+--          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used)}; of a refund allowed = something was given back
--- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
+-- EXPIRES  one period after the newest stamp when it was written; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]
-local function stamp_at(key, i)
-  return tonumber(redis.call('LINDEX', key, i))
-end
+local function stamp_at(c, i) return tonumber(redis.call('LINDEX', c.key, i)) end
 
--- The first index from low on whose stamp is later than a time, and that stamp; size when there is none. Stamps ascend, and it is
--- looked for near low first.
-local function first_later(key, low, size, time)
+-- The first index from low on whose stamp is later than a time, and that stamp; size when there is none. It is looked
+-- for near low first.
+local function first_later(c, low, size, time)
   local high, step, found = size, 1, nil
   while low < high do
     local middle = math.min(low + step - 1, math.floor((low + high) / 2))
-    local stamp = stamp_at(key, middle)
+    local stamp = stamp_at(c, middle)
     if stamp > time then
       high, found = middle, stamp
     else
@@ -31,84 +32,109 @@ local function first_later(key, low, size, time)
   return low, found
 end
 
--- The state: the length of the log with what was charged, the index of its first live stamp, how many are stored from there on,
--- the first and the last of those, and whether a call is written. Once it is, a stamp later than now, left by a clock that
--- stepped back, is now.
-local function look(key, now, _, _, period)
-  local size, cut = redis.call('LLEN', key), now - period
-  if size == 0 then return 0, 0, 0 end
-  local head = stamp_at(key, 0)
-  local tail = size == 1 and head or stamp_at(key, -1)
-  if head > cut then return size, 0, size, head, tail, false end
-  if tail <= cut then return 0, size, 0 end
-  local first, stamp = first_later(key, 1, size, cut)
-  return size - first, first, size - first, stamp, tail, false
+-- The log: the index of its first live stamp, how many are live, the first and last of these; how many are added.
+local function look(c)
+  local size, cut = redis.call('LLEN', c.key), c.now - c.period
+  local s = {first = size, live = 0, added = 0, head = 0, tail = 0, changed = false}
+  if size == 0 then return s end
+  local head = stamp_at(c, 0)
+  local tail = size == 1 and head or stamp_at(c, -1)
+  if tail <= cut then return s end
+  s.first, s.head, s.tail = 0, head, tail
+  if head <= cut then s.first, s.head = first_later(c, 1, size, cut) end
+  -- A clock that stepped back: what is later than now is now.
+  s.live, s.changed = size - s.first, tail > c.now
+  return s
 end
 
--- The i-th live stamp (from 0).
-local function live(key, now, i, first, logged, head, written)
-  if i >= logged then return now end
-  -- None where the key has just been written for a millisecond that was over at once.
-  local stamp = i == 0 and head or stamp_at(key, first + i) or now
-  return written and stamp > now and now or stamp
+local function admits(c, s) return s.live + s.added + c.n <= c.limit end
+
+local function take(c, s) s.added, s.changed = s.added + c.n, true end
+
+local function push(c, count)
+  local stamps, text = {}, string.format('%.0f', c.now)
+  for i = 1, math.min(count, 1000) do stamps[i] = text end
+  while count > 0 do
+    redis.call('RPUSH', c.key, unpack(stamps, 1, math.min(count, 1000)))
+    count = count - 1000
+  end
 end
 
-local function charge(_, n, limit, _, _, len, first, logged, head, tail)
-  if len + n > limit then return nil end
-  return len + n, first, logged, head, tail, true
-end
-
--- Adds what was charged; drops the stamps that have expired, and moves those that are later than now. The list is never
+-- Adds what was taken; drops the stamps that have expired, and moves those that are later than now. The list is never
 -- empty in between: in a slot of a cluster that moves, a key that is gone can't be written again.
-local function write(key, now, _, _, period, _, _, len, first, logged, head, tail)
-  local stored, keep, add = first + logged, first + logged, len - logged
-  if logged > 0 and tail > now then
-    local later = first_later(key, first, keep, now)
-    keep, add = later, add + keep - later
-  end
-  if keep > first and (first > 0 or keep < stored) then redis.call('LTRIM', key, first, keep - 1) end
-  if add == 1 then
-    redis.call('RPUSH', key, now)
-  elseif add > 0 then
-    local stamps, text, left = {}, string.format('%.0f', now), add
-    for i = 1, math.min(add, 1000) do stamps[i] = text end
-    while left > 0 do
-      local size = math.min(left, 1000)
-      redis.call('RPUSH', key, unpack(stamps, 1, size))
-      left = left - size
-    end
-  end
-  if keep == first and stored > 0 then redis.call('LTRIM', key, -add, -1) end
-  redis.call('PEXPIRE', key, math.ceil(period / 1000))
-  return len, 0, logged, head, tail, true
+local function write(c, s)
+  local stored = s.first + s.live
+  local keep = s.live > 0 and s.tail > c.now and first_later(c, s.first, stored, c.now) or stored
+  local add = s.added + stored - keep
+  if keep > s.first and (s.first > 0 or keep < stored) then redis.call('LTRIM', c.key, s.first, keep - 1) end
+  push(c, add)
+  if keep == s.first and stored > 0 then redis.call('LTRIM', c.key, -add, -1) end
+  redis.call('PEXPIRE', c.key, math.ceil(c.period / 1000))
+  s.head, s.tail = s.live > 0 and math.min(s.head, c.now) or c.now, s.added > 0 and c.now or math.min(s.tail, c.now)
+  s.first, s.live, s.added = 0, s.live + s.added, 0
 end
 
-local function settle(key, now, n, limit, period, burst, id, len, first, logged, head, tail)
-  if logged == 0 then return len, first, logged end
-  if tail > now then return write(key, now, n, limit, period, burst, id, len, first, logged, head, tail) end
-  -- A longer period: the log must live as long as its newest stamp counts now.
-  local left = math.max(1, math.floor((tail + period - 1) / 1000) - math.floor(now / 1000))
-  local lives = redis.pcall('PTTL', key)
-  -- No number: a user who may not ask, as documented for earlier versions.
-  if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', key, left) end
-  return len, first, logged, head, tail, false
+local function back(c, s, stamp)
+  if stamp <= c.now - c.period or redis.call('LREM', c.key, c.n, stamp) == 0 then return false end
+  for name, value in pairs(look(c)) do s[name] = value end
+  return true
 end
 
-local function back(key, now, n, limit, period, burst, id, stamp, len, first, logged, head, tail)
-  if stamp <= now - period or redis.call('LREM', key, n, stamp) == 0 then
-    return false, len, first, logged, head, tail, false
-  end
-  return true, look(key, now, n, limit, period)
+-- The i-th live stamp (from 0), with those to be added.
+local function at(c, s, i)
+  if i >= s.live then return c.now end
+  -- None where the key has just been written for a millisecond that was over at once.
+  return math.min(i == 0 and s.head or stamp_at(c, s.first + i) or c.now, c.now)
 end
 
-local function answer(key, now, n, limit, period, _, allowed, len, first, logged, head, tail, written)
-  if len == 0 then return -1, limit, 0, 0, now end
-  local from, over = period - now, len + n - limit
-  local retry = n > limit and -1
-    or not allowed and over > 0 and live(key, now, over - 1, first, logged, head, written) + from
-  local newest = (len > logged or written and tail > now) and now or tail
-  return retry, len < limit and limit - len or 0,
-    live(key, now, len > limit and len - limit or 0, first, logged, head, written) + from, newest + from, now
+local function answer(c, s, allowed)
+  local count, until_us = s.live + s.added, c.period - c.now
+  if count == 0 then return -1, c.limit, 0, 0, c.now end
+  local over, newest = count + c.n - c.limit, s.added > 0 and c.now or math.min(s.tail, c.now)
+  local retry = allowed and 0 or c.n > c.limit and -1 or over > 0 and at(c, s, over - 1) + until_us or 0
+  local next_us = at(c, s, math.max(0, count - c.limit)) + until_us
+  return retry, math.max(0, c.limit - count), next_us, newest + until_us, c.now
 end
 -- [/algorithm]
-local kind = 'sliding-list'
+
+-- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+local MAX = 9007199254740991
+local function whole(text, least)
+  local value = tonumber(text or '')
+  return value and value >= least and value <= MAX and value % 1 == 0 and value
+end
+
+local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
+  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
+  options = ARGV[9] or ''}
+if not (c.key and c.n and c.limit and c.period and c.burst) then
+  return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
+    .. ' (at least 1), burst')
+end
+if c.given then
+  c.now = whole(ARGV[5], 0)
+  if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
+else
+  local time = redis.call('TIME')
+  c.now = time[1] * 1000000 + time[2]
+end
+local mode, stamp = ARGV[7] or '', nil
+if mode ~= '' and mode ~= 'look' then
+  stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
+end
+-- A limit of 0 permits denies all, and has no state.
+if c.limit == 0 then
+  return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
+end
+local s = look(c)
+local allowed = c.n == 0 and not stamp
+if c.n > 0 and stamp then
+  allowed = back(c, s, stamp)
+elseif c.n > 0 and admits(c, s) then
+  allowed = true
+  take(c, s)
+end
+if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
+local retry, remaining, next_us, reset, used = answer(c, s, allowed)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

@@ -1,54 +1,52 @@
 -- sliding_zset: an exact log of the permits admitted in (now - period, now], kept as a sorted set so that a call asked
 -- again with its request id is charged once.
 --
+-- It grew from the article's ZREMRANGEBYSCORE, ZCARD and ZADD. There the member was the time, so that calls of one
+-- millisecond were one member and passed without limit, and denied calls wrote. Here each permit has its own member.
+--
 -- KEYS[1]  the state: a sorted set, one member a permit, scored with its stamp in microseconds. A member is
 --          "<request id>:<i>", or ":<stamp>-<i>" for a call without an id (no id makes such a name)
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
---          6 request id ('' = none)  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
---          8 request id beside a member and 9 options: not used by it. 5 to 9 may be left out
+--          6 request id ('' = none)  7 '' = take, 'look' = answer as take would, write nothing,
+--          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used; of a repeated call the time of the first)}; of a refund allowed = something was given back
--- EXPIRES  one period after the newest stamp; a stale key decides like an absent one
+-- EXPIRES  one period after the newest stamp when it was written; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 --
 -- [algorithm]
+-- So many arguments fit Lua's stack; so many members are looked through at once.
 local CHUNK, MOST = 1000, 256
 
-local function stamp_at(key, i)
-  return tonumber(redis.call('ZRANGE', key, i, i, 'WITHSCORES')[2])
-end
+local function stamp_at(c, i) return tonumber(redis.call('ZRANGE', c.key, i, i, 'WITHSCORES')[2] or '') end
 
--- The state: the length of the log with what was charged, the rank of its first live stamp, how many are stored from there on,
--- the stamp of the call, whether it repeats one that was admitted, and whether a call is written. Once it is, a stamp
--- later than now, left by a clock that stepped back, is now.
-local function look(key, now, n, limit, period, _, id)
-  local size = redis.call('ZCARD', key)
-  if size == 0 then return 0, 0, 0, now, false, false end
-  -- Scores are whole numbers, so this is later than now - period.
-  local logged = redis.call('ZCOUNT', key, now - period + 1, '+inf')
-  if id ~= '' and n > 0 and n <= limit and logged > 0 then
-    local score = tonumber(redis.call('ZSCORE', key, id .. ':1') or '')
-    if score and score > now - period then return logged, size - logged, logged, score, true, false end
+local function name_of(c, i) return c.id .. ':' .. string.format('%.0f', i) end
+
+-- The log: whether anything is stored, how many permits are live, the newest stamp, how many are to be added; the stamp
+-- of the call, and whether it repeats one that was admitted.
+local function look(c)
+  local s = {live = 0, added = 0, stamp = c.now, stored = false, newest = 0, changed = false, repeated = false}
+  local cut, last = c.now - c.period, stamp_at(c, -1)
+  s.stored = last ~= nil
+  if not last or last <= cut then return s end
+  s.live = redis.call('ZCOUNT', c.key, cut + 1, '+inf')
+  -- A clock that stepped back: what is later than now is now.
+  s.newest, s.changed = last, last > c.now
+  if c.id ~= '' and c.n > 0 and c.n <= c.limit then
+    local score = tonumber(redis.call('ZSCORE', c.key, name_of(c, 1)) or '')
+    s.repeated = score and score > cut
+    if s.repeated then s.stamp = math.min(score, c.now) end
   end
-  return logged, size - logged, logged, now, false, false
+  return s
 end
 
--- The i-th live stamp (from 0).
-local function live(key, now, i, first, logged, written)
-  if i >= logged then return now end
-  -- None where the key has just been written for a millisecond that was over at once.
-  local stamp = stamp_at(key, first + i) or now
-  return written and stamp > now and now or stamp
+local function admits(c, s) return s.repeated or s.live + s.added + c.n <= c.limit end
+
+local function take(c, s)
+  if not s.repeated then s.added, s.changed = s.added + c.n, true end
 end
 
-local function charge(now, n, limit, _, _, len, first, logged, stamp, repeated)
-  if repeated then return len, first, logged, stamp > now and now or stamp, true, true end
-  if len + n > limit then return nil end
-  return len + n, first, logged, now, false, true
-end
-
--- Runs one command on so many arguments at a time that they fit Lua's stack; the sum of its replies.
+-- Runs one command on so many arguments at a time; the sum of its replies.
 local function in_chunks(args, command)
   local sum = 0
   for from = 1, #args, CHUNK do
@@ -57,106 +55,136 @@ local function in_chunks(args, command)
   return sum
 end
 
--- Removes stamps that have expired: more than the call adds, and those with its names. Returns how many are left.
-local function drop(key, now, period, id, first, missing)
-  local expired = redis.call('ZRANGE', key, 0, math.min(first, MOST + 2 * missing) - 1)
-  for i = 1, first > #expired and id ~= '' and missing or 0 do
-    local name = id .. ':' .. string.format('%.0f', i)
-    if tonumber(redis.call('ZSCORE', key, name) or now) <= now - period then expired[#expired + 1] = name end
-  end
-  return first - in_chunks(expired, function(...) return redis.call('ZREM', key, ...) end)
+local function remove(c, members) return in_chunks(members, function(...) return redis.call('ZREM', c.key, ...) end) end
+local function add(c, flag, scored)
+  return in_chunks(scored, function(...) return redis.call('ZADD', c.key, flag, ...) end)
 end
 
--- Adds so many stamps; drops some that have expired, and moves those that are later than now. Returns the rank of the first live.
-local function rewrite(key, now, period, id, first, logged, missing)
-  local text = string.format('%.0f', now)
-  local function add(flag, args)
-    return in_chunks(args, function(...) return redis.call('ZADD', key, flag, ...) end)
+-- Removes stamps that have expired: more than the call adds, and those with its names.
+local function drop(c, s)
+  local cut, most = c.now - c.period, MOST + 2 * s.added
+  local expired = redis.call('ZRANGEBYSCORE', c.key, '-inf', cut, 'LIMIT', 0, most)
+  for i = 1, #expired == most and c.id ~= '' and s.added or 0 do
+    local name = name_of(c, i)
+    if tonumber(redis.call('ZSCORE', c.key, name) or c.now) <= cut then expired[#expired + 1] = name end
   end
+  remove(c, expired)
+end
+
+-- Adds what was taken. A name that is in use (after a refund, or a clock that stepped) adds nothing; the next ones make
+-- up for it.
+local function add_taken(c, s, text)
+  local prefix, used, missing = c.id == '' and ':' .. text .. '-' or c.id .. ':', 0, s.added
+  while missing > 0 do
+    local scored = {}
+    for i = used + 1, used + missing do
+      scored[#scored + 1] = text
+      scored[#scored + 1] = prefix .. string.format('%.0f', i)
+    end
+    used = used + missing
+    missing = missing - add(c, 'NX', scored)
+    if missing > 0 and c.id == '' then used = math.max(used, redis.call('ZCOUNT', c.key, text, text)) end
+  end
+end
+
+-- Adds what was taken, drops some stamps that have expired, and moves those that are later than now.
+local function write(c, s)
+  local text = string.format('%.0f', c.now)
   -- In a slot of a cluster that moves, a key that is gone can't be written again: a member that no call has keeps it.
-  local lone = first > 0 and logged == 0
-  if lone then redis.call('ZADD', key, text, '') end
-  if first > 0 then first = drop(key, now, period, id, first, missing) end
-  local later = logged > 0 and redis.call('ZRANGEBYSCORE', key, now + 1, '+inf') or {}
-  if #later > 0 then
+  local lone = s.stored and s.live == 0
+  if lone then redis.call('ZADD', c.key, text, '') end
+  if s.stored then drop(c, s) end
+  if s.newest > c.now then
     local restamped = {}
-    for _, member in ipairs(later) do
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', c.key, c.now + 1, '+inf')) do
       restamped[#restamped + 1] = text
       restamped[#restamped + 1] = member
     end
-    add('XX', restamped)
+    add(c, 'XX', restamped)
   end
-  local prefix, used = id == '' and ':' .. text .. '-' or id .. ':', 0
-  if missing == 1 and redis.call('ZADD', key, 'NX', text, prefix .. '1') == 1 then
-    missing = 0
-  elseif missing > 0 and id == '' then
-    used = logged > 0 and redis.call('ZCOUNT', key, text, text) or 0
-  end
-  while missing > 0 do
-    -- A name that is taken (after a refund, or a clock that stepped) adds nothing; the next names make up for it.
-    local members = {}
-    for i = used + 1, used + missing do
-      members[#members + 1] = text
-      members[#members + 1] = prefix .. string.format('%.0f', i)
-    end
-    used = used + missing
-    missing = missing - add('NX', members)
-  end
-  if lone then redis.call('ZREM', key, '') end
-  redis.call('PEXPIRE', key, math.ceil(period / 1000))
-  return first
+  add_taken(c, s, text)
+  if lone then redis.call('ZREM', c.key, '') end
+  redis.call('PEXPIRE', c.key, math.ceil(c.period / 1000))
+  s.live, s.added, s.newest = s.live + s.added, 0, s.added > 0 and c.now or math.min(s.newest, c.now)
 end
 
-local function settle(key, now, _, _, period, _, id, len, first, logged, stamp, repeated, written)
-  if logged == 0 then return len, first, logged, stamp, repeated, written end
-  local newest = stamp_at(key, -1)
-  if newest > now then
-    first = rewrite(key, now, period, id, first, logged, 0)
-    return len, first, logged, stamp > now and now or stamp, repeated, true
-  end
-  -- A longer period: the log must live as long as its newest stamp counts now.
-  local left = math.max(1, math.floor((newest + period - 1) / 1000) - math.floor(now / 1000))
-  local lives = redis.pcall('PTTL', key)
-  -- No number: a user who may not ask, as documented for earlier versions.
-  if type(lives) == 'number' and lives < left then redis.call('PEXPIRE', key, left) end
-  return len, first, logged, stamp, repeated, written
-end
-
-local function write(key, now, n, limit, period, burst, id, len, first, logged, stamp, repeated)
-  if repeated then
-    return settle(key, now, n, limit, period, burst, id, len, first, logged, stamp, repeated, true)
-  end
-  first = rewrite(key, now, period, id, first, logged, len - logged)
-  return len, first, logged, stamp, repeated, true
-end
-
-local function back(key, now, n, limit, period, burst, id, stamp, ...)
-  if stamp <= now - period then return false, ... end
+local function back(c, s, stamp)
+  if stamp <= c.now - c.period then return false end
   local at, gone = string.format('%.0f', stamp), {}
-  if id == '' then
-    -- There may be many of one time.
+  if c.id == '' then
     local from, some = 0, nil
     repeat
-      some = redis.call('ZRANGEBYSCORE', key, at, at, 'LIMIT', from, MOST)
+      some = redis.call('ZRANGEBYSCORE', c.key, at, at, 'LIMIT', from, MOST)
       for _, member in ipairs(some) do
-        if #gone < n and string.find(member, '^:%d+%-%d+$') then gone[#gone + 1] = member end
+        if #gone < c.n and string.find(member, '^:%d+%-%d+$') then gone[#gone + 1] = member end
       end
       from = from + #some
-    until #gone >= n or #some < MOST
-  elseif tonumber(redis.call('ZSCORE', key, id .. ':1') or '') == stamp then
-    for i = 1, n do gone[i] = id .. ':' .. string.format('%.0f', i) end
+    until #gone >= c.n or #some < MOST
+  elseif tonumber(redis.call('ZSCORE', c.key, name_of(c, 1)) or '') == stamp then
+    for i = 1, c.n do gone[i] = name_of(c, i) end
   end
-  if in_chunks(gone, function(...) return redis.call('ZREM', key, ...) end) == 0 then return false, ... end
-  return true, look(key, now, n, limit, period, burst, id)
+  if remove(c, gone) == 0 then return false end
+  for name, value in pairs(look(c)) do s[name] = value end
+  return true
 end
 
-local function answer(key, now, n, limit, period, _, allowed, len, first, logged, stamp, _, written)
-  if len == 0 then return -1, limit, 0, 0, stamp end
-  local from, over, excess = period - now, len + n - limit, len > limit and len - limit or 0
-  local next_us = live(key, now, excess, first, logged, written) + from
-  local retry = n > limit and -1
-    or not allowed and over > 0 and (over - 1 == excess and next_us or live(key, now, over - 1, first, logged, written) + from)
-  return retry, len < limit and limit - len or 0, next_us, live(key, now, len - 1, first, logged, written) + from, stamp
+-- The i-th live stamp (from 0), with those to be added.
+local function at(c, s, i)
+  if i >= s.live then return c.now end
+  -- None where the key has just been written for a millisecond that was over at once.
+  return math.min(stamp_at(c, i - s.live) or c.now, c.now)
+end
+
+local function answer(c, s, allowed)
+  local count, until_us = s.live + s.added, c.period - c.now
+  if count == 0 then return -1, c.limit, 0, 0, s.stamp end
+  local over, excess = count + c.n - c.limit, math.max(0, count - c.limit)
+  local newest = s.added > 0 and c.now or math.min(s.newest, c.now)
+  local next_us = at(c, s, excess) + until_us
+  local retry = allowed and 0 or c.n > c.limit and -1
+    or over > 0 and (over - 1 == excess and next_us or at(c, s, over - 1) + until_us) or 0
+  return retry, math.max(0, c.limit - count), next_us, newest + until_us, s.stamp
 end
 -- [/algorithm]
-local kind = 'sliding-zset'
+
+-- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+local MAX = 9007199254740991
+local function whole(text, least)
+  local value = tonumber(text or '')
+  return value and value >= least and value <= MAX and value % 1 == 0 and value
+end
+
+local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
+  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
+  options = ARGV[9] or ''}
+if not (c.key and c.n and c.limit and c.period and c.burst) then
+  return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
+    .. ' (at least 1), burst')
+end
+if c.given then
+  c.now = whole(ARGV[5], 0)
+  if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
+else
+  local time = redis.call('TIME')
+  c.now = time[1] * 1000000 + time[2]
+end
+local mode, stamp = ARGV[7] or '', nil
+if mode ~= '' and mode ~= 'look' then
+  stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
+end
+-- A limit of 0 permits denies all, and has no state.
+if c.limit == 0 then
+  return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
+end
+local s = look(c)
+local allowed = c.n == 0 and not stamp
+if c.n > 0 and stamp then
+  allowed = back(c, s, stamp)
+elseif c.n > 0 and admits(c, s) then
+  allowed = true
+  take(c, s)
+end
+if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
+local retry, remaining, next_us, reset, used = answer(c, s, allowed)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

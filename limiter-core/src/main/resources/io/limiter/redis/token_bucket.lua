@@ -1,148 +1,120 @@
--- token_bucket: permits refill continuously, up to a burst. Exact: credit is counted in parts of a permit.
+-- token_bucket: permits refill continuously, up to a burst.
 --
--- KEYS[1]  the state: a string of 41 bytes, a byte 2 and five little-endian doubles: so much credit in parts of a permit, at
---          a time in us, the parts of a permit, the rate, and when it is full again in us; no key is a full bucket. With
---          reservations as in hold_records.lua; the credit is less by what they hold
+-- It grew from the article's script: tokens and a last time in a hash. There EXPIRE 60 made a slow bucket full again, a
+-- clock that stepped back took tokens and minted them later, and fractions drifted. Here credit is counted in parts of
+-- a permit, exactly: limit per period_us, reduced by their greatest common divisor, is rate / parts; each microsecond
+-- adds rate, a permit is parts, a full bucket is burst * parts (the caller keeps that below 2^52).
+--
+-- KEYS[1]  the state: a string of 25 bytes, a byte 2 and three little-endian doubles: so much credit, from a time in us
+--          on, and the parts of a permit in which it is counted; no key is a full bucket
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
---          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing (so where
---          it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
---          8 request id beside a member and 9 options: not used by it. 5 to 9 may be left out
+--          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
+--          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time from
 --          which on it refills)}; of a refund allowed = something was given back
 -- EXPIRES  when full again; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/TokenBucketState.java
 --
--- limit per period_us, reduced by their greatest common divisor, is rate / parts: each microsecond adds rate, a permit
--- is parts, a full bucket is burst * parts. The caller sees to it that a full bucket is at most 2^52.
---
 -- [algorithm]
--- Another limit was in force until now, or a lower burst, and is pending until a call writes the present one. For that time
--- counts the lesser of what both rates brought.
-local function changed(now, parts, rate, burst, credit, from, stored_parts, stored_rate, full_at)
-  -- floor(a * b / c) and the rest, for a < c: exact, though the product may be above 2^53.
-  local function scaled(a, b, c)
-    local quotient, rest, bit = 0, 0, 4503599627370496
-    while bit >= 1 do
-      quotient, rest = quotient * 2, rest * 2
-      if rest >= c then quotient, rest = quotient + 1, rest - c end
-      if b >= bit then
-        b, rest = b - bit, rest + a
-        if rest >= c then quotient, rest = quotient + 1, rest - c end
-      end
-      bit = bit / 2
-    end
-    return quotient, rest
-  end
-
-  -- Credit in stored parts as credit in parts of the present limit, rounded down; a full bucket at most, and no larger debt.
-  local function converted(stored)
-    local whole = math.floor(stored / stored_parts)
-    if whole >= burst then return burst * parts end
-    if whole < -burst then return -burst * parts end
-    return whole * parts + (scaled(stored - whole * stored_parts, parts, stored_parts))
-  end
-
-  local full, other = burst * parts, stored_parts ~= parts or stored_rate ~= rate
-  local base = other and converted(credit) or math.max(-burst * parts, credit)
-  local filled = math.ceil((full - base) / rate)
-  local function level_at(time)
-    local elapsed = math.max(0, time - from)
-    local most = other and time < full_at and converted(credit + elapsed * stored_rate) or full
-    -- More credit than a lowered burst holds is a full bucket.
-    return elapsed < filled and time < full_at and math.min(most, base + elapsed * rate) or most
-  end
-  local level, pending = level_at(now), nil
-  -- The state would be full, and expire, before a raised burst is.
-  if other or full_at < from + filled then
-    pending = {other = other, level = level_at}
-    -- How long until both rates have brought so much credit, or the state expires.
-    function pending.time(wanted)
-      local whole = math.floor(wanted / parts)
-      local part, rest = scaled(wanted - whole * parts, stored_parts, parts)
-      local stored = whole * stored_parts + part + (rest > 0 and 1 or 0)
-      local wait = math.max(math.ceil((wanted - base) / rate), math.ceil((stored - credit) / stored_rate))
-      return math.min(from + wait, full_at) - now
-    end
-  end
-  return level, level < full and math.max(from, now) or now, parts, rate, full_at, pending
-end
-
--- The state: credit, from when on it refills, parts, rate; if stored when it is full, and what is pending.
-local function look(key, now, _, limit, period, burst, _, _, _, raw, held)
-  local a, b = limit, period
+-- The bucket: its level, from when on it refills, and of the present limit the parts, the rate and a full level.
+local function look(c)
+  local a, b = c.limit, c.period
   while b > 0 do a, b = b, a % b end
-  local parts, rate = period / a, limit / a
-  local full = burst * parts
-  if raw == nil then raw = redis.call('GET', key) end
-  if not raw then return full, now, parts, rate end
-  local kind, credit, from, stored_parts, stored_rate, full_at
-  if #raw >= 41 then kind, credit, from, stored_parts, stored_rate, full_at = struct.unpack('<Bddddd', raw) end
-  -- With records of reservations. The last version had them behind it.
-  if kind == 7 then
-    stored_parts, stored_rate = struct.unpack('<dd', raw, #raw - 92)
-    from, full_at = struct.unpack('<dd', raw, #raw - 44)
-    kind, credit = 2, struct.unpack('<d', raw, #raw - 12)
-  end
+  local parts, rate = c.period / a, c.limit / a
+  local full = c.burst * parts
+  local s = {level = full, from = c.now, parts = parts, rate = rate, full = full, changed = false}
+  local raw = redis.call('GET', c.key)
+  if not raw then return s end
+  local kind, credit, from, stored
+  if #raw == 25 then kind, credit, from, stored = struct.unpack('<Bddd', raw) end
   if kind ~= 2 then
-    error('LIMITERSTATE the value of ' .. key .. ' is no token bucket; delete it or use another prefix')
+    error('LIMITERSTATE the value of ' .. c.key .. ' is no token bucket; delete it or use another prefix')
   end
-  -- What is reserved is taken only in the state that is stored.
-  if held then credit = credit + math.min(held, math.floor(4503599627370496 / stored_parts)) * stored_parts end
-  if now >= full_at then return full, now, parts, rate, full_at end
-  if stored_parts ~= parts or stored_rate ~= rate or full_at ~= from + math.ceil((full - credit) / rate) then
-    return changed(now, parts, rate, burst, credit, from, stored_parts, stored_rate, full_at)
+  if stored ~= parts then
+    -- Under another limit. The credit stays in permits; a fraction is rounded down, by more than the division can err.
+    local permits = math.floor(credit / stored)
+    local rest = math.floor((credit - permits * stored) / stored * parts)
+    credit = permits * parts + math.max(0, rest - 1)
   end
-  if now <= from then return credit, from, parts, rate, full_at end
-  -- Below a full bucket, as it is not full yet.
-  return credit + (now - from) * rate, now, parts, rate, full_at
+  credit = math.max(-full, math.min(full, credit))
+  -- A lower burst has cut it. A clock that stepped back brings nothing, and costs a period at most.
+  if from > c.now + c.period then from, s.changed = c.now + c.period, true end
+  local level = credit + math.max(0, c.now - from) * rate
+  if level < full then s.level, s.from = level, math.max(from, c.now) end
+  return s
 end
+
+local function admits(c, s) return c.n <= c.burst and s.level >= c.n * s.parts end
+
+local function take(c, s) s.level, s.changed = s.level - c.n * s.parts, true end
 
 -- How long until there is so much credit.
-local function time(wanted, now, credit, from, rate, pending)
-  if wanted <= credit then return 0 end
-  return pending and pending.time(wanted) or from - now + math.ceil((wanted - credit) / rate)
+local function wait(c, s, wanted)
+  return wanted <= s.level and 0 or s.from - c.now + math.ceil((wanted - s.level) / s.rate)
 end
 
--- From now on the present limit applies, and a clock that stepped back costs a period at most.
-local function charge(now, n, _, period, burst, credit, from, parts, rate)
-  if n > burst or credit < n * parts then return nil end
-  return credit - n * parts, from > now + period and now + period or from, parts, rate
-end
-
-local function write(key, now, _, _, _, burst, _, credit, from, parts, rate)
-  local full_at = from + math.ceil((burst * parts - credit) / rate)
-  redis.call('SET', key, struct.pack('<Bddddd', 2, credit, from, parts, rate, full_at),
-    'PX', math.ceil((full_at - now) / 1000))
-  return credit, from, parts, rate, full_at
-end
-
-local function settle(key, now, n, limit, period, burst, id, credit, from, parts, rate, full_at, pending)
-  if not pending and from <= now + period then return credit, from, parts, rate, full_at end
-  from = math.min(from, now + period)
-  if credit < burst * parts then return write(key, now, n, limit, period, burst, id, credit, from, parts, rate) end
-  redis.call('DEL', key)
-  return credit, from, parts, rate
-end
-
-local function back(key, now, n, _, _, burst, _, stamp, credit, from, parts, rate, full_at, pending)
-  -- What has refilled since the call was given back already. Under another limit than that of the call nobody knows.
-  local taken, elapsed, full = n * parts, math.max(0, now - stamp), burst * parts
-  if n > burst or credit == full or pending and pending.other or elapsed >= math.ceil(taken / rate) then
-    return false, credit, from, parts, rate, full_at, pending
+local function write(c, s)
+  local left = wait(c, s, s.full)
+  if left == 0 then
+    redis.call('DEL', c.key)
+  else
+    redis.call('SET', c.key, struct.pack('<Bddd', 2, s.level, s.from, s.parts), 'PX', math.ceil(left / 1000))
   end
-  credit = math.min(full, credit + taken - elapsed * rate)
-  -- The burst may have been raised since: the state lives on as long as it would have.
-  redis.call('SET', key, struct.pack('<Bddddd', 2, credit, from, parts, rate, full_at), 'KEEPTTL')
-  return true, credit, from, parts, rate, full_at, pending
 end
 
-local function answer(_, now, n, _, _, burst, allowed, credit, from, parts, rate, _, pending)
-  local whole, full = math.floor(credit / parts), burst * parts
-  -- Settlements of reservations may have left a debt.
-  if whole < 0 then whole = 0 end
-  local one, reset = (whole + 1) * parts, time(full, now, credit, from, rate, pending)
-  return n > burst and -1 or not allowed and time(n * parts, now, credit, from, rate, pending), whole,
-    one < full and time(one, now, credit, from, rate, pending) or reset, reset, from
+-- Gives back, but for what has refilled since the call.
+local function back(c, s, stamp)
+  local taken, elapsed = c.n * s.parts, math.max(0, c.now - stamp)
+  if c.n > c.burst or s.level == s.full or elapsed >= math.ceil(taken / s.rate) then return false end
+  s.level, s.changed = math.min(s.full, s.level + taken - elapsed * s.rate), true
+  return true
+end
+
+local function answer(c, s)
+  local remaining = math.max(0, math.floor(s.level / s.parts))
+  return c.n > c.burst and -1 or wait(c, s, c.n * s.parts), remaining,
+    wait(c, s, math.min(c.burst, remaining + 1) * s.parts), wait(c, s, s.full), s.from
 end
 -- [/algorithm]
-local kind = 'token-bucket'
+
+-- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+local MAX = 9007199254740991
+local function whole(text, least)
+  local value = tonumber(text or '')
+  return value and value >= least and value <= MAX and value % 1 == 0 and value
+end
+
+local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
+  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
+  options = ARGV[9] or ''}
+if not (c.key and c.n and c.limit and c.period and c.burst) then
+  return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
+    .. ' (at least 1), burst')
+end
+if c.given then
+  c.now = whole(ARGV[5], 0)
+  if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
+else
+  local time = redis.call('TIME')
+  c.now = time[1] * 1000000 + time[2]
+end
+local mode, stamp = ARGV[7] or '', nil
+if mode ~= '' and mode ~= 'look' then
+  stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
+  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
+end
+-- A limit of 0 permits denies all, and has no state.
+if c.limit == 0 then
+  return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
+end
+local s = look(c)
+local allowed = c.n == 0 and not stamp
+if c.n > 0 and stamp then
+  allowed = back(c, s, stamp)
+elseif c.n > 0 and admits(c, s) then
+  allowed = true
+  take(c, s)
+end
+if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
+local retry, remaining, next_us, reset, used = answer(c, s, allowed)
+return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

@@ -8,6 +8,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
+import io.limiter.internal.LimitSpec;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -24,7 +25,7 @@ final class HeldTraffic {
 
     private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
     private static final int[] TTLS = {1, 3, 9, 10, 40, 1440};
-    private static final int[] MOST = {2, 5, 40};
+    private static final int[] MOST = {1, 3, 40};
     private static final List<PartitionKey> KEYS =
             Stream.of("192.0.2.1", "a{b}c:d").map(PartitionKey::of).toList();
 
@@ -60,6 +61,9 @@ final class HeldTraffic {
     private final List<List<Policy>> policies;
 
     private final int charges;
+    /** Only what makes many records: few moves of the clock, which each are longer than a reservation. */
+    private boolean isCrowded;
+
     private long now = Traffic.START;
 
     private HeldTraffic(long seed, List<List<Policy>> policies, int charges) {
@@ -97,6 +101,19 @@ final class HeldTraffic {
         return new HeldTraffic(seed, policies, 1);
     }
 
+    /** Traffic on two policies with room for many records, at few moments. */
+    static HeldTraffic crowded(long seed) {
+        List<List<Policy>> policies = new ArrayList<>();
+        for (Algorithm algorithm : algorithms()) {
+            LimitSpec spec = new LimitSpec(algorithm, 2_000, 1440 * Traffic.GRID, 2_000);
+            Policy policy = Policy.of("crowd" + policies.size(), Limit.of(null, spec));
+            policies.add(List.of(policy.withFailureMode(FailureMode.DENY).withHolds(150)));
+        }
+        HeldTraffic traffic = new HeldTraffic(seed, policies, 1);
+        traffic.isCrowded = true;
+        return traffic;
+    }
+
     /** Traffic on policies of several limits, some with a penalty, with up to three charges a call. */
     static HeldTraffic mixed(long seed) {
         SplittableRandom random = new SplittableRandom(~seed);
@@ -125,33 +142,41 @@ final class HeldTraffic {
 
     /** The next step. */
     Step next() {
-        if (random.nextInt(6) == 0) {
-            now += Traffic.GRID * (random.nextInt(6) == 0 ? JUMPS[random.nextInt(JUMPS.length)] : random.nextInt(3));
+        if (random.nextInt(isCrowded ? 600 : 6) == 0) {
+            now += Traffic.GRID
+                    * (random.nextInt(6) == 0
+                            ? JUMPS[random.nextInt(JUMPS.length)]
+                            : random.nextInt(3) + (isCrowded ? 1 : 0));
         }
         List<Policy> variants = policies.get(random.nextInt(policies.size()));
         if (variants.size() > 1 && random.nextInt(30) == 0) {
             Collections.swap(variants, 0, random.nextInt(variants.size()));
         }
         int dice = random.nextInt(100);
-        Kind kind = dice < 30
-                ? Kind.TAKE
-                : dice < 40
-                        ? Kind.LOOK
-                        : dice < 68
-                                ? Kind.RESERVE
-                                : dice < 89
-                                        ? Kind.SETTLE
-                                        : dice < 90 ? Kind.GUESS : dice < 98 ? Kind.REFUND : Kind.RESET;
+        Kind kind = isCrowded && (dice >= 75 && dice < 89 || dice >= 98)
+                ? Kind.RESERVE
+                : dice < 30
+                        ? Kind.TAKE
+                        : dice < 40
+                                ? Kind.LOOK
+                                : dice < 68
+                                        ? Kind.RESERVE
+                                        : dice < 89
+                                                ? Kind.SETTLE
+                                                : dice < 90 ? Kind.GUESS : dice < 98 ? Kind.REFUND : Kind.RESET;
         List<Charge> asked = new ArrayList<>();
         int count = kind == Kind.RESET ? 1 : 1 + random.nextInt(charges);
         int first = random.nextInt(policies.size());
         for (int i = 0; i < count; i++) {
             asked.add(charge(policies.get((first + i) % policies.size()).get(0), kind));
         }
-        long ttl = random.nextInt(8) == 0 ? 1_000 : TTLS[random.nextInt(TTLS.length)] * Traffic.GRID;
+        long ttl = isCrowded
+                ? Traffic.GRID
+                : random.nextInt(8) == 0 ? 1_000 : TTLS[random.nextInt(TTLS.length)] * Traffic.GRID;
         String id = String.format("%016x", random.nextLong());
         HoldTerms terms = new HoldTerms(id, ttl, Traffic.GRID * (random.nextBoolean() ? 1 : 30));
-        return new Step(now, kind, asked, random.nextInt(REMEMBERED), terms, actual());
+        return new Step(
+                now, kind, asked, random.nextInt(REMEMBERED), terms, isCrowded ? 100 * random.nextInt(3) : actual());
     }
 
     /** The part of a reservation under the limit that is in force now, if that grants anything. */
@@ -177,12 +202,12 @@ final class HeldTraffic {
     }
 
     private Charge charge(Policy policy, Kind kind) {
-        PartitionKey key = KEYS.get(random.nextInt(KEYS.size()));
+        PartitionKey key = KEYS.get(isCrowded ? 0 : random.nextInt(KEYS.size()));
         long capacity = policy.limits().stream()
                 .mapToLong(limit -> limit.spec().capacity())
                 .min()
                 .orElseThrow();
-        long permits = switch (random.nextInt(10)) {
+        long permits = switch (isCrowded ? 9 : random.nextInt(10)) {
             case 0 -> kind == Kind.RESERVE ? 1 : 0;
             case 1 -> Math.max(1, capacity + random.nextInt(3));
             case 2, 3, 4 -> 1 + random.nextLong(Math.max(1, capacity));

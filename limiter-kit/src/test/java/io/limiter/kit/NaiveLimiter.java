@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,9 @@ public final class NaiveLimiter {
     /** Decides as a backend does. */
     public List<LimitOutcome> decide(List<Charge> charges, Mode mode, long now) {
         boolean allowed = true;
+        if (mode == Mode.TAKE) {
+            tidy(charges, now);
+        }
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
                 allowed &= look(charge, limit, now).allowed();
@@ -103,24 +107,22 @@ public final class NaiveLimiter {
         if (limit.spec().algorithm() == Algorithm.ALLOTMENT) {
             return kept.stock.refund(outcome, now);
         }
-        NaiveReservations.runOut(kept, limit, now);
-        boolean given = refund(kept, charge, limit, charge.permits(), outcome.stampMicros(), now);
-        if (given && kept.holds.areOpen(now)) {
-            // A bucket is full sooner then.
-            kept.bucket.take(limit, 0, now);
+        NaiveReservations.tidy(kept, limit, now);
+        boolean given = refund(kept, charge, limit, outcome.stampMicros(), now);
+        if (isOfTheFour(limit)) {
+            settle(kept, limit, now);
         }
         return given;
     }
 
-    static boolean refund(Kept kept, Charge charge, Limit limit, long permits, long stamp, long now) {
-        long n = permits;
+    private static boolean refund(Kept kept, Charge charge, Limit limit, long stamp, long now) {
+        long n = charge.permits();
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
                 if (kept.count == 0 || kept.end <= now || kept.end != stamp) {
                     return false;
                 }
                 kept.count = Math.max(0, kept.count - n);
-                kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
                 return true;
             }
             case SLIDING_LIST, SLIDING_ZSET -> {
@@ -175,9 +177,6 @@ public final class NaiveLimiter {
             if (forgotten != null && limit.spec().algorithm() == Algorithm.CONCURRENT) {
                 // Calls stay in flight.
                 states.put(name(charge, limit), forgotten);
-            } else if (forgotten != null) {
-                forgotten.holds.reset();
-                kept(charge, limit).holds = forgotten.holds;
             }
         }
     }
@@ -187,12 +186,7 @@ public final class NaiveLimiter {
         if (limit.permits() == 0) {
             return LimitOutcome.of(charge, limit, n == 0, 0, n == 0 ? 0 : -1, 0, 0, now);
         }
-        Kept kept = kept(charge, limit);
-        if (!kept.holds.runOut(now).isEmpty()) {
-            kept = copy(kept);
-            NaiveReservations.runOut(kept, limit, now);
-        }
-        return look(charge, limit, now, kept);
+        return look(charge, limit, now, kept(charge, limit));
     }
 
     private static LimitOutcome look(Charge charge, Limit limit, long now, Kept kept) {
@@ -200,7 +194,7 @@ public final class NaiveLimiter {
         return switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
                 long count = kept.end > now ? kept.count : 0;
-                long end = count > 0 ? kept.end : 0;
+                long end = count > 0 ? Math.min(kept.end, NaiveCalendar.latestEnd(limit, now)) : 0;
                 boolean allowed = n == 0 || count + n <= limit.permits();
                 long left = count > 0 ? end - now : 0;
                 long retry = allowed ? 0 : n > limit.permits() ? -1 : left;
@@ -216,8 +210,7 @@ public final class NaiveLimiter {
                 yield LimitOutcome.of(
                         charge, limit, allowed, Math.max(0, limit.permits() - count), left, left, left, 0);
             }
-            case TOKEN_BUCKET ->
-                kept.bucket.look(charge, limit, kept.holds.held(limit, now), kept.holds.lastEnd(now), now);
+            case TOKEN_BUCKET -> kept.bucket.look(charge, limit, kept.holds.held(), kept.holds.lastEnd(now), now);
             case BLOCK -> kept.block.look(charge, limit, now);
             case CONCURRENT ->
                 LimitOutcome.of(
@@ -247,15 +240,14 @@ public final class NaiveLimiter {
     }
 
     /**
-     * What every call that asks for permits does, also one that is denied: it makes what is kept fit the present clock
-     * and limit. Nothing is later than now allows, and a bucket refills by the current limit.
+     * What every call that may write does, also one that is denied: it makes what is kept fit the present clock and limit.
+     * Nothing is later than now allows.
      */
     static void settle(Kept kept, Limit limit, long now) {
-        NaiveReservations.runOut(kept, limit, now);
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW, DISTINCT -> kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
             case SLIDING_LIST, SLIDING_ZSET -> {
-                if (kept.log.stream().anyMatch(entry -> entry.stamp > now)) {
+                if (isCut(kept, limit, now)) {
                     kept.log = NaiveLog.live(kept.log, limit, now);
                 }
             }
@@ -268,11 +260,62 @@ public final class NaiveLimiter {
         }
     }
 
+    /** Whether the present clock or limit makes something end earlier than it is kept. */
+    private static boolean isCut(Kept kept, Limit limit, long now) {
+        return switch (limit.spec().algorithm()) {
+            case FIXED_WINDOW, DISTINCT -> kept.end > NaiveCalendar.latestEnd(limit, now);
+            case SLIDING_LIST, SLIDING_ZSET -> kept.log.stream().anyMatch(entry -> entry.stamp > now);
+            case TOKEN_BUCKET -> kept.bucket.isCut(limit, now);
+            case BLOCK, ALLOTMENT, CONCURRENT -> false;
+        };
+    }
+
+    private static boolean isOfTheFour(Limit limit) {
+        return switch (limit.spec().algorithm()) {
+            case FIXED_WINDOW, SLIDING_LIST, SLIDING_ZSET, TOKEN_BUCKET -> true;
+            case DISTINCT, BLOCK, ALLOTMENT, CONCURRENT -> false;
+        };
+    }
+
+    /** The same of any limit of the charges: then each look answers anew, and the times that one tells need a call that writes. */
+    public boolean areCut(List<Charge> charges, long now) {
+        return charges.stream()
+                .anyMatch(charge -> charge.policy().limits().stream()
+                        .filter(limit -> limit.permits() > 0 && isOfTheFour(limit))
+                        .anyMatch(limit -> isCut(kept(charge, limit), limit, now)));
+    }
+
+    /** The first step of a call that may write. */
+    void tidy(List<Charge> charges, long now) {
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                if (charge.permits() > 0
+                        && limit.permits() > 0
+                        && limit.spec().algorithm().takesHolds()) {
+                    NaiveReservations.tidy(kept(charge, limit), limit, now);
+                }
+            }
+        }
+    }
+
+    /** What something answers that is undone. */
+    <T> T without(List<Charge> charges, Supplier<T> work) {
+        Map<Name, Kept> before = new HashMap<>();
+        for (Charge charge : charges) {
+            for (Limit limit : charge.policy().limits()) {
+                before.put(name(charge, limit), copy(kept(charge, limit)));
+            }
+        }
+        T answer = work.get();
+        states.putAll(before);
+        return answer;
+    }
+
     static void take(Kept kept, Charge charge, Limit limit, long stamp, long now) {
         long n = charge.permits();
         switch (limit.spec().algorithm()) {
             case FIXED_WINDOW -> {
-                boolean open = kept.end > now && (kept.count > 0 || kept.holds.areKept(now));
+                boolean open = kept.end > now && kept.count > 0;
                 kept.end = open ? kept.end : NaiveCalendar.latestEnd(limit, now);
                 kept.count = (open ? kept.count : 0) + n;
             }

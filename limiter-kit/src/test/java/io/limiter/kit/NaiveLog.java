@@ -19,13 +19,13 @@ final class NaiveLog {
         boolean repeated = false;
         for (Entry entry : log) {
             if (entry.stamp() > now - period) {
-                live.add(entry.stamp());
+                live.add(Math.min(entry.stamp(), now));
                 if (charge.requestId() != null
                         && charge.requestId().equals(entry.id())
                         && n > 0
                         && n <= limit.permits()) {
                     repeated = true;
-                    stamp = entry.stamp();
+                    stamp = Math.min(entry.stamp(), now);
                 }
             }
         }

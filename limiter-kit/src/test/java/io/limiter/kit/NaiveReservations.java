@@ -20,39 +20,43 @@ public final class NaiveReservations {
         this.limiter = limiter;
     }
 
-    /** What has run out comes back, and the idle time of a bucket is counted before it changes. */
-    static void runOut(NaiveLimiter.Kept kept, Limit limit, long now) {
-        for (NaiveHolds.Hold hold : kept.holds.runOut(now)) {
-            hold.isOver = true;
-            if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
-                runOut(kept, hold, limit, now);
-            }
-        }
-        kept.holds.count(limit, kept.bucket.fullAt(), now);
+    /** What has run out comes back. */
+    static void tidy(NaiveLimiter.Kept kept, Limit limit, long now) {
+        kept.holds.tidy(now, gone -> free(kept, gone, limit, now));
     }
 
-    /** The window stays as it is: whoever only looks does not make it shorter. */
-    private static void runOut(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long now) {
-        if (limit.spec().algorithm() != Algorithm.FIXED_WINDOW) {
-            refund(kept, hold, limit, hold.charge.permits(), now);
-        } else if (kept.end > now && kept.end == hold.stamp) {
-            kept.count = Math.max(0, kept.count - hold.charge.permits());
+    /** What is held in a bucket are its open records; in a window it was counted. False if that window is over. */
+    private static boolean free(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long now) {
+        if (isBucket(limit)) {
+            return true;
         }
+        boolean stands = kept.count > 0 && kept.end > now && kept.end == hold.window;
+        if (stands) {
+            kept.count = Math.max(0, kept.count - hold.permits);
+        }
+        return stands;
     }
 
-    private static void refund(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long permits, long now) {
-        boolean counts = limit.spec().algorithm() == Algorithm.FIXED_WINDOW || kept.holds.isInLog(hold, now);
-        if (permits > 0 && counts) {
-            NaiveLimiter.refund(kept, hold.charge, limit, permits, hold.stamp, now);
-        }
+    private static boolean isBucket(Limit limit) {
+        return limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;
     }
 
     /** Decides as a backend does for a reservation. */
     public List<LimitOutcome> reserve(List<Charge> charges, HoldTerms terms, long now) {
+        limiter.tidy(charges, now);
         boolean allowed = true;
+        List<Long> waits = new ArrayList<>();
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
-                allowed &= limiter.look(charge, limit, now).allowed() && waitForRoom(charge, limit, now) == 0;
+                boolean admits = limiter.look(charge, limit, now).allowed();
+                boolean isHeld = admits && limit.spec().algorithm().takesHolds();
+                long wait = isHeld
+                        ? limiter.kept(charge, limit)
+                                .holds
+                                .waitForRoom(charge.policy().holds(), now)
+                        : 0;
+                allowed &= admits && wait == 0;
+                waits.add(wait);
             }
         }
         List<LimitOutcome> outcomes = new ArrayList<>();
@@ -68,7 +72,7 @@ public final class NaiveReservations {
                 } else {
                     LimitOutcome outcome = allowed
                             ? hold(charge, limit, terms, now)
-                            : orFull(limiter.decide(charge, limit, Mode.TAKE, false, now), now);
+                            : orFull(limiter.decide(charge, limit, Mode.TAKE, false, now), waits.get(outcomes.size()));
                     denied |= !outcome.allowed();
                     outcomes.add(outcome);
                 }
@@ -77,44 +81,31 @@ public final class NaiveReservations {
         return outcomes;
     }
 
-    private long waitForRoom(Charge charge, Limit limit, long now) {
-        if (limit.spec().algorithm() == Algorithm.BLOCK || limit.permits() == 0) {
-            return 0;
-        }
-        NaiveLimiter.Kept kept = limiter.kept(charge, limit);
-        // Before its record is forgotten.
-        runOut(kept, limit, now);
-        return kept.holds.waitForRoom(charge.policy().holds(), now);
-    }
-
-    private LimitOutcome orFull(LimitOutcome rest, long now) {
-        long wait = waitForRoom(rest.charge(), rest.limit(), now);
-        return wait == 0 || !rest.allowed() && rest.retryAfterMicros() < 0
+    private static LimitOutcome orFull(LimitOutcome rest, long wait) {
+        return wait == 0
                 ? rest
                 : LimitOutcome.of(
                         rest.charge(),
                         rest.limit(),
                         false,
                         rest.remaining(),
-                        Math.max(wait, rest.retryAfterMicros()),
+                        wait,
                         rest.nextMicros(),
                         rest.resetMicros(),
-                        rest.allowed() ? LimitOutcome.HOLDS_FULL : 0);
+                        LimitOutcome.HOLDS_FULL);
     }
 
     private LimitOutcome hold(Charge charge, Limit limit, HoldTerms terms, long now) {
         NaiveLimiter.Kept kept = limiter.kept(charge, limit);
         NaiveLimiter.settle(kept, limit, now);
-        long end = kept.holds.end(terms, now);
-        if (limit.spec().algorithm() == Algorithm.TOKEN_BUCKET) {
-            kept.bucket.take(limit, 0, now);
-        } else {
+        if (!isBucket(limit)) {
             NaiveLimiter.take(kept, charge, limit, now, now);
         }
-        boolean isWindow = limit.spec().algorithm() == Algorithm.FIXED_WINDOW;
-        kept.holds.add(new NaiveHolds.Hold(end, charge, limit, terms, isWindow ? kept.end : now, kept.holds.idle(now)));
+        long window = isBucket(limit) ? 0 : kept.end;
+        kept.holds.add(new NaiveHolds.Hold(terms, charge.permits(), window, now + terms.ttlMicros()));
         LimitOutcome after = limiter.look(new Charge(charge.policy(), charge.key(), 0), limit, now);
-        return LimitOutcome.of(charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), end);
+        return LimitOutcome.of(
+                charge, limit, true, after.remaining(), 0, after.nextMicros(), after.resetMicros(), window);
     }
 
     /** Settles one outcome of a reservation. */
@@ -125,66 +116,51 @@ public final class NaiveReservations {
             return new Backend.Settled(Settlement.SETTLED, 0);
         }
         NaiveLimiter.Kept kept = limiter.kept(charge, limit);
-        NaiveHolds.Hold hold = kept.holds.find(outcome.stampMicros(), id, now);
-        if (hold == null || hold.isSettled) {
+        tidy(kept, limit, now);
+        NaiveHolds.Hold hold = kept.holds.find(id);
+        if (hold == null) {
+            NaiveLimiter.settle(kept, limit, now);
             return new Backend.Settled(Settlement.ENDED, 0);
         }
-        runOut(kept, limit, now);
-        long n = charge.permits();
-        boolean wasOpen = hold.isOpen(now);
-        hold.isOver = true;
-        hold.isSettled = true;
-        kept.holds.keepAnew(hold, now);
-        if (wasOpen) {
-            end(kept, hold, limit, Math.min(n, cost), now);
+        kept.holds.remove(hold);
+        boolean stands = kept.count > 0 && kept.end > now;
+        long base = !hold.isMarked && free(kept, hold, limit, now) ? Math.min(cost, hold.permits) : 0;
+        long excess = hold.isMarked ? cost : Math.max(0, cost - hold.permits);
+        long capacity = limit.spec().capacity();
+        NaiveLimiter.settle(kept, limit, now);
+        long room = Math.max(0, 2 * capacity - used(kept, limit, 0, now));
+        long charged = Math.min(base + Math.min(excess, capacity), room);
+        if (stands) {
+            kept.count += charged;
+        } else if (charged > 0) {
+            NaiveLimiter.take(kept, new Charge(charge.policy(), charge.key(), charged), limit, now, now);
         }
-        long more = wasOpen ? Math.max(0, cost - n) : cost;
-        long most = limit.spec().capacity();
-        long owed = Math.min(Math.min(more, most), Math.max(0, 2 * most - used(kept, limit, now)));
-        if (owed > 0) {
-            NaiveLimiter.settle(kept, limit, now);
-            NaiveLimiter.take(kept, new Charge(charge.policy(), charge.key(), owed), limit, now, now);
-        }
-        return new Backend.Settled(Settlement.SETTLED, more - owed);
+        return new Backend.Settled(Settlement.SETTLED, base + excess - charged);
     }
 
-    private static void end(NaiveLimiter.Kept kept, NaiveHolds.Hold hold, Limit limit, long cost, long now) {
-        long n = hold.charge.permits();
-        if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
-            refund(kept, hold, limit, n - cost, now);
-            return;
-        }
-        long counts = Math.min(cost, Math.max(0, 2 * limit.spec().burst() - used(kept, limit, now)));
-        kept.holds.useIdle(kept.bucket.settle(limit, counts, kept.holds.idleSince(hold), now));
+    private static long used(NaiveLimiter.Kept kept, Limit limit, long held, long now) {
+        return isBucket(limit) ? kept.bucket.used(limit, held, now) : kept.end > now ? kept.count : 0;
     }
 
-    static long used(NaiveLimiter.Kept kept, Limit limit, long now) {
-        return switch (limit.spec().algorithm()) {
-            case FIXED_WINDOW -> kept.end > now ? kept.count : 0;
-            case TOKEN_BUCKET -> kept.bucket.used(limit, kept.holds.held(limit, now), now);
-            default ->
-                kept.log.stream()
-                        .filter(entry -> entry.stamp() > now - limit.spec().periodMicros())
-                        .count();
-        };
-    }
-
-    /** Whether permits of the charge's key are held. */
-    public boolean areHeld(Charge charge, long now) {
+    /** How many reservations of the charge's key are open, in one of its limits. */
+    public int open(Charge charge) {
         return charge.policy().limits().stream()
-                .anyMatch(limit -> limiter.kept(charge, limit).holds.areOpen(now));
-    }
-
-    /** Whether the limits of the charge's key are those of its records: told times promise for unchanged limits only. */
-    public boolean areUnchanged(Charge charge, long now) {
-        return charge.policy().limits().stream()
-                .allMatch(limit -> limiter.kept(charge, limit).holds.areAllOf(limit, now));
+                .mapToInt(limit -> limiter.kept(charge, limit).holds.open())
+                .max()
+                .orElse(0);
     }
 
     /** The permits of one limit that count now, with those that are held. */
     public long used(Charge charge, Limit limit, long now) {
-        NaiveLimiter.Kept seen = NaiveLimiter.copy(limiter.kept(charge, limit));
-        runOut(seen, limit, now);
-        return used(seen, limit, now);
+        NaiveLimiter.Kept kept = limiter.kept(charge, limit);
+        return used(kept, limit, kept.holds.held(), now);
+    }
+
+    /** What a call would be told at a later time, if there was none before. */
+    public List<LimitOutcome> later(List<Charge> charges, long now) {
+        return limiter.without(charges, () -> {
+            charges.forEach(charge -> limiter.tidy(List.of(new Charge(charge.policy(), charge.key(), 1)), now));
+            return limiter.decide(charges, Mode.LOOK, now);
+        });
     }
 }

@@ -181,7 +181,8 @@ public final class Trace {
                     answer = upTo(line, words[last], last) + numbers(decision);
                 }
                 calls.put(calls.size() + 1, decision);
-                if (!isLook || !decision.allowed()) {
+                // What a look tells of a limit that was changed needs a call that writes.
+                if (!isLook) {
                     check(decision, time, line, limiter);
                 }
                 answered.add(answer);
@@ -191,9 +192,12 @@ public final class Trace {
     }
 
     private void check(Decision decision, ManualTime time, String line, RateLimiter limiter) {
+        if (decision.outcomes().get(0).policy().holds() > 0) {
+            // What runs out counts until a call finds it: looks do not.
+            return;
+        }
         long now = time.nowMicros();
-        boolean isExact = decision.outcomes().get(0).policy().holds() == 0;
-        ToldTimes.check(decision, now, this + ": " + line, isExact, (charges, at) -> {
+        ToldTimes.check(decision, now, this + ": " + line, (charges, at) -> {
             time.setMicros(at);
             return limiter.tryAcquire(PermitRequest.of(charges).withLook()).outcomes();
         });

@@ -188,7 +188,7 @@ public final class TrafficRun {
 
     /** The times in the answer, asked of the model after each step and of the backend after some. */
     private void keepsItsWord(RateLimiter limiter, Traffic.Step step, int number, Decision decision) {
-        if (decision.source() == Decision.Source.CACHED_DENIAL) {
+        if (decision.source() == Decision.Source.CACHED_DENIAL || model.areCut(step.charges(), step.now())) {
             return;
         }
         String where = name + ", step " + number + ": " + step;

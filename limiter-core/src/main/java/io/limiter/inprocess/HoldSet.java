@@ -1,0 +1,246 @@
+package io.limiter.inprocess;
+
+import io.limiter.Backend.Settled;
+import io.limiter.Charge;
+import io.limiter.Limit;
+import io.limiter.LimitOutcome;
+import io.limiter.Settlement;
+import io.limiter.internal.Algorithm;
+import io.limiter.internal.HoldTerms;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reservations of one fixed window or token bucket: records by id and, in the order in which they end, those that are open and
+ * then those that were found to have run out, which are marked. The twin of holds.lua. Guarded by the lock of the state.
+ */
+final class HoldSet {
+    /** The memory of a record, as a number of timestamps of 8 bytes. */
+    static final long STAMPS_A_HOLD = 25;
+
+    /** The timestamp of a reservation that has no record, because memory lacks: it was taken as by a call. */
+    static final long UNRECORDED = -1;
+
+    /** How many records one call gives back, or forgets, at most. */
+    private static final int PORTION = 50;
+
+    private static final Hold BEFORE_MARKED = new Hold(0, 0, 0, 0, 0, Long.MIN_VALUE, true);
+
+    private static final class Hold implements Comparable<Hold> {
+        final long id;
+        final long permits;
+        final long ttl;
+        final long keep;
+        /** The end of the window in which it was counted, as it was stored then; 0 in a bucket. */
+        final long window;
+        /** When it runs out; once it is marked, until when it is kept. Not changed while it is in its order. */
+        long end;
+
+        boolean isMarked;
+
+        Hold(long id, long permits, long ttl, long keep, long window, long end, boolean isMarked) {
+            this.id = id;
+            this.permits = permits;
+            this.ttl = ttl;
+            this.keep = keep;
+            this.window = window;
+            this.end = end;
+            this.isMarked = isMarked;
+        }
+
+        /** Open, and neither over nor of a clock that stepped back. */
+        boolean isInTime(long now) {
+            return !isMarked && end > now && end <= now + ttl;
+        }
+
+        @Override
+        public int compareTo(Hold other) {
+            int order = Boolean.compare(isMarked, other.isMarked);
+            order = order != 0 ? order : Long.compare(end, other.end);
+            return order != 0 ? order : Long.compareUnsigned(id, other.id);
+        }
+    }
+
+    private final Capacity.Share stamps;
+    private final Map<Long, Hold> byId = new HashMap<>(2);
+    private final TreeSet<Hold> inOrder = new TreeSet<>();
+    private long held;
+    private long lastKept;
+
+    private HoldSet(Capacity.Share stamps) {
+        this.stamps = stamps;
+    }
+
+    /** The permits that are held: of all that are open, also of those that have run out and are not found yet. */
+    long held() {
+        return held;
+    }
+
+    /** A time at which no record needs to be kept any more. */
+    long lastKept() {
+        return byId.isEmpty() ? Long.MIN_VALUE : lastKept;
+    }
+
+    /** The last end of those that are open; now if none is, or it is past. */
+    long lastEnd(long now) {
+        Hold last = inOrder.lower(BEFORE_MARKED);
+        return last == null ? now : Math.max(now, last.end);
+    }
+
+    /** Gives back what has run out, and marks it: a portion, the oldest first. No end is later than a clock that stepped back allows. */
+    void tidy(State state, long now) {
+        if (inOrder.isEmpty() || inOrder.first().isMarked || inOrder.first().isInTime(now)) {
+            return;
+        }
+        List<Hold> oldest = inOrder.stream().limit(PORTION).toList();
+        for (Hold hold : oldest) {
+            if (hold.isMarked || hold.isInTime(now)) {
+                return;
+            }
+            inOrder.remove(hold);
+            if (hold.end > now) {
+                place(hold, now + hold.ttl);
+                continue;
+            }
+            held -= hold.permits;
+            state.free(hold.permits, hold.window, now);
+            hold.isMarked = true;
+            if (hold.end + hold.keep > now) {
+                place(hold, hold.end + hold.keep);
+            } else {
+                forget(hold);
+            }
+        }
+    }
+
+    private void place(Hold hold, long end) {
+        hold.end = end;
+        inOrder.add(hold);
+        lastKept = Math.max(lastKept, end + (hold.isMarked ? 0 : hold.keep));
+    }
+
+    private void forget(Hold hold) {
+        byId.remove(hold.id);
+        stamps.change(-STAMPS_A_HOLD);
+    }
+
+    /** Forgets marked ones that need not be kept any more: a portion, the oldest first. */
+    private void forgetOld(long now) {
+        for (int i = 0; i < PORTION; i++) {
+            Hold oldest = inOrder.ceiling(BEFORE_MARKED);
+            if (oldest == null || oldest.end > now) {
+                return;
+            }
+            inOrder.remove(oldest);
+            forget(oldest);
+        }
+    }
+
+    /** How long until there is room for one more than these; 0 if now. */
+    long waitForRoom(int most, long now) {
+        if (byId.size() >= most) {
+            forgetOld(now);
+        }
+        if (byId.size() < most) {
+            return 0;
+        }
+        Hold marked = inOrder.ceiling(BEFORE_MARKED);
+        Hold first = inOrder.first();
+        return Math.max(1, (marked != null ? marked.end : first.end + first.keep) - now);
+    }
+
+    /** Returns the memory: nobody asks it any more. */
+    void release() {
+        stamps.change(-STAMPS_A_HOLD * byId.size());
+    }
+
+    /** Answers a reservation that is granted. Where memory lacks for its record, it is a plain call. */
+    static LimitOutcome reserve(State state, Charge charge, Limit limit, HoldTerms terms, long now) {
+        long n = charge.permits();
+        HoldSet holds = withMemory(state, now);
+        if (holds == null) {
+            return stamped(state.answer(charge, limit, n, now, true, true, true), UNRECORDED);
+        }
+        // A bucket keeps what is held beside it: nothing is taken from it.
+        boolean isBucket = limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;
+        long window = isBucket
+                ? 0
+                : state.answer(charge, limit, n, now, true, true, true).stampMicros();
+        long id = Long.parseUnsignedLong(terms.id(), 16);
+        Hold hold = new Hold(id, n, terms.ttlMicros(), terms.keepMicros(), window, 0, false);
+        holds.byId.put(id, hold);
+        holds.place(hold, now + hold.ttl);
+        holds.held += n;
+        return stamped(state.answer(charge, limit, n, now, true, false, true), window);
+    }
+
+    /** Those of a state, with memory for one more that is taken; null if there is none, or it is a state that keys share. */
+    private static @Nullable HoldSet withMemory(State state, long now) {
+        if (state.limit == null) {
+            return null;
+        }
+        HoldSet holds = state.reserved;
+        if (holds == null) {
+            holds = new HoldSet(state.limit.share.stamps());
+        }
+        if (!holds.stamps.take(STAMPS_A_HOLD)) {
+            holds.forgetOld(now);
+            if (!holds.stamps.take(STAMPS_A_HOLD)) {
+                return null;
+            }
+        }
+        state.reserved = holds;
+        return holds;
+    }
+
+    private static LimitOutcome stamped(LimitOutcome answer, long stamp) {
+        return LimitOutcome.of(
+                answer.charge(),
+                answer.limit(),
+                true,
+                answer.remaining(),
+                0,
+                answer.nextMicros(),
+                answer.resetMicros(),
+                stamp);
+    }
+
+    /** Charges what a reservation has cost instead of what it held: at most the capacity above that, and no debt above the capacity. */
+    static Settled settle(State state, Charge charge, Limit limit, long stamp, String id, long actual, long now) {
+        HoldSet holds = state.reserved;
+        boolean freed = false;
+        long base = 0;
+        long excess = Math.max(0, actual - charge.permits());
+        if (holds != null) {
+            holds.tidy(state, now);
+        }
+        if (stamp != UNRECORDED) {
+            Hold hold = holds == null ? null : holds.byId.get(Long.parseUnsignedLong(id, 16));
+            if (holds == null || hold == null) {
+                state.force(limit, 0, false, now);
+                return new Settled(Settlement.ENDED, 0);
+            }
+            holds.inOrder.remove(hold);
+            holds.forget(hold);
+            if (hold.isMarked) {
+                excess = actual;
+            } else {
+                holds.held -= hold.permits;
+                freed = state.free(hold.permits, hold.window, now);
+                base = freed ? Math.min(actual, hold.permits) : 0;
+            }
+        }
+        long charged = state.force(limit, base + Math.min(excess, limit.spec().capacity()), freed, now);
+        return new Settled(Settlement.SETTLED, base + excess - charged);
+    }
+
+    /** The same where no state is left: what a plain call took counts no more, and what it has cost above is forgotten. */
+    static Settled settleNothing(Charge charge, long stamp, long actual) {
+        return stamp == UNRECORDED
+                ? new Settled(Settlement.SETTLED, Math.max(0, actual - charge.permits()))
+                : new Settled(Settlement.ENDED, 0);
+    }
+}
