@@ -46,8 +46,8 @@ class PlantedHeldFaultsTest {
                 new PlantedFault("no end of a table", "then s.wait = full(c) end", "then s.wait = nil end"),
                 new PlantedFault(
                         "a table of one less",
-                        "'+inf') < c.most then return nil end\n  local to",
-                        "'+inf') < c.most - 1 then return nil end\n  local to"),
+                        "'+inf') < c.most then return nil end\n  local member, kept",
+                        "'+inf') < c.most - 1 then return nil end\n  local member, kept"),
                 new PlantedFault("nothing is purged", "if #old > 0 then", "if false then"),
                 new PlantedFault("told too early", "return left + math.max", "return math.max"),
                 new PlantedFault("nothing is held", "s.held = s.held + c.n", "s.held = s.held + 0"),
@@ -62,7 +62,10 @@ class PlantedHeldFaultsTest {
                         "a sum that is not kept",
                         "  if c.is_bucket then note_held(c, s) end\n  return (is_open",
                         "  return (is_open"),
-                new PlantedFault("records that die young", "math.ceil((c.ttl + c.keep) / 1000)", "1"),
+                new PlantedFault(
+                        "records that live for ever",
+                        "then redis.call('PEXPIRE', c.records, text(life * 9 / 8)) end",
+                        "then end"),
                 new PlantedFault("what forgets is not told", "8 * (base + excess - charged)", "0"));
     }
 

@@ -38,10 +38,10 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "90a6d697183dcbd294df8d881831fc00929af20f"),
-                Map.entry("batch", "182bba9240073d82f154670bf3db103f2459aab3"),
-                Map.entry("block", "0a4690ef7d71cf6787b26d5b390256b3cbfcb213"),
+                Map.entry("batch", "9546d99ff90f6e185003a4f8d7c05bc07e2e777a"),
+                Map.entry("block", "ece0de3b9f45c0e547c911973e44b21470f6dcd4"),
                 Map.entry("concurrent", "9cc9c12510ca4745eafd7afe3e70378c6ec65744"),
-                Map.entry("distinct", "3f6aca76421c0d7e5fe7a1837db06fea3a52cb98"),
+                Map.entry("distinct", "5f64ba389e7f99e028d857464397d72bc9545da5"),
                 Map.entry("fixed_window", "99aac623e9038592723f5ecf1485bdad3fe90cd1"),
                 Map.entry("key_secrets", "bbfaa3b0eea05f5ee1e7b638a01a76acaefe4608"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),

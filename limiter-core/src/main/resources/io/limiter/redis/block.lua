@@ -82,7 +82,11 @@ local function write(c, s)
   end
 end
 
-local function back() return false end
+-- Gives nothing, and writes nothing.
+local function back(_, s)
+  s.changed = false
+  return false
+end
 
 local function answer(c, s)
   local left, window = math.max(0, s.blocked - c.now), open(c, s)

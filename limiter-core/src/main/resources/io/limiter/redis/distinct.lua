@@ -82,7 +82,10 @@ local function write(c, s)
 end
 
 local function back(c, s, stamp)
-  if stamp == 0 or s.added ~= stamp then return false end
+  if stamp == 0 or s.added ~= stamp then
+    s.changed = false
+    return false
+  end
   redis.call('ZREM', c.key, c.id)
   s.count, s.added, s.changed = s.count - 1, false, true
   return true
