@@ -1,33 +1,20 @@
 -- allotment: a stock that members draw from between two times. Nothing comes back by itself, other than holds that run
 -- out.
 --
--- KEYS[1]  the state: a hash. Field '': little-endian, in three bytes each the permits sold and those of them on hold,
---          as doubles
---          the stamps of the first and the last hold in the index (0 = none), the newest stamp, the time from which on
---          the state
---          counts no more, and the first hold that is not in the index yet (0 = none). A stamp: the purchase: a byte (2
---          sold,
---          3 confirmed, 4 on hold), four doubles (permits, two of the chain, the length of the member), the member and
---          the
---          request id. 'r', the length of a member, ':', the member and a request id: the stamp of that purchase.
---          'm' and a member: how many it has, and the index of its holds. 'g': the index of all holds.
---          Both as in ends_index.lua, with 11 bytes each (stamp, permits).
---          Earlier versions had six doubles in '', and a chain of holds (1) by the stamps in them. Each call takes some
---          of these
---          into the index; until then they are on hold. Those versions can't read what this one writes, and say so
--- ARGV     1 permits  2 the stock  3 how long a hold lasts in us (0: no hold)  4 the most that one member may have
---          5 now_us ('' = server TIME)  6 the member ('' = the missing one)  7 '' = take, 'look' = answer as take
---          would, write nothing,
---          'back:<stamp_us>' = return a purchase that was not confirmed
---          8 request id ('' = none): asked again it gets the answer of the first time, and is denied with another
---          quantity
---          9 'opens=<us>,closes=<us>' in Unix time, and ',keep' with a 'back' to confirm instead. 5 to 9 may be left
---          out
+-- KEYS[1]  the state: a hash. Field '': little-endian, in three bytes each the permits sold and those of them on hold;
+--          as doubles the stamps of the first and the last hold (0 = none), the newest stamp, and the time from which
+--          on the state counts no more. A stamp: the purchase: a byte (2 sold, 3 confirmed, 4 on hold), two doubles
+--          (permits, the length of the member), the member and the request id. 'r', the length of a member, ':', the
+--          member and a request id: the stamp of that purchase. 'm' and a member: how many it has, and the index of its
+--          holds. 'g': the index of all holds. Both as in ends_index.lua, with 11 bytes each (stamp, permits)
+-- ARGV     1 permits  2 the stock  3 how long a hold lasts in us (0: no hold)  4 the most that one member may have 5
+--          now_us ('' = server TIME)  6 the member ('' = the missing one)  7 '' = take, 'look' = answer as take would,
+--          write nothing, 'back:<stamp_us>' = return a purchase that was not confirmed 8 request id ('' = none): asked
+--          again it gets the answer of the first time, and is denied with another quantity 9 'opens=<us>,closes=<us>'
+--          in Unix time, and ',keep' with a 'back' to confirm instead. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, until it opens, else -1), next_us, reset_us, stamp_us:
---          of the
---          purchase, 0 for none; of a denial the reason: 1 sold out, 2 already had, 3 not open yet, 4 closed, 5
---          quantity}; of a
---          return allowed = something was given back, of a confirmation = it is confirmed
+--          of the purchase, 0 for none; of a denial the reason: 1 sold out, 2 already had, 3 not open yet, 4 closed, 5
+--          quantity}; of a return allowed = something was given back, of a confirmation = it is confirmed
 -- EXPIRES  a day after it closes; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/AllotmentState.java
 --
@@ -35,8 +22,8 @@
 if ARGV[3] == '0' then ARGV[3] = '2251799813685248' end
 -- [algorithm]
 local DAY, FOREVER = 86400000000, 2251799813685248
--- How many holds one command settles of a key, and takes into its index.
-local MOST, settled, indexed = 20, {}, {}
+-- How many holds one command settles of a key.
+local MOST, settled = 20, {}
 
 local function field(stamp) return string.format('%.0f', stamp) end
 
@@ -59,14 +46,14 @@ end
 local function fetch(key, s, stamp)
   local raw = get(key, s, field(stamp))
   if not raw then return nil end
-  local kind, n, _, after, size = struct.unpack('<Bdddd', raw)
-  return {stamp = stamp, kind = kind, n = n, after = after, member = string.sub(raw, 34, 33 + size),
-    request = string.sub(raw, 34 + size)}
+  local kind, n, size = struct.unpack('<Bdd', raw)
+  return {stamp = stamp, kind = kind, n = n, member = string.sub(raw, 18, 17 + size),
+    request = string.sub(raw, 18 + size)}
 end
 
 local function store(s, one)
   put(s, field(one.stamp),
-    struct.pack('<Bdddd', one.kind, one.n, 0, one.after, #one.member) .. one.member .. one.request)
+    struct.pack('<Bdd', one.kind, one.n, #one.member) .. one.member .. one.request)
 end
 
 -- How many a member has, and the index of its holds.
@@ -76,7 +63,7 @@ local function member_of(key, s, member)
 end
 
 local function has_run_out(one, now, period)
-  return (one.kind == 4 or one.kind == 1) and one.stamp + period <= now
+  return one.kind == 4 and one.stamp + period <= now
 end
 
 local PAGE = 64
@@ -107,7 +94,7 @@ local function index()
     local root = get(key, s, 'g') or ''
     local first, last = page(key, s, 'g', root, 0), page(key, s, 'g', root, 2 * FOREVER)
     s.first = first == '' and 0 or (entry(first, 1))
-    if s.chain == 0 then s.last = last == '' and 0 or (entry(last, size(last))) end
+    s.last = last == '' and 0 or (entry(last, size(last)))
   end
 
   -- Adds to what a member has, and changes its index by a hold.
@@ -121,25 +108,6 @@ local function index()
   local function put_index(key, s, how, stamp, n)
     local root = how(key, s, 'g', get(key, s, 'g') or '', stamp, n)
     put(s, 'g', root ~= '' and root)
-  end
-
-  -- Takes holds of the chain into the index, the first ones first.
-  local function convert(key, s)
-    local left = indexed[key] or MOST
-    while s.chain > 0 and left > 0 do
-      local one = fetch(key, s, s.chain)
-      if one.kind == 1 then
-        one.kind = 4
-        put_index(key, s, insert, one.stamp, one.n)
-        put_member(key, s, one, 0, insert)
-        store(s, one)
-      elseif one.kind == 5 then
-        put(s, field(one.stamp), false)
-      end
-      s.chain, left = one.after, left - 1
-    end
-    indexed[key] = left
-    note_edges(key, s)
   end
 
   local function forget(key, s, one, is_indexed)
@@ -170,7 +138,7 @@ local function index()
   end
 
   made = {insert = insert, remove = remove, sum_until = of.sum_until, beyond = beyond, note_edges = note_edges,
-    put_member = put_member, put_index = put_index, convert = convert, forget = forget, sweep = sweep}
+    put_member = put_member, put_index = put_index, forget = forget, sweep = sweep}
   return made
 end
 
@@ -189,8 +157,8 @@ local function append(key, s, name, root, stamp, n)
 end
 
 local function nothing(opens, closes)
-  return {opens = opens, closes = closes, sold = 0, held = 0, first = 0, last = 0, newest = 0, ends = 0, chain = 0,
-    gone = 0,
+  return {opens = opens, closes = closes, sold = 0, held = 0, first = 0, last = 0, newest = 0, ends = 0, gone = 0,
+
     had = 0, stamp = 0, fields = {}, dirty = {}, reads = false, stored = false, found = false, repeated = false,
     differs = false, renewed = false, holds = false}
 end
@@ -204,19 +172,12 @@ local function look(c)
   local s = nothing(tonumber(opens or 0), tonumber(closes or 2 * FOREVER - DAY))
   local raw = redis.call('HGET', key, '')
   if not raw then return s end
-  local sold, held, first, last, newest, ends, chain
-  if #raw == 46 then
-    sold, held, first, last, newest, ends, chain = struct.unpack('<I3I3ddddd', raw)
-  else
-    sold, held, chain, last, newest, ends = struct.unpack('<dddddd', raw)
-    first = 0
-  end
+  local sold, held, first, last, newest, ends = struct.unpack('<I3I3dddd', raw)
   s.found = true
   if ends <= now then return s end
-  s.sold, s.held, s.first, s.last, s.newest, s.ends, s.chain = sold, held, first, last, newest, ends, chain
+  s.sold, s.held, s.first, s.last, s.newest, s.ends = sold, held, first, last, newest, ends
   -- What has run out is settled also by a call that is denied.
   s.reads, s.stored, s.changed = true, true, true
-  if chain > 0 then index().convert(key, s) end
   local had, root = member_of(key, s, id)
   local time = now - period
   if s.first > 0 and s.first <= time then
@@ -275,7 +236,7 @@ local function forget_all(key)
 end
 
 local function save(key, now, s)
-  put(s, '', struct.pack('<I3I3ddddd', s.sold, s.held, s.first, s.last, s.newest, s.ends, s.chain))
+  put(s, '', struct.pack('<I3I3dddd', s.sold, s.held, s.first, s.last, s.newest, s.ends))
   local set, gone = {}, {}
   for name in pairs(s.dirty) do
     local value = s.fields[name]
@@ -311,7 +272,7 @@ local function write(c, s)
   local key, id, now, period = c.key, c.id, c.now, c.period
   -- All that it had has run out, or is over.
   if s.found and not s.stored then forget_all(key) end
-  local one = {stamp = s.stamp, kind = s.holds and 4 or 2, n = c.n, after = 0, member = id, request = c.request}
+  local one = {stamp = s.stamp, kind = s.holds and 4 or 2, n = c.n, member = id, request = c.request}
   store(s, one)
   if c.request ~= '' then put(s, request_field(id, c.request), field(s.stamp)) end
   local had, root = member_of(key, s, id)
@@ -328,13 +289,13 @@ local function back(c, s, stamp)
   local key, now, period, id = c.key, c.now, c.period, c.id
   local keeps = string.find(c.options, 'keep', 1, true)
   local one = s.stored and fetch(key, s, stamp)
-  if not one or one.member ~= id or one.kind == 5 or has_run_out(one, now, period) or one.kind == 3 and not keeps then
+  if not one or one.member ~= id or has_run_out(one, now, period) or one.kind == 3 and not keeps then
     s.changed = false
     return false
   end
-  local of, is_indexed, is_chained = index(), one.kind == 4, one.kind == 1
-  if is_indexed or is_chained then s.held = s.held - one.n end
+  local of, is_indexed = index(), one.kind == 4
   if is_indexed then
+    s.held = s.held - one.n
     of.put_index(key, s, of.remove, stamp, 1)
     if stamp == s.first or stamp == s.last then of.note_edges(key, s) end
   end
@@ -343,8 +304,8 @@ local function back(c, s, stamp)
   elseif is_indexed then
     of.put_member(key, s, one, 0, of.remove)
   end
-  if keeps or is_chained then
-    one.kind = keeps and 3 or 5
+  if keeps then
+    one.kind = 3
     store(s, one)
   end
   s.renewed, s.changed = true, true
@@ -360,7 +321,6 @@ local function answer(c, s, allowed)
     if s.gone + over > 0 then
       at = index().beyond(key, s, get(key, s, 'g') or '', s.gone + over) or s.held - s.gone > over and s.last or 0
     end
-    if s.chain > 0 then at = math.max(now - period + 1, at > 0 and math.min(at, s.chain) or s.chain) end
     next_us = (at > 0 and math.min(s.ends, at + period) or s.ends) - now
     reset = (s.held - s.gone == sold and math.min(s.ends, math.max(now + 1, s.last + period)) or s.ends) - now
   end

@@ -3,14 +3,12 @@
 -- for twice as long each time. A call that is allowed changes nothing, and denials while it is blocked are not counted.
 --
 -- KEYS[1]  the state: a string of 41 bytes, a byte 4 and five little-endian doubles: denials counted, the window's end
---          in us,
---          how long the last block was in us, its end, and when it is forgotten
--- ARGV     1 permits (any number but 0)  2 limit (so many denials block)  3 period_us  4 burst (= limit)
---          5 now_us ('' = server TIME)  6 request id (unused here: '')
---          7 '' = take, 'look' = answer as take would, write nothing, 'back:<stamp_us>' = refund, which gives nothing.
---          8 unused: ''  9 options: 'for=<us>,to=<us>,denied=<n>': the first and the longest block, and how many
---          denials to count (0 when left out; the sum where it comes twice). Without for and to each block lasts one
---          period
+--          in us, how long the last block was in us, its end, and when it is forgotten
+-- ARGV     1 permits (any number but 0)  2 limit (so many denials block)  3 period_us  4 burst (= limit) 5 now_us ('' =
+--          server TIME)  6 request id (unused here: '') 7 '' = take, 'look' = answer as take would, write nothing,
+--          'back:<stamp_us>' = refund, which gives nothing. 8 unused: ''  9 options: 'for=<us>,to=<us>,denied=<n>': the
+--          first and the longest block, and how many denials to count (0 when left out; the sum where it comes twice).
+--          Without for and to each block lasts one period
 -- RETURNS  {allowed 0|1, denials left until it blocks, retry_after_us (0 allowed), next_us (until more are left),
 --          reset_us (until all is forgotten), 0}; of a refund allowed = 0
 -- EXPIRES  with the window, and after a block when it is forgotten: the longest block after its end

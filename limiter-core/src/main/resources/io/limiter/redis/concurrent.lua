@@ -2,24 +2,17 @@
 -- they come back.
 --
 -- KEYS[1]  the state: a string of a byte 5 and, for each instance, 4 little-endian doubles: its number, when it is dead
---          in us, how
---          many permits it holds, and how many times these have changed, from a time in us on
+--          in us, how many permits it holds, and how many times these have changed, from a time in us on
 -- ARGV     1 permits  2 limit  3 period_us (how long an instance lives without a sign)  4 burst (= limit)  5 now_us (''
---          = server
---          TIME)  6 the number of the instance that asks  7 '' = take, 'look' = answer as take would, write nothing,
---          'back:0' = end
---          8 '', or of a 'back' 'renew': the instance lives on  9 '10': where the following are ('' for none)
---          10 the latest number of changes that it knows, in hexadecimal digits, which take less time to read, and
---          where it holds
---          some, a comma and how many permits. If the state has fewer changes, it was lost: then these are held again,
---          without asking
---          11 of a renewal 1 if nothing of that instance is on its way: then, with that number of changes, it holds so
---          many
+--          = server TIME)  6 the number of the instance that asks  7 '' = take, 'look' = answer as take would, write
+--          nothing, 'back:0' = end 8 '', or of a 'back' 'renew': the instance lives on  9 '10': where the following are
+--          ('' for none) 10 the latest number of changes that it knows, in hexadecimal digits, which take less time to
+--          read, and where it holds some, a comma and how many permits. If the state has fewer changes, it was lost:
+--          then these are held again, without asking 11 of a renewal 1 if nothing of that instance is on its way: then,
+--          with that number of changes, it holds so many
 -- RETURNS  {allowed 0|1, remaining (below 0 where more is held than the limit), retry_after_us (0 allowed, -1 never, -8
---          unknown),
---          permits of this instance, how many of them were held again, its number of changes}; of an end allowed =
---          something was held,
---          of a renewal the state has mine
+--          unknown), permits of this instance, how many of them were held again, its number of changes}; of an end
+--          allowed = something was held, of a renewal the state has mine
 -- EXPIRES  when the last instance is dead
 -- TWIN     io/limiter/inprocess/ConcurrentState.java, with one instance that never dies
 --

@@ -2,16 +2,13 @@
 -- member that is known is allowed again and costs nothing.
 --
 -- KEYS[1]  the state: a sorted set. The score of ' ' is the window's end in us; each other entry is a member, scored
---          with the
---          time in us at which it was added, negative when it was used again since. The missing member is ''
+--          with the time in us at which it was added, negative when it was used again since. The missing member is ''
 -- ARGV     1 permits (any above 0 is one member)  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 member ('' = the missing one; never ' ')  7 '' = take, 'look' = answer as take would, write nothing (so
---          where it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund.
---          8 request id (unused here: '')  9 'repeat=deny' = a known member is denied, '' = allowed. 5 to 9 may be left
---          out
+--          where it is denied, the times are those of the state as it is stored), 'back:<stamp_us>' = refund. 8 request
+--          id (unused here: '')  9 'repeat=deny' = a known member is denied, '' = allowed. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed), next_us, reset_us, stamp_us (the time at which this
---          call added
---          the member, 0 when it did not)}; of a refund allowed = the member was removed, which one that was
+--          call added the member, 0 when it did not)}; of a refund allowed = the member was removed, which one that was
 --          used again is not
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/DistinctState.java
