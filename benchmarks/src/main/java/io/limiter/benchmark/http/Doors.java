@@ -85,7 +85,8 @@ final class Doors {
 
     private static int tomcat(@Nullable Filter before) throws Exception {
         File directory = Files.createDirectories(
-                        Path.of("target", "tomcat-" + ProcessHandle.current().pid()))
+                        Path.of("target", "tomcat-" + ProcessHandle.current().pid())
+                                .toAbsolutePath())
                 .toFile();
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(directory.toString());
