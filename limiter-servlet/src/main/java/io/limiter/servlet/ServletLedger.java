@@ -29,7 +29,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     /** How many calls of the filter chain have not returned. */
     private int depth;
     /** What settles it at the end of asynchronous work. */
-    private @Nullable Awaited awaited;
+    private volatile @Nullable Awaited awaited;
 
     private record Awaited(HttpServletRequest request, HttpServletResponse response) {}
 
@@ -109,9 +109,8 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         if (awaited == null && request.isAsyncStarted()) {
             awaited = new Awaited(request, response);
             request.getAsyncContext().addListener(this);
-        } else if (awaited == null || isLeft && !request.isAsyncStarted()) {
-            // Jetty may end the request of a client that left without telling a listener.
-            awaited = null;
+            JettyExchange.atEnd(request, this::abort);
+        } else if (awaited == null) {
             settle(request, response);
         }
     }
@@ -142,6 +141,15 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     private void settle(HttpServletRequest request, HttpServletResponse response) {
         probe(response);
         settle(response.getStatus(), response::getHeaders, request::getAttribute);
+    }
+
+    /** The exchange has ended. If no listener was told of that, the client has left. */
+    private void abort() {
+        if (awaited != null) {
+            awaited = null;
+            leave();
+            giveUp(null);
+        }
     }
 
     @Override

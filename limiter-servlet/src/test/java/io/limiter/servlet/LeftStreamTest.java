@@ -1,0 +1,67 @@
+package io.limiter.servlet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
+import io.limiter.kit.door.Http2Client;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A client that resets its stream after the answer has begun: Jetty tells that to no listener of the request. */
+class LeftStreamTest {
+    private static final int PLACES = 3;
+
+    @TempDir
+    Path directory;
+
+    @ParameterizedTest
+    @EnumSource(ServletSite.class)
+    void itsPermitComesBack(ServletSite site) throws Exception {
+        LimiterConfig config = LimiterConfig.builder()
+                .text("test", new StringReader("""
+                        limiter.rules.api.path = /*
+                        limiter.rules.api.key = global
+                        limiter.rules.api.limits = %d concurrent
+                        """.formatted(PLACES)))
+                .build();
+        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+                ServletSite.Running running = site.start(
+                        directory,
+                        List.of(RateLimitFilter.builder(Limiter.of(config, limiter))
+                                .build()),
+                        Map.of("/*", (request, response) -> {
+                            request.startAsync().setTimeout(0);
+                            response.getWriter().write("begun");
+                            response.flushBuffer();
+                        }),
+                        true)) {
+            PermitRequest look = PermitRequest.of(config.policies().get("api"), PartitionKey.global(), 1)
+                    .withLook();
+            for (int i = 0; i < 2 * PLACES; i++) {
+                // A server closes a connection with too many resets.
+                try (Http2Client client = new Http2Client(running.port(), true)) {
+                    int stream = client.open(true, "GET", "/");
+                    assertEquals(200, client.status(stream));
+                    client.reset(stream);
+                    Await.until(
+                            Duration.ofSeconds(30),
+                            "the permit is back",
+                            () -> limiter.tryAcquire(look).outcomes().get(0).remaining() == PLACES - 1);
+                }
+            }
+        }
+    }
+}
