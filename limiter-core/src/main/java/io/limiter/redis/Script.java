@@ -21,7 +21,8 @@ import java.util.stream.Stream;
  */
 record Script(String name, String text, String sha) {
     private static final String MADE =
-            "return {look = look, admits = admits, take = take, write = write, back = back, answer = answer}\n";
+            "return {state = state, look = look, admits = admits, take = take, write = write, back = back,"
+                    + " answer = answer}\n";
 
     /** Begins what the files of the algorithms of rates have in common. */
     private static final String CALL = "-- [call]";

@@ -163,18 +163,26 @@ local function nothing(opens, closes)
     differs = false, renewed = false, holds = false}
 end
 
+local function state() return {} end
+
+-- Becomes another state.
+local function become(s, other)
+  for name in pairs(s) do s[name] = nil end
+  for name, value in pairs(other) do s[name] = value end
+end
+
 -- The state: a table. Of what is sold, gone has run out and is not settled yet. Where the call is denied it has the
 -- reason,
 -- where it repeats a purchase that one.
-local function look(c)
+local function look(c, s)
   local key, now, n, period, id, request, options = c.key, c.now, c.n, c.period, c.id, c.request, c.options
   local opens, closes = string.match(options, '^opens=(%d+),closes=(%d+)')
-  local s = nothing(tonumber(opens or 0), tonumber(closes or 2 * FOREVER - DAY))
+  become(s, nothing(tonumber(opens or 0), tonumber(closes or 2 * FOREVER - DAY)))
   local raw = redis.call('HGET', key, '')
-  if not raw then return s end
+  if not raw then return end
   local sold, held, first, last, newest, ends = struct.unpack('<I3I3dddd', raw)
   s.found = true
-  if ends <= now then return s end
+  if ends <= now then return end
   s.sold, s.held, s.first, s.last, s.newest, s.ends = sold, held, first, last, newest, ends
   -- What has run out is settled also by a call that is denied.
   s.reads, s.stored, s.changed = true, true, true
@@ -193,7 +201,6 @@ local function look(c)
       if one.n == n then s.stamp, s.repeated = stamp, true else s.differs = true end
     end
   end
-  return s
 end
 
 local function reason(c, s)
@@ -206,12 +213,6 @@ local function reason(c, s)
 end
 
 local function admits(c, s) return s.repeated or not reason(c, s) end
-
--- Becomes another state.
-local function become(s, other)
-  for name in pairs(s) do s[name] = nil end
-  for name, value in pairs(other) do s[name] = value end
-end
 
 local function take(c, s)
   if not s.repeated and s.sold == s.gone then

@@ -68,9 +68,12 @@ local function limit_at(at, width)
     c.options, c.most, c.ttl, c.keep, c.keys = base, number(most), number(ttl or ''), number(keep or ''), 2
     held = held or reservations()
     c.f, c.plain, c.is_bucket = held, functions_of(name), name == 'token-bucket'
+    c.state = c.plain.state()
+    c.state.held, c.state.reserved, c.state.wait = 0, false, false
     c.values = c.mode == 'reserve' and 1 or c.mode == 'settle' and 3 or 0
   else
     c.f = functions_of(name)
+    c.state = c.f.state()
     if name == 'concurrent' then c.values = c.request == 'renew' and 2 or 1 end
   end
   if c.options ~= '' then c.of, c.base = number(string.match(c.options, 'of=(%d+)') or ''), c.options end
@@ -127,7 +130,8 @@ local function look_at_all(form)
     if c.limit > 0 then
       -- What has run out is settled, and written, here.
       changed = changed or c.writes and c.most ~= nil
-      c.s = c.f.look(c)
+      c.s = c.state
+      c.f.look(c, c.s)
       if c.n > 0 and form.mode ~= 'back' and form.mode ~= 'settle' then c.allows = c.f.admits(c, c.s) end
     end
     if not c.allows then denied = i end
@@ -166,8 +170,8 @@ end
 
 -- A take of one limit, without an id: its state is read once and written once, however often it is asked.
 local function take(c, times, reply, size)
-  local f, granted = c.f, 0
-  local s = f.look(c)
+  local f, s, granted = c.f, c.state, 0
+  f.look(c, s)
   while granted < times and f.admits(c, s) do
     f.take(c, s)
     granted = granted + 1

@@ -45,8 +45,13 @@ end
 
 -- The block: denials counted, until when they are; how long the last block was, its end, and when it is forgotten; and
 -- the same after this call has counted.
-local function look(c)
-  local s, denied, raw = {count = 0, ends = 0, length = 0, blocked = 0, forget = 0}, 0, redis.call('GET', c.key)
+local function state()
+  return {count = 0, ends = 0, length = 0, blocked = 0, forget = 0, after = false, changed = false}
+end
+
+local function look(c, s)
+  local denied, raw = 0, redis.call('GET', c.key)
+  s.count, s.ends, s.length, s.blocked, s.forget = 0, 0, 0, 0, 0
   for number in string.gmatch(c.n > 0 and c.options or '', 'denied=(%d+)') do denied = denied + number end
   if raw then
     local kind
@@ -59,7 +64,6 @@ local function look(c)
   end
   s.after = counted(c, s, denied)
   s.changed = s.after.changed
-  return s
 end
 
 local function admits(c, s) return s.after.blocked <= c.now end

@@ -29,10 +29,15 @@ end
 -- (rest), until when this instance lives or, if that is to be renewed, minus when the last of the others is dead; how
 -- many
 -- permits this instance holds again.
-local function look(c)
+local function state()
+  return {others = 0, own = 0, ops = 0, again = 0, changed = false, rest = '', lives = 0}
+end
+
+local function look(c, s)
   local at, by, mine, known = tonumber(c.options), tonumber(c.id), 0, 0
   if at then mine, known = told(at) end
-  local s, rest, lives, latest = {others = 0, own = 0, ops = 0, again = 0}, {}, 0, 0
+  local rest, lives, latest = {}, 0, 0
+  s.others, s.own, s.ops, s.again = 0, 0, 0, 0
   local raw = redis.call('GET', c.key)
   if raw and (#raw % 32 ~= 1 or string.byte(raw) ~= 5) then
     error('LIMITERSTATE the value of ' .. c.key .. ' is no calls in flight; delete it or use another prefix')
@@ -55,7 +60,6 @@ local function look(c)
   end
   s.changed = s.again > 0
   s.rest, s.lives = table.concat(rest), lives > 0 and lives or -latest
-  return s
 end
 
 local function admits(c, s) return s.others + s.own + c.n <= c.limit and #s.rest < 32 * MOST end

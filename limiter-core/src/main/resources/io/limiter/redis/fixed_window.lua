@@ -28,9 +28,12 @@ local function latest(c)
 end
 
 -- The window: its count, its end, that end as it is stored, and the latest end that a window has now.
-local function look(c)
-  local s, raw = {count = 0, ends = 0, stored = 0, latest = latest(c), changed = false}, redis.call('GET', c.key)
-  if not raw then return s end
+local function state() return {count = 0, ends = 0, stored = 0, latest = 0, changed = false} end
+
+local function look(c, s)
+  s.count, s.ends, s.stored, s.latest, s.changed = 0, 0, 0, latest(c), false
+  local raw = redis.call('GET', c.key)
+  if not raw then return end
   local kind, count, ends
   if #raw == 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
   if kind ~= 1 then
@@ -40,7 +43,6 @@ local function look(c)
     -- A clock that stepped back, or a shorter period, cuts the window.
     s.count, s.stored, s.changed, s.ends = count, ends, ends > s.latest, math.min(ends, s.latest)
   end
-  return s
 end
 
 local function admits(c, s) return s.count + c.n <= c.limit end
@@ -104,7 +106,8 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = look(c)
+local s = state()
+look(c, s)
 local allowed = c.n == 0 and not stamp
 if c.n > 0 and stamp then
   allowed = back(c, s, stamp)

@@ -128,11 +128,11 @@ end
 -- of holds say; hold: the id of a reservation or settlement; writes: whether the call may write.
 local held = {}
 
-function held.look(c)
-  local s = c.plain.look(c)
+function held.look(c, s)
+  c.plain.look(c, s)
+  s.reserved, s.wait = false, false
   s.held = c.is_bucket and -1 - (tonumber(redis.call('ZSCORE', c.records, '') or -1)) or 0
   if c.writes and c.n > 0 then tidy(c, s) end
-  return s
 end
 
 function held.admits(c, s)

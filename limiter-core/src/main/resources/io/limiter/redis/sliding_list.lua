@@ -33,18 +33,19 @@ local function first_later(c, low, size, time)
 end
 
 -- The log: the index of its first live stamp, how many are live, the first and last of these; how many are added.
-local function look(c)
+local function state() return {first = 0, live = 0, added = 0, head = 0, tail = 0, changed = false} end
+
+local function look(c, s)
   local size, cut = redis.call('LLEN', c.key), c.now - c.period
-  local s = {first = size, live = 0, added = 0, head = 0, tail = 0, changed = false}
-  if size == 0 then return s end
+  s.first, s.live, s.added, s.head, s.tail, s.changed = size, 0, 0, 0, 0, false
+  if size == 0 then return end
   local head = stamp_at(c, 0)
   local tail = size == 1 and head or stamp_at(c, -1)
-  if tail <= cut then return s end
+  if tail <= cut then return end
   s.first, s.head, s.tail = 0, head, tail
   if head <= cut then s.first, s.head = first_later(c, 1, size, cut) end
   -- A clock that stepped back: what is later than now is now.
   s.live, s.changed = size - s.first, tail > c.now
-  return s
 end
 
 local function admits(c, s) return s.live + s.added + c.n <= c.limit end
@@ -76,7 +77,7 @@ end
 
 local function back(c, s, stamp)
   if stamp <= c.now - c.period or redis.call('LREM', c.key, c.n, stamp) == 0 then return false end
-  for name, value in pairs(look(c)) do s[name] = value end
+  look(c, s)
   return true
 end
 
@@ -127,7 +128,8 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = look(c)
+local s = state()
+look(c, s)
 local allowed = c.n == 0 and not stamp
 if c.n > 0 and stamp then
   allowed = back(c, s, stamp)

@@ -24,11 +24,14 @@ local function name_of(c, i) return c.id .. ':' .. string.format('%.0f', i) end
 
 -- The log: whether anything is stored, how many permits are live, the newest stamp, how many are to be added; the stamp
 -- of the call, and whether it repeats one that was admitted.
-local function look(c)
-  local s = {live = 0, added = 0, stamp = c.now, stored = false, newest = 0, changed = false, repeated = false}
+local function state()
+  return {live = 0, added = 0, stamp = 0, stored = false, newest = 0, changed = false, repeated = false}
+end
+
+local function look(c, s)
   local cut, last = c.now - c.period, stamp_at(c, -1)
-  s.stored = last ~= nil
-  if not last or last <= cut then return s end
+  s.live, s.added, s.stamp, s.stored, s.newest, s.changed, s.repeated = 0, 0, c.now, last ~= nil, 0, false, false
+  if not last or last <= cut then return end
   s.live = redis.call('ZCOUNT', c.key, cut + 1, '+inf')
   -- A clock that stepped back: what is later than now is now.
   s.newest, s.changed = last, last > c.now
@@ -37,7 +40,6 @@ local function look(c)
     s.repeated = score and score > cut
     if s.repeated then s.stamp = math.min(score, c.now) end
   end
-  return s
 end
 
 local function admits(c, s) return s.repeated or s.live + s.added + c.n <= c.limit end
@@ -124,7 +126,7 @@ local function back(c, s, stamp)
     for i = 1, c.n do gone[i] = name_of(c, i) end
   end
   if remove(c, gone) == 0 then return false end
-  for name, value in pairs(look(c)) do s[name] = value end
+  look(c, s)
   return true
 end
 
@@ -177,7 +179,8 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = look(c)
+local s = state()
+look(c, s)
 local allowed = c.n == 0 and not stamp
 if c.n > 0 and stamp then
   allowed = back(c, s, stamp)

@@ -17,14 +17,16 @@
 --
 -- [algorithm]
 -- The bucket: its level, from when on it refills, and of the present limit the parts, the rate and a full level.
-local function look(c)
+local function state() return {level = 0, from = 0, parts = 0, rate = 0, full = 0, changed = false} end
+
+local function look(c, s)
   local a, b = c.limit, c.period
   while b > 0 do a, b = b, a % b end
   local parts, rate = c.period / a, c.limit / a
   local full = c.burst * parts
-  local s = {level = full, from = c.now, parts = parts, rate = rate, full = full, changed = false}
+  s.level, s.from, s.parts, s.rate, s.full, s.changed = full, c.now, parts, rate, full, false
   local raw = redis.call('GET', c.key)
-  if not raw then return s end
+  if not raw then return end
   local kind, credit, from, stored
   if #raw == 25 then kind, credit, from, stored = struct.unpack('<Bddd', raw) end
   if kind ~= 2 then
@@ -41,7 +43,6 @@ local function look(c)
   if from > c.now + c.period then from, s.changed = c.now + c.period, true end
   local level = credit + math.max(0, c.now - from) * rate
   if level < full then s.level, s.from = level, math.max(from, c.now) end
-  return s
 end
 
 local function admits(c, s) return c.n <= c.burst and s.level >= c.n * s.parts end
@@ -107,7 +108,8 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = look(c)
+local s = state()
+look(c, s)
 local allowed = c.n == 0 and not stamp
 if c.n > 0 and stamp then
   allowed = back(c, s, stamp)
