@@ -21,8 +21,7 @@ import java.util.stream.Stream;
  */
 record Script(String name, String text, String sha) {
     private static final String MADE =
-            "return {state = state, look = look, admits = admits, take = take, write = write, back = back,"
-                    + " answer = answer}\n";
+            "return {look = look, admits = admits, take = take, write = write, back = back, answer = answer}\n";
 
     /** Begins what the files of the algorithms of rates have in common. */
     private static final String CALL = "-- [call]";
@@ -45,7 +44,8 @@ record Script(String name, String text, String sha) {
         // Made where they are needed: each function takes time.
         StringBuilder batch = new StringBuilder("local function reservations()\n")
                 .append(section("holds", resource("holds"), "holds"))
-                .append("return held\nend\nlocal function algorithm(name)\n");
+                .append("return {look = look, admits = admits, take = take, write = write, answer = answer, settle = settle}\n")
+                .append("end\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
             String before = algorithm == Algorithm.ALLOTMENT ? index : "";

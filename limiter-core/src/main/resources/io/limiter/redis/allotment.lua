@@ -163,8 +163,6 @@ local function nothing(opens, closes)
     differs = false, renewed = false, holds = false}
 end
 
-local function state() return {} end
-
 -- Becomes another state.
 local function become(s, other)
   for name in pairs(s) do s[name] = nil end
@@ -175,14 +173,15 @@ end
 -- reason,
 -- where it repeats a purchase that one.
 local function look(c, s)
-  local key, now, n, period, id, request, options = c.key, c.now, c.n, c.period, c.id, c.request, c.options
+  s = s or {}
+  local key, now, n, period, id, request, options = c.key, c.now, c.n, c.period, c.id, (c.request or ARGV[8] or ''), c.options
   local opens, closes = string.match(options, '^opens=(%d+),closes=(%d+)')
   become(s, nothing(tonumber(opens or 0), tonumber(closes or 2 * FOREVER - DAY)))
   local raw = redis.call('HGET', key, '')
-  if not raw then return end
+  if not raw then return s end
   local sold, held, first, last, newest, ends = struct.unpack('<I3I3dddd', raw)
   s.found = true
-  if ends <= now then return end
+  if ends <= now then return s end
   s.sold, s.held, s.first, s.last, s.newest, s.ends = sold, held, first, last, newest, ends
   -- What has run out is settled also by a call that is denied.
   s.reads, s.stored, s.changed = true, true, true
@@ -201,6 +200,7 @@ local function look(c, s)
       if one.n == n then s.stamp, s.repeated = stamp, true else s.differs = true end
     end
   end
+  return s
 end
 
 local function reason(c, s)
@@ -273,9 +273,9 @@ local function write(c, s)
   local key, id, now, period = c.key, c.id, c.now, c.period
   -- All that it had has run out, or is over.
   if s.found and not s.stored then forget_all(key) end
-  local one = {stamp = s.stamp, kind = s.holds and 4 or 2, n = c.n, member = id, request = c.request}
+  local one = {stamp = s.stamp, kind = s.holds and 4 or 2, n = c.n, member = id, request = (c.request or ARGV[8] or '')}
   store(s, one)
-  if c.request ~= '' then put(s, request_field(id, c.request), field(s.stamp)) end
+  if (c.request or ARGV[8] or '') ~= '' then put(s, request_field(id, (c.request or ARGV[8] or '')), field(s.stamp)) end
   local had, root = member_of(key, s, id)
   if s.holds then
     put(s, 'g', append(key, s, 'g', get(key, s, 'g') or '', s.stamp, c.n))

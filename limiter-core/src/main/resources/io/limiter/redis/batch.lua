@@ -35,174 +35,163 @@
 --          once: its integers, or the error. Of several requests, for a settlement of one limit only the last integer
 -- EXPIRES  as in the algorithm files
 local number = tonumber
-local given = ARGV[1] ~= ''
-local now = number(ARGV[1])
+local given, now = ARGV[1] ~= '', number(ARGV[1])
 if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
 local names, skip, at, form_count = KEYS, 0, 3, number(ARGV[2])
 if form_count < 0 then names, skip, at, form_count = ARGV, 3, 4 + number(ARGV[3]), -form_count end
-local made, changed, held = {}, false, nil
-
-local function functions_of(name)
-  made[name] = made[name] or algorithm(name)
-  return made[name]
-end
-
--- One limit of a form, at that place: what the algorithm files call c, its functions f, how many keys and values of its
--- own
--- each request has.
-local function limit_at(at, width)
-  local name = ARGV[at]
-  local c = {n = number(ARGV[at + 1]), limit = number(ARGV[at + 2]), period = number(ARGV[at + 3]),
-    burst = number(ARGV[at + 4]), now = now, given = given, id = '', request = '', options = '', mode = '', keys = 1,
-    values = 0, f = false, key = '', records = false, s = false, allows = false, writes = false, stamp = false,
-    of = false, base = ''}
-  if width == 9 then c.id, c.mode, c.request, c.options = ARGV[at + 5], ARGV[at + 6], ARGV[at + 7], ARGV[at + 8] end
-  if string.sub(name, -6) == '+holds' then
-    name = string.sub(name, 1, -7)
-    local base, most, rest = string.match(c.options, '^(.-),?holds=(%d+)(.*)$')
-    if not base then error('LIMITEROPTIONS ARGV[9] has no holds: ' .. c.options) end
-    local ttl, keep = string.match(rest, '^,ttl=(%d+),keep=(%d+)$')
-    c.options, c.most, c.ttl, c.keep, c.keys = base, number(most), number(ttl or ''), number(keep or ''), 2
-    held = held or reservations()
-    c.f, c.plain, c.is_bucket = held, functions_of(name), name == 'token-bucket'
-    c.state = c.plain.state()
-    c.state.held, c.state.reserved, c.state.wait = 0, false, false
-    c.values = c.mode == 'reserve' and 1 or c.mode == 'settle' and 3 or 0
-  else
-    c.f = functions_of(name)
-    c.state = c.f.state()
-    if name == 'concurrent' then c.values = c.request == 'renew' and 2 or 1 end
-  end
-  if c.options ~= '' then c.of, c.base = number(string.match(c.options, 'of=(%d+)') or ''), c.options end
-  return c
-end
+local made = {}
 
 -- A form: its limits, how many keys and values of its own each request has, its mode, whether its requests are asked
--- once;
--- the stamp of a refund. Returns where the next form begins.
+-- once; whether it takes of one limit; whether its present request has begun to write. A limit is what the algorithm
+-- files call c, with its functions f and its state s. Returns where the next form begins.
 local function form_at(at)
   local count, width = number(ARGV[at]), 5
   if count < 0 then count, width = -count, 9 end
-  local form = {keys = 0, values = 0}
+  local form = {keys = 0, values = 0, mode = '', takes = true, once = false, takes_one = false, changed = false}
   at = at + 1
   for i = 1, count do
-    local c = limit_at(at, width)
+    local name = ARGV[at]
+    -- At most 16 fields, so that it is small.
+    local c = {n = number(ARGV[at + 1]), limit = number(ARGV[at + 2]), period = number(ARGV[at + 3]),
+      burst = number(ARGV[at + 4]), now = now, given = given, id = '', options = '', mode = '', key = '',
+      keys = 1, values = 0, f = false, s = nil, allows = false, writes = true}
+    local is_held = false
+    if width == 9 then
+      local mode, stamp = string.match(ARGV[at + 6], '^(%l*):?(%d*)$')
+      c.id, c.mode, c.request, c.options = ARGV[at + 5], mode, ARGV[at + 7], ARGV[at + 8]
+      if mode == 'back' then c.stamp = number(stamp) end
+      c.writes = mode ~= 'look' and mode ~= 'see'
+      if i == 1 then form.mode, form.takes = mode, mode == '' or mode == 'reserve' end
+      is_held = string.sub(name, -6) == '+holds'
+      if is_held then
+        name = string.sub(name, 1, -7)
+        c.is_bucket, c.keys = name == 'token-bucket', 2
+        c.values = mode == 'reserve' and 1 or mode == 'settle' and 3 or 0
+        form.once = form.once or c.values > 0
+      elseif name == 'concurrent' then
+        c.values = c.request == 'renew' and 2 or 1
+      elseif name == 'block' then
+        c.of, c.base = number(string.match(c.options, 'of=(%d+)') or ''), c.options
+      end
+    end
+    made[name] = made[name] or algorithm(name)
+    c.f = made[name]
+    if is_held then
+      made.held = made.held or reservations()
+      c.f, c.plain = made.held, c.f
+    end
     form[i], form.keys, form.values = c, form.keys + c.keys, form.values + c.values
-    form.once = form.once or c.most and c.values > 0
     at = at + width
   end
-  form.mode = form[1].mode == '' and '' or string.match(form[1].mode, '^%l*')
-  form.takes = form.mode == '' or form.mode == 'reserve'
-  form.writes = form.takes or form.mode == 'ask' or form.mode == 'back' or form.mode == 'settle'
-  for i = 1, count do
-    form[i].writes = form.writes
-    if form.mode == 'back' then form[i].stamp = number(string.match(form[i].mode, '^back:(%d+)$') or '') end
-  end
+  form.takes_one = count == 1 and form.takes and form[1].n > 0 and form[1].limit > 0
   return form, at
 end
 
 -- Gives the limits their keys, and what distinguishes the request.
 local function bind(form, key, own)
-  for _, c in ipairs(form) do
-    c.key, c.records = names[skip + key], c.keys == 2 and names[skip + key + 1]
-    if c.most and c.values > 0 then
-      c.hold = ARGV[own]
+  form.changed = false
+  for i = 1, #form do
+    local c = form[i]
+    c.key = names[skip + key]
+    if c.keys == 2 then c.records = names[skip + key + 1] end
+    if c.values > 0 then
+      if c.plain then c.hold = ARGV[own] else c.options = own end
       if c.values == 3 then c.window, c.actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
-    elseif c.values > 0 then
-      c.options = own
     end
     key, own = key + c.keys, own + c.values
   end
 end
 
--- Looks at all limits. Returns whether all allow.
-local function look_at_all(form)
-  local denied = 0
-  for i, c in ipairs(form) do
-    c.s, c.allows = nil, c.n == 0
-    if c.of then
-      local counts = (form.takes or form.mode == 'ask') and denied > 0 and denied >= i - c.of
-      c.options = counts and c.base .. ',denied=1' or c.base
-    end
-    if c.limit > 0 then
-      -- What has run out is settled, and written, here.
-      changed = changed or c.writes and c.most ~= nil
-      c.s = c.state
-      c.f.look(c, c.s)
-      if c.n > 0 and form.mode ~= 'back' and form.mode ~= 'settle' then c.allows = c.f.admits(c, c.s) end
-    end
-    if not c.allows then denied = i end
-  end
-  return denied == 0
-end
-
+-- In their order, one by one: else they are no array while the reply grows.
 local function append(reply, size, c, allows, ...)
   local retry, remaining, next_us, reset, used = ...
-  reply[size + 1], reply[size + 2], reply[size + 3] = allows and 1 or 0, remaining, (allows or c.stamp) and 0 or retry
-  reply[size + 4], reply[size + 5], reply[size + 6] = next_us, reset, used
+  reply[size + 1] = allows and 1 or 0
+  reply[size + 2] = remaining
+  reply[size + 3] = (allows or c.stamp) and 0 or retry
+  reply[size + 4] = next_us
+  reply[size + 5] = reset
+  reply[size + 6] = used
   return size + 6
 end
 
--- Charges one limit if all allow, gives back or settles, writes, and answers.
-local function finish(form, c, all, reply, size)
-  local s, allows = c.s, c.allows and form.mode ~= 'back'
-  local settles = form.mode == 'settle'
-  if not s then return append(reply, size, c, allows or settles, -1, 0, 0, 0, settles and 0 or now) end
-  local settled = nil
-  if c.n > 0 and form.mode == 'back' then
-    changed = true
-    allows = c.f.back(c, s, c.stamp)
-  elseif settles then
-    settled = c.f.settle(c, s, c.window, c.actual)
-  elseif c.n > 0 and all and (form.takes or form.mode == 'look') then
-    c.f.take(c, s)
-  end
-  if c.n > 0 and form.writes and (s.changed or s.reserved and form.takes) then
-    changed = true
-    c.f.write(c, s)
-  end
-  if settled then return append(reply, size, c, true, 0, 0, 0, 0, settled) end
-  return append(reply, size, c, allows, c.f.answer(c, s, allows))
-end
-
--- A take of one limit, without an id: its state is read once and written once, however often it is asked.
-local function take(c, times, reply, size)
-  local f, s, granted = c.f, c.state, 0
-  f.look(c, s)
+-- A take of one limit: its state is read once and written once, however often it is asked.
+local function take_one(form, times, reply, size)
+  local c, granted = form[1], 0
+  local f = c.f
+  -- What has run out is settled, and written, by a look.
+  form.changed = c.plain ~= nil
+  local s = f.look(c, c.s)
+  c.s = s
   while granted < times and f.admits(c, s) do
     f.take(c, s)
     granted = granted + 1
     if granted < times then size = append(reply, size, c, true, f.answer(c, s, true)) end
   end
   if s.changed or s.reserved then
-    changed = true
+    form.changed = true
     f.write(c, s)
   end
   return append(reply, size, c, granted == times, f.answer(c, s, granted == times))
 end
 
-local function reset(form, reply, size)
-  changed = true
-  for _, c in ipairs(form) do
-    -- An error: a user who may not.
-    local keys = c.records and {c.key, c.records} or {c.key}
-    if type(redis.pcall('UNLINK', unpack(keys))) ~= 'number' then redis.call('DEL', unpack(keys)) end
-    size = append(reply, size, c, c.n == 0, -1, 0, 0, 0, now)
+-- Charges one limit if all allow, gives back or settles, writes, and answers.
+local function finish(form, c, all, reply, size)
+  local s, f, settles, allows, settled = c.s, c.f, c.mode == 'settle', c.allows and c.mode ~= 'back', nil
+  if c.limit == 0 then return append(reply, size, c, allows or settles, -1, 0, 0, 0, settles and 0 or now) end
+  if settles then
+    settled = f.settle(c, s, c.window, c.actual)
+  elseif c.n > 0 and c.mode == 'back' then
+    form.changed = true
+    allows = (c.plain or f).back(c, s, c.stamp)
+  elseif c.n > 0 and all and (form.takes or form.mode == 'look') then
+    f.take(c, s)
   end
-  return size
+  if c.n > 0 and c.writes and (s.changed or s.reserved and form.takes) then
+    form.changed = true
+    f.write(c, s)
+  end
+  if settled then return append(reply, size, c, true, 0, 0, 0, 0, settled) end
+  return append(reply, size, c, allows, f.answer(c, s, allows))
+end
+
+-- Looks at all limits. Returns whether all allow.
+local function look_at_all(form)
+  local denied = 0
+  for i = 1, #form do
+    local c = form[i]
+    c.allows = c.n == 0
+    if c.of then
+      local counts = (form.takes or form.mode == 'ask') and denied > 0 and denied >= i - c.of
+      c.options = counts and c.base .. ',denied=1' or c.base
+    end
+    if c.limit > 0 then
+      -- What has run out is settled, and written, here.
+      form.changed = form.changed or c.writes and c.plain ~= nil
+      c.s = c.f.look(c, c.s)
+      if c.n > 0 and c.mode ~= 'back' and c.mode ~= 'settle' then c.allows = c.f.admits(c, c.s) end
+    end
+    if not c.allows then denied = i end
+  end
+  return denied == 0
 end
 
 -- Appends the numbers of a request to a reply, which has so many already. Returns how many it has then.
 local function decide(form, times, reply, size)
-  local one = form[1]
-  if form.mode == 'reset' then return reset(form, reply, size) end
-  if #form == 1 and form.takes and one.n > 0 and one.limit > 0 then return take(one, times, reply, size) end
+  if form.takes_one then return take_one(form, times, reply, size) end
+  if form.mode == 'reset' then
+    form.changed = true
+    for _, c in ipairs(form) do
+      if c.keys == 2 then redis.call('UNLINK', c.key, c.records) else redis.call('UNLINK', c.key) end
+      size = append(reply, size, c, c.n == 0, -1, 0, 0, 0, now)
+    end
+    return size
+  end
   repeat
     local all = look_at_all(form)
-    for _, c in ipairs(form) do size = finish(form, c, all, reply, size) end
+    for i = 1, #form do size = finish(form, form[i], all, reply, size) end
     times = times - 1
   until times == 0 or not all
   return size
@@ -225,7 +214,7 @@ local function decide_all()
     times = 1
     if is_listed and not form.once then times, at = number(ARGV[at]), at + 1 end
     bind(form, key, at)
-    key, at, changed = key + form.keys, at + form.values, false
+    key, at = key + form.keys, at + form.values
     reply[size + 1] = 0
     local after = decide(form, times, reply, size + 1)
     if form.mode == 'settle' and #form == 1 then
@@ -242,7 +231,7 @@ repeat
   if not ok then
     -- It ends one request; the others go on.
     for i = #reply, size + 3, -1 do reply[i] = nil end
-    reply[size + 1] = changed and -2 or -1
+    reply[size + 1] = form and form.changed and -2 or -1
     reply[size + 2] = type(failure) == 'table' and failure.err or tostring(failure)
     size = size + 2
   end

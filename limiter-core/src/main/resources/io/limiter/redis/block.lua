@@ -45,12 +45,9 @@ end
 
 -- The block: denials counted, until when they are; how long the last block was, its end, and when it is forgotten; and
 -- the same after this call has counted.
-local function state()
-  return {count = 0, ends = 0, length = 0, blocked = 0, forget = 0, after = false, changed = false}
-end
-
 local function look(c, s)
   local denied, raw = 0, redis.call('GET', c.key)
+  s = s or {count = 0, ends = 0, length = 0, blocked = 0, forget = 0, after = false, changed = false}
   s.count, s.ends, s.length, s.blocked, s.forget = 0, 0, 0, 0, 0
   for number in string.gmatch(c.n > 0 and c.options or '', 'denied=(%d+)') do denied = denied + number end
   if raw then
@@ -64,6 +61,7 @@ local function look(c, s)
   end
   s.after = counted(c, s, denied)
   s.changed = s.after.changed
+  return s
 end
 
 local function admits(c, s) return s.after.blocked <= c.now end

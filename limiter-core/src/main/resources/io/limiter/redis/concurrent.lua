@@ -29,11 +29,8 @@ end
 -- (rest), until when this instance lives or, if that is to be renewed, minus when the last of the others is dead; how
 -- many
 -- permits this instance holds again.
-local function state()
-  return {others = 0, own = 0, ops = 0, again = 0, changed = false, rest = '', lives = 0}
-end
-
 local function look(c, s)
+  s = s or {others = 0, own = 0, ops = 0, again = 0, changed = false, rest = '', lives = 0}
   local at, by, mine, known = tonumber(c.options), tonumber(c.id), 0, 0
   if at then mine, known = told(at) end
   local rest, lives, latest = {}, 0, 0
@@ -60,6 +57,7 @@ local function look(c, s)
   end
   s.changed = s.again > 0
   s.rest, s.lives = table.concat(rest), lives > 0 and lives or -latest
+  return s
 end
 
 local function admits(c, s) return s.others + s.own + c.n <= c.limit and #s.rest < 32 * MOST end
@@ -81,7 +79,7 @@ end
 local function back(c, s)
   local ended = s.own > 0
   s.changed = true
-  if c.request == 'renew' then
+  if (c.request or ARGV[8]) == 'renew' then
     local mine, known = told(c.options + 0)
     ended = ARGV[c.options + 1] == '1' and (s.ops == known or s.ops == 0 or s.again > 0)
     if ended then s.own = mine end

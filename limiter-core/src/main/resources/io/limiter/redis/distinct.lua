@@ -16,21 +16,18 @@
 -- [algorithm]
 -- The members: how many there are, the window's end, when this one was added (false: it is not known), the end that is
 -- stored (0 = none), and the stamp of the call.
-local function state()
-  return {count = 0, ends = 0, added = false, stored = 0, stamp = 0, latest = 0, again = false, changed = false}
-end
-
 local function look(c, s)
   local member = c.id
   if member == ' ' then error("LIMITEROPTIONS ARGV[6] must not be ' ', which is the window's end") end
-  s.count, s.ends, s.added, s.stored, s.stamp, s.latest = 0, 0, false, 0, 0, c.now + c.period
-  s.again, s.changed = false, false
+  s = s or {count = 0, ends = 0, added = false, stored = 0, stamp = 0, latest = c.now + c.period, changed = false}
+  s.count, s.ends, s.added, s.stored, s.stamp, s.again, s.changed = 0, 0, false, 0, 0, false, false
   local ends = tonumber(redis.call('ZSCORE', c.key, ' ') or '')
-  if not ends or ends <= c.now then return end
+  if not ends or ends <= c.now then return s end
   s.count, s.stored, s.ends = redis.call('ZCARD', c.key) - 1, ends, ends
   -- A clock that stepped back, or a shorter period, cuts the window with the next call that may write.
   s.changed = ends > s.latest
   s.added = tonumber(redis.call('ZSCORE', c.key, member) or '') or false
+  return s
 end
 
 local function admits(c, s)
@@ -54,8 +51,7 @@ end
 local function forget_all(c)
   local size = redis.call('ZCARD', c.key)
   if size > 5000 then
-    -- An error: a user who may not.
-    if type(redis.pcall('UNLINK', c.key)) ~= 'number' then redis.call('DEL', c.key) end
+    redis.call('UNLINK', c.key)
   elseif size > 0 then
     redis.call('ZADD', c.key, '+inf', ' ')
     redis.call('ZREMRANGEBYSCORE', c.key, '-inf', '(+inf')

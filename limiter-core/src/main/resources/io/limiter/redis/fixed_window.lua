@@ -14,7 +14,6 @@
 --          stamp_us (the window's end, 0 without a window)}; of a refund allowed = something was given back
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/FixedWindowState.java
---
 -- [algorithm]
 -- When a window ends that begins now.
 local function latest(c)
@@ -27,22 +26,23 @@ local function latest(c)
   return c.now + 1 + (turn - c.now - 1) % c.period
 end
 
--- The window: its count, its end, that end as it is stored, and the latest end that a window has now.
-local function state() return {count = 0, ends = 0, stored = 0, latest = 0, changed = false} end
-
+-- The window: its count, its end, that end as it is stored, and the latest end that a window has now. s: one of an
+-- earlier look at this limit, to be filled again, or nil.
 local function look(c, s)
-  s.count, s.ends, s.stored, s.latest, s.changed = 0, 0, 0, latest(c), false
-  local raw = redis.call('GET', c.key)
-  if not raw then return end
-  local kind, count, ends
+  local raw, kind, count, ends = redis.call('GET', c.key), nil, nil, nil
+  s = s or {count = 0, ends = 0, stored = 0, latest = latest(c), changed = false}
+  s.count, s.ends, s.stored, s.changed = 0, 0, 0, false
+  if not raw then return s end
   if #raw == 17 then kind, count, ends = struct.unpack('<Bdd', raw) end
   if kind ~= 1 then
     error('LIMITERSTATE the value of ' .. c.key .. ' is no fixed window; delete it or use another prefix')
   end
   if ends > c.now and count > 0 then
     -- A clock that stepped back, or a shorter period, cuts the window.
-    s.count, s.stored, s.changed, s.ends = count, ends, ends > s.latest, math.min(ends, s.latest)
+    s.count, s.ends, s.stored = count, ends, ends
+    if ends > s.latest then s.ends, s.changed = s.latest, true end
   end
+  return s
 end
 
 local function admits(c, s) return s.count + c.n <= c.limit end
@@ -57,7 +57,7 @@ local function write(c, s)
     redis.call('DEL', c.key)
   -- Redis forgets by its own clock. A given one may go slower, so then each write renews the time to live.
   elseif s.ends == s.stored and not c.given then
-    redis.call('SET', c.key, struct.pack('<Bdd', 1, s.count, s.ends), 'KEEPTTL')
+    redis.call('SETRANGE', c.key, '0', struct.pack('<Bdd', 1, s.count, s.ends))
   else
     redis.call('SET', c.key, struct.pack('<Bdd', 1, s.count, s.ends), 'PX', math.ceil((s.ends - c.now) / 1000))
   end
@@ -71,27 +71,26 @@ local function back(c, s, stamp)
 end
 
 local function answer(c, s)
-  local left = s.count > 0 and s.ends - c.now or 0
-  return c.n > c.limit and -1 or left, math.max(0, c.limit - s.count), left, left, s.count > 0 and s.ends or 0
+  if s.count == 0 then return c.n > c.limit and -1 or 0, c.limit, 0, 0, 0 end
+  local left = s.ends - c.now
+  return c.n > c.limit and -1 or left, s.count < c.limit and c.limit - s.count or 0, left, left, s.ends
 end
 -- [/algorithm]
 
 -- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
-local MAX = 9007199254740991
 local function whole(text, least)
   local value = tonumber(text or '')
-  return value and value >= least and value <= MAX and value % 1 == 0 and value
+  return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value
 end
 
 local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
-  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
-  options = ARGV[9] or ''}
+  burst = whole(ARGV[4], 0), now = 0, id = ARGV[6] or '', options = ARGV[9] or ''}
 if not (c.key and c.n and c.limit and c.period and c.burst) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if c.given then
-  c.now = whole(ARGV[5], 0)
+if ARGV[5] and ARGV[5] ~= '' then
+  c.now, c.given = whole(ARGV[5], 0), true
   if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
 else
   local time = redis.call('TIME')
@@ -106,15 +105,12 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = state()
-look(c, s)
+local s = look(c)
 local allowed = c.n == 0 and not stamp
-if c.n > 0 and stamp then
-  allowed = back(c, s, stamp)
-elseif c.n > 0 and admits(c, s) then
-  allowed = true
-  take(c, s)
+if c.n > 0 then
+  allowed = stamp and back(c, s, stamp) or not stamp and admits(c, s)
+  if allowed and not stamp then take(c, s) end
+  if s.changed and mode ~= 'look' then write(c, s) end
 end
-if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
 local retry, remaining, next_us, reset, used = answer(c, s, allowed)
 return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

@@ -1,15 +1,14 @@
 -- holds: permits of a fixed window or a token bucket that are reserved: records in a sorted set beside the state.
 --
--- KEYS     after the key of the state that of its records. A record is the member
---          <id>:<permits>:<ttl us>:<keep us>:<window's end>, scored with its end in us; once it was found to have run
---          out
---          it is marked: scored 2^52 + until when it is kept. Of a bucket the member '' has what is held, as -1 - sum
+-- KEYS     after the key of the state that of its records. A record is a member of the id (16 hexadecimal digits) and,
+--          as little-endian integers of 4, 6, 6 and 8 bytes: permits, time to live and time to keep in us, end of the
+--          window in which it was counted (0 of a bucket). It is scored with its end in us. One that was found to have
+--          run out is marked: scored 2^52 + until when it is kept. Of a bucket the member '' has what is held: -1 - sum
 -- ARGV 9   after the options of the algorithm 'holds=<most records>', of a reservation and a settlement also
 --          ',ttl=<us>,keep=<us>'
--- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 where it is denied
---          because
---          there are too many. Of a settlement stamp_us is 8 * the permits that were forgotten + what became of it:
---          0 no record, 1 settled, 2 settled after its end
+-- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 where there are too many.
+--          Of a settlement stamp_us is 8 * the permits that were forgotten + what became of it: 0 no record, 1 settled,
+--          2 settled after its end
 -- EXPIRES  with the last record that is kept
 -- TWIN     io/limiter/inprocess/HoldSet.java
 --
@@ -17,27 +16,7 @@
 -- a settlement takes the actual cost. So plain calls, settlements and what is held are at most burst + rate * time, but
 -- for what settlements cost above their reservations: a debt, which is paid before the next call is admitted.
 -- [holds]
-local MARKED, PORTION = 4503599627370496, 50
-
-local function text(number) return string.format('%.0f', number) end
-
-local function first_record(c, from, to)
-  local one = redis.call('ZRANGEBYSCORE', c.records, from, to, 'WITHSCORES', 'LIMIT', 0, 1)
-  return one[1], tonumber(one[2] or '')
-end
-
-local function terms_of(member)
-  local n, ttl, keep, window = string.match(member, '^%x+:(%d+):(%d+):(%d+):(%d+)$')
-  return tonumber(n), tonumber(ttl), tonumber(keep), tonumber(window)
-end
-
-local function note_held(c, s)
-  if s.held > 0 then
-    redis.call('ZADD', c.records, text(-1 - s.held), '')
-  else
-    redis.call('ZREM', c.records, '')
-  end
-end
+local MARKED, OPEN, TERMS, PORTION = 4503599627370496, '(4503599627370496', '<I4I6I6I8', 50
 
 -- Frees what is held; false if the window in which it was counted is over.
 local function free(c, s, n, window)
@@ -51,63 +30,54 @@ local function free(c, s, n, window)
   return true
 end
 
+-- Writes what a bucket's records hold.
+local function note(c, s)
+  if s.held > 0 then
+    redis.call('ZADD', c.records, -1 - s.held, '')
+  elseif c.is_bucket then
+    redis.call('ZREM', c.records, '')
+  end
+end
+
 -- Gives back what has run out, in a portion, the oldest first. A clock that stepped back lengthens nothing by more than
 -- its own time once more.
 local function tidy(c, s)
-  local member, ends = first_record(c, 0, '(' .. text(MARKED))
-  if not member then return end
-  local _, ttl = terms_of(member)
-  if ends > c.now and ends <= c.now + ttl then return end
   local scored, gone = {}, {}
-  local records = redis.call('ZRANGEBYSCORE', c.records, 0, '(' .. text(MARKED), 'WITHSCORES', 'LIMIT', 0, PORTION)
+  local records = redis.call('ZRANGEBYSCORE', c.records, 0, OPEN, 'WITHSCORES', 'LIMIT', 0, PORTION)
   for i = 1, #records, 2 do
-    member, ends = records[i], tonumber(records[i + 1])
-    local n, own_ttl, keep, window = terms_of(member)
-    local score = nil
+    local member, ends, score = records[i], tonumber(records[i + 1]), nil
+    local n, ttl, keep, window = struct.unpack(TERMS, member, 17)
     if ends <= c.now then
       free(c, s, n, window)
       if ends + keep > c.now then score = MARKED + ends + keep else gone[#gone + 1] = member end
-    elseif ends > c.now + own_ttl then
-      score = c.now + own_ttl
+    elseif ends > c.now + ttl then
+      score = c.now + ttl
     else
       break
     end
     if score then
-      scored[#scored + 1] = text(score)
+      scored[#scored + 1] = string.format('%.0f', score)
       scored[#scored + 1] = member
     end
   end
   if #scored > 0 then redis.call('ZADD', c.records, unpack(scored)) end
   if #gone > 0 then redis.call('ZREM', c.records, unpack(gone)) end
-  if c.is_bucket then note_held(c, s) end
+  note(c, s)
 end
 
 -- How long until there is room for another record; nil if there is.
-local function full(c)
-  if redis.call('ZCOUNT', c.records, 0, '+inf') < c.most then return nil end
-  local to = text(MARKED + (c.writes and c.now or -1))
-  local old = redis.call('ZRANGEBYSCORE', c.records, text(MARKED), to, 'LIMIT', 0, PORTION)
+local function full(c, s)
+  local most = c.most + (s.held > 0 and 1 or 0)
+  if redis.call('ZCARD', c.records) < most then return nil end
+  local old = redis.call('ZRANGEBYSCORE', c.records, MARKED, MARKED + (c.writes and c.now or -1), 'LIMIT', 0, PORTION)
   if #old > 0 then redis.call('ZREM', c.records, unpack(old)) end
-  if redis.call('ZCOUNT', c.records, 0, '+inf') < c.most then return nil end
-  local member, kept = first_record(c, text(MARKED), '+inf')
-  if member then return math.max(1, kept - MARKED - c.now) end
-  local ends
-  member, ends = first_record(c, 0, '+inf')
-  if not member then return c.ttl end
-  local _, _, keep = terms_of(member)
-  return math.max(1, ends + keep - c.now)
-end
-
-local function member_of(c, window)
-  return table.concat({c.hold, text(c.n), text(c.ttl), text(c.keep), text(window)}, ':')
-end
-
-local function add_record(c, s)
-  redis.call('ZADD', c.records, text(c.now + c.ttl), member_of(c, c.is_bucket and 0 or s.ends))
-  if c.is_bucket then note_held(c, s) end
-  -- A given clock may stand still, while that of Redis goes on: a minute more.
-  local life = math.ceil((c.ttl + c.keep) / 1000) + (c.given and 60000 or 0)
-  if redis.call('PTTL', c.records) < life then redis.call('PEXPIRE', c.records, text(life * 9 / 8)) end
+  if redis.call('ZCARD', c.records) < most then return nil end
+  local kept = redis.call('ZRANGEBYSCORE', c.records, MARKED, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  if kept[1] then return math.max(1, kept[2] - MARKED - c.now) end
+  local open = redis.call('ZRANGEBYSCORE', c.records, 0, OPEN, 'WITHSCORES', 'LIMIT', 0, 1)
+  if not open[1] then return c.ttl end
+  local _, _, keep = struct.unpack(TERMS, open[1], 17)
+  return math.max(1, open[2] + keep - c.now)
 end
 
 -- How long until a bucket has so many permits beside what is held. Where only an end can help: after the last one, when
@@ -117,36 +87,48 @@ local function told(c, s, permits)
   if permits + s.held <= c.burst then
     return wanted <= s.level and 0 or wait + math.ceil((wanted - s.level) / s.rate)
   end
-  local last = redis.call('ZREVRANGEBYSCORE', c.records, '(' .. text(MARKED), 0, 'WITHSCORES', 'LIMIT', 0, 1)
-  local left = math.max(0, (tonumber(last[2] or '') or 0) - c.now)
+  local last = redis.call('ZREVRANGEBYSCORE', c.records, OPEN, 0, 'WITHSCORES', 'LIMIT', 0, 1)
+  local left = math.max(0, (last[2] or 0) - c.now)
   local level = math.min(s.full, s.level + math.max(0, left - wait) * s.rate)
   return left + math.max(0, math.ceil((wanted - level) / s.rate))
 end
 
--- What stands in for the functions of an algorithm, which are c.plain. c: as in the algorithm files, and what the
--- options
--- of holds say; hold: the id of a reservation or settlement; writes: whether the call may write.
-local held = {}
-
-function held.look(c, s)
-  c.plain.look(c, s)
-  s.reserved, s.wait = false, false
-  s.held = c.is_bucket and -1 - (tonumber(redis.call('ZSCORE', c.records, '') or -1)) or 0
-  if c.writes and c.n > 0 then tidy(c, s) end
+-- What follows stands in for the functions of an algorithm, which are c.plain. c: as in the algorithm files, and what
+-- the options of holds say; hold: the id of a reservation or settlement; writes: whether the call may write.
+local function read_options(c)
+  local base, most, rest = string.match(c.options, '^(.-),?holds=(%d+)(.*)$')
+  if not base then error('LIMITEROPTIONS ARGV[9] has no holds: ' .. c.options) end
+  local ttl, keep = string.match(rest, '^,ttl=(%d+),keep=(%d+)$')
+  c.options, c.most, c.ttl, c.keep = base, tonumber(most), tonumber(ttl or ''), tonumber(keep or '')
 end
 
-function held.admits(c, s)
+local function look(c, s)
+  if not s then read_options(c) end
+  s = c.plain.look(c, s)
+  s.held, s.reserved, s.wait = 0, false, false
+  -- The sum of a bucket, if there is one, and the first record.
+  local first, at = redis.call('ZRANGE', c.records, '0', c.is_bucket and '1' or '0', 'WITHSCORES'), 1
+  if first[1] == '' then s.held, at = -1 - first[2], 3 end
+  local member, ends = first[at], tonumber(first[at + 1] or '')
+  if member and ends < MARKED and c.writes and c.n > 0 then
+    local _, ttl = struct.unpack(TERMS, member, 17)
+    if ends <= c.now or ends > c.now + ttl then tidy(c, s) end
+  end
+  return s
+end
+
+local function admits(c, s)
   local admits
   if c.is_bucket then
     admits = c.n <= c.burst and s.level >= (c.n + s.held) * s.parts
   else
     admits = c.plain.admits(c, s)
   end
-  if admits and c.ttl then s.wait = full(c) end
+  if admits and c.ttl then s.wait = full(c, s) end
   return admits and not s.wait
 end
 
-function held.take(c, s)
+local function take(c, s)
   s.reserved = c.mode == 'reserve'
   if s.reserved and c.is_bucket then
     s.held = s.held + c.n
@@ -155,14 +137,19 @@ function held.take(c, s)
   end
 end
 
-function held.write(c, s)
-  if s.reserved then add_record(c, s) end
+local function write(c, s)
+  if s.reserved then
+    local member = c.hold .. struct.pack(TERMS, c.n, c.ttl, c.keep, c.is_bucket and 0 or s.ends)
+    redis.call('ZADD', c.records, c.now + c.ttl, member)
+    note(c, s)
+    -- A given clock may stand still, while that of Redis goes on: a minute more.
+    local life = math.ceil((c.ttl + c.keep) / 1000) + (c.given and 60000 or 0)
+    if redis.call('PTTL', c.records) < life then redis.call('PEXPIRE', c.records, math.ceil(life * 9 / 8)) end
+  end
   if s.changed then c.plain.write(c, s) end
 end
 
-function held.back(c, s, stamp) return c.plain.back(c, s, stamp) end
-
-function held.answer(c, s, allowed)
+local function answer(c, s, allowed)
   local retry, remaining, next_us, reset, stamp = c.plain.answer(c, s, allowed)
   if s.held > 0 then
     remaining = math.max(0, math.floor(s.level / s.parts) - s.held)
@@ -175,8 +162,8 @@ function held.answer(c, s, allowed)
 end
 
 -- Charges what it has cost instead of what was reserved: at most the capacity above that, and no debt above it.
-function held.settle(c, s, window, actual)
-  local member = member_of(c, window)
+local function settle(c, s, window, actual)
+  local member = c.hold .. struct.pack(TERMS, c.n, c.ttl, c.keep, window)
   local score = tonumber(redis.call('ZSCORE', c.records, member) or '')
   if not score then return 0 end
   redis.call('ZREM', c.records, member)
@@ -193,7 +180,7 @@ function held.settle(c, s, window, actual)
   elseif charged > 0 then
     s.count, s.ends, s.changed = s.count + charged, stands and s.ends or s.latest, true
   end
-  if c.is_bucket then note_held(c, s) end
+  if is_open then note(c, s) end
   return (is_open and score > c.now and 1 or 2) + 8 * (base + excess - charged)
 end
 -- [/holds]

@@ -10,19 +10,16 @@
 --          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used)}; of a refund allowed = something was given back
--- EXPIRES  one period after the newest stamp when it was written; a stale key decides like an absent one
+-- EXPIRES  at most 9/8 of a period after it was written; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
---
 -- [algorithm]
-local function stamp_at(c, i) return tonumber(redis.call('LINDEX', c.key, i)) end
-
 -- The first index from low on whose stamp is later than a time, and that stamp; size when there is none. It is looked
 -- for near low first.
 local function first_later(c, low, size, time)
   local high, step, found = size, 1, nil
   while low < high do
     local middle = math.min(low + step - 1, math.floor((low + high) / 2))
-    local stamp = stamp_at(c, middle)
+    local stamp = tonumber(redis.call('LINDEX', c.key, middle))
     if stamp > time then
       high, found = middle, stamp
     else
@@ -33,33 +30,24 @@ local function first_later(c, low, size, time)
 end
 
 -- The log: the index of its first live stamp, how many are live, the first and last of these; how many are added.
-local function state() return {first = 0, live = 0, added = 0, head = 0, tail = 0, changed = false} end
-
+-- s: one of an earlier look at this limit, to be filled again, or nil.
 local function look(c, s)
-  local size, cut = redis.call('LLEN', c.key), c.now - c.period
-  s.first, s.live, s.added, s.head, s.tail, s.changed = size, 0, 0, 0, 0, false
-  if size == 0 then return end
-  local head = stamp_at(c, 0)
-  local tail = size == 1 and head or stamp_at(c, -1)
-  if tail <= cut then return end
-  s.first, s.head, s.tail = 0, head, tail
-  if head <= cut then s.first, s.head = first_later(c, 1, size, cut) end
+  s = s or {first = 0, live = 0, added = 0, head = 0, tail = 0, changed = false}
+  local size, cut, first = redis.call('LLEN', c.key), c.now - c.period, 0
+  s.first, s.live, s.added, s.changed = size, 0, 0, false
+  if size == 0 then return s end
+  local head = tonumber(redis.call('LINDEX', c.key, '0'))
+  local tail = size == 1 and head or tonumber(redis.call('LINDEX', c.key, '-1'))
+  if tail <= cut then return s end
+  if head <= cut then first, head = first_later(c, 1, size, cut) end
   -- A clock that stepped back: what is later than now is now.
-  s.live, s.changed = size - s.first, tail > c.now
+  s.first, s.live, s.head, s.tail, s.changed = first, size - first, head, tail, tail > c.now
+  return s
 end
 
 local function admits(c, s) return s.live + s.added + c.n <= c.limit end
 
 local function take(c, s) s.added, s.changed = s.added + c.n, true end
-
-local function push(c, count)
-  local stamps, text = {}, string.format('%.0f', c.now)
-  for i = 1, math.min(count, 1000) do stamps[i] = text end
-  while count > 0 do
-    redis.call('RPUSH', c.key, unpack(stamps, 1, math.min(count, 1000)))
-    count = count - 1000
-  end
-end
 
 -- Adds what was taken; drops the stamps that have expired, and moves those that are later than now. The list is never
 -- empty in between: in a slot of a cluster that moves, a key that is gone can't be written again.
@@ -68,9 +56,17 @@ local function write(c, s)
   local keep = s.live > 0 and s.tail > c.now and first_later(c, s.first, stored, c.now) or stored
   local add = s.added + stored - keep
   if keep > s.first and (s.first > 0 or keep < stored) then redis.call('LTRIM', c.key, s.first, keep - 1) end
-  push(c, add)
+  if add == 1 then
+    redis.call('RPUSH', c.key, c.now)
+  else
+    local stamps = {}
+    for i = 1, math.min(add, 1000) do stamps[i] = c.now end
+    for from = 1, add, 1000 do redis.call('RPUSH', c.key, unpack(stamps, 1, math.min(add - from + 1, 1000))) end
+  end
   if keep == s.first and stored > 0 then redis.call('LTRIM', c.key, -add, -1) end
-  redis.call('PEXPIRE', c.key, math.ceil(c.period / 1000))
+  -- Each eighth of a period: it costs as much as what is written. A given clock may go slower than that of Redis.
+  local life = math.ceil(c.period / 1000)
+  if c.given or redis.call('PTTL', c.key) < life then redis.call('PEXPIRE', c.key, math.ceil(life * 9 / 8)) end
   s.head, s.tail = s.live > 0 and math.min(s.head, c.now) or c.now, s.added > 0 and c.now or math.min(s.tail, c.now)
   s.first, s.live, s.added = 0, s.live + s.added, 0
 end
@@ -85,7 +81,7 @@ end
 local function at(c, s, i)
   if i >= s.live then return c.now end
   -- None where the key has just been written for a millisecond that was over at once.
-  return math.min(i == 0 and s.head or stamp_at(c, s.first + i) or c.now, c.now)
+  return math.min(i == 0 and s.head or tonumber(redis.call('LINDEX', c.key, s.first + i)) or c.now, c.now)
 end
 
 local function answer(c, s, allowed)
@@ -99,21 +95,19 @@ end
 -- [/algorithm]
 
 -- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
-local MAX = 9007199254740991
 local function whole(text, least)
   local value = tonumber(text or '')
-  return value and value >= least and value <= MAX and value % 1 == 0 and value
+  return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value
 end
 
 local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
-  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
-  options = ARGV[9] or ''}
+  burst = whole(ARGV[4], 0), now = 0, id = ARGV[6] or '', options = ARGV[9] or ''}
 if not (c.key and c.n and c.limit and c.period and c.burst) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if c.given then
-  c.now = whole(ARGV[5], 0)
+if ARGV[5] and ARGV[5] ~= '' then
+  c.now, c.given = whole(ARGV[5], 0), true
   if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
 else
   local time = redis.call('TIME')
@@ -128,15 +122,12 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = state()
-look(c, s)
+local s = look(c)
 local allowed = c.n == 0 and not stamp
-if c.n > 0 and stamp then
-  allowed = back(c, s, stamp)
-elseif c.n > 0 and admits(c, s) then
-  allowed = true
-  take(c, s)
+if c.n > 0 then
+  allowed = stamp and back(c, s, stamp) or not stamp and admits(c, s)
+  if allowed and not stamp then take(c, s) end
+  if s.changed and mode ~= 'look' then write(c, s) end
 end
-if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
 local retry, remaining, next_us, reset, used = answer(c, s, allowed)
 return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

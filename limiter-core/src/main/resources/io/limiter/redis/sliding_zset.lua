@@ -11,35 +11,34 @@
 --          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time
 --          used; of a repeated call the time of the first)}; of a refund allowed = something was given back
--- EXPIRES  one period after the newest stamp when it was written; a stale key decides like an absent one
+-- EXPIRES  at most 9/8 of a period after it was written; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
---
 -- [algorithm]
 -- So many arguments fit Lua's stack; so many members are looked through at once.
 local CHUNK, MOST = 1000, 256
 
 local function stamp_at(c, i) return tonumber(redis.call('ZRANGE', c.key, i, i, 'WITHSCORES')[2] or '') end
 
-local function name_of(c, i) return c.id .. ':' .. string.format('%.0f', i) end
-
--- The log: whether anything is stored, how many permits are live, the newest stamp, how many are to be added; the stamp
--- of the call, and whether it repeats one that was admitted.
-local function state()
-  return {live = 0, added = 0, stamp = 0, stored = false, newest = 0, changed = false, repeated = false}
-end
-
+-- The log: how many permits are live, how many expired before them, the oldest and the newest stamp, how many are to be
+-- added; the stamp of the call, and whether it repeats one that was admitted.
+-- s: one of an earlier look at this limit, to be filled again, or nil.
 local function look(c, s)
-  local cut, last = c.now - c.period, stamp_at(c, -1)
-  s.live, s.added, s.stamp, s.stored, s.newest, s.changed, s.repeated = 0, 0, c.now, last ~= nil, 0, false, false
-  if not last or last <= cut then return end
-  s.live = redis.call('ZCOUNT', c.key, cut + 1, '+inf')
+  s = s or {live = 0, expired = 0, oldest = 0, newest = 0, added = 0, stamp = 0, changed = false, repeated = false}
+  local size, cut = redis.call('ZCARD', c.key), c.now - c.period
+  s.live, s.expired, s.added, s.stamp, s.changed, s.repeated = 0, size, 0, c.now, false, false
+  if size == 0 then return s end
+  local oldest = stamp_at(c, '0')
+  local newest = size == 1 and oldest or stamp_at(c, '-1')
+  if newest <= cut then return s end
+  if oldest <= cut then size = redis.call('ZCOUNT', c.key, cut + 1, '+inf') end
   -- A clock that stepped back: what is later than now is now.
-  s.newest, s.changed = last, last > c.now
+  s.live, s.expired, s.oldest, s.newest, s.changed = size, s.expired - size, oldest, newest, newest > c.now
   if c.id ~= '' and c.n > 0 and c.n <= c.limit then
-    local score = tonumber(redis.call('ZSCORE', c.key, name_of(c, 1)) or '')
+    local score = tonumber(redis.call('ZSCORE', c.key, c.id .. ':1') or '')
     s.repeated = score and score > cut
     if s.repeated then s.stamp = math.min(score, c.now) end
   end
+  return s
 end
 
 local function admits(c, s) return s.repeated or s.live + s.added + c.n <= c.limit end
@@ -48,18 +47,15 @@ local function take(c, s)
   if not s.repeated then s.added, s.changed = s.added + c.n, true end
 end
 
--- Runs one command on so many arguments at a time; the sum of its replies.
-local function in_chunks(args, command)
+-- Runs one command on so many arguments at a time; the sum of its replies. flag: what stands before these, or nil.
+local function in_chunks(c, command, flag, args)
   local sum = 0
   for from = 1, #args, CHUNK do
-    sum = sum + command(unpack(args, from, math.min(#args, from + CHUNK - 1)))
+    local to = math.min(#args, from + CHUNK - 1)
+    sum = sum + (flag and redis.call(command, c.key, flag, unpack(args, from, to))
+      or redis.call(command, c.key, unpack(args, from, to)))
   end
   return sum
-end
-
-local function remove(c, members) return in_chunks(members, function(...) return redis.call('ZREM', c.key, ...) end) end
-local function add(c, flag, scored)
-  return in_chunks(scored, function(...) return redis.call('ZADD', c.key, flag, ...) end)
 end
 
 -- Removes stamps that have expired: more than the call adds, and those with its names.
@@ -67,24 +63,25 @@ local function drop(c, s)
   local cut, most = c.now - c.period, MOST + 2 * s.added
   local expired = redis.call('ZRANGEBYSCORE', c.key, '-inf', cut, 'LIMIT', 0, most)
   for i = 1, #expired == most and c.id ~= '' and s.added or 0 do
-    local name = name_of(c, i)
+    local name = c.id .. ':' .. i
     if tonumber(redis.call('ZSCORE', c.key, name) or c.now) <= cut then expired[#expired + 1] = name end
   end
-  remove(c, expired)
+  in_chunks(c, 'ZREM', nil, expired)
 end
 
 -- Adds what was taken. A name that is in use (after a refund, or a clock that stepped) adds nothing; the next ones make
 -- up for it.
 local function add_taken(c, s, text)
   local prefix, used, missing = c.id == '' and ':' .. text .. '-' or c.id .. ':', 0, s.added
+  if missing == 1 and redis.call('ZADD', c.key, 'NX', text, prefix .. '1') == 1 then return end
   while missing > 0 do
     local scored = {}
     for i = used + 1, used + missing do
       scored[#scored + 1] = text
-      scored[#scored + 1] = prefix .. string.format('%.0f', i)
+      scored[#scored + 1] = prefix .. i
     end
     used = used + missing
-    missing = missing - add(c, 'NX', scored)
+    missing = missing - in_chunks(c, 'ZADD', 'NX', scored)
     if missing > 0 and c.id == '' then used = math.max(used, redis.call('ZCOUNT', c.key, text, text)) end
   end
 end
@@ -93,20 +90,23 @@ end
 local function write(c, s)
   local text = string.format('%.0f', c.now)
   -- In a slot of a cluster that moves, a key that is gone can't be written again: a member that no call has keeps it.
-  local lone = s.stored and s.live == 0
+  local lone = s.expired > 0 and s.live == 0
   if lone then redis.call('ZADD', c.key, text, '') end
-  if s.stored then drop(c, s) end
-  if s.newest > c.now then
+  if s.expired > 0 then drop(c, s) end
+  if s.live > 0 and s.newest > c.now then
     local restamped = {}
     for _, member in ipairs(redis.call('ZRANGEBYSCORE', c.key, c.now + 1, '+inf')) do
       restamped[#restamped + 1] = text
       restamped[#restamped + 1] = member
     end
-    add(c, 'XX', restamped)
+    in_chunks(c, 'ZADD', 'XX', restamped)
   end
   add_taken(c, s, text)
   if lone then redis.call('ZREM', c.key, '') end
-  redis.call('PEXPIRE', c.key, math.ceil(c.period / 1000))
+  -- Each eighth of a period: it costs as much as what is written. A given clock may go slower than that of Redis.
+  local life = math.ceil(c.period / 1000)
+  if c.given or redis.call('PTTL', c.key) < life then redis.call('PEXPIRE', c.key, math.ceil(life * 9 / 8)) end
+  if s.live == 0 then s.oldest = c.now end
   s.live, s.added, s.newest = s.live + s.added, 0, s.added > 0 and c.now or math.min(s.newest, c.now)
 end
 
@@ -122,10 +122,10 @@ local function back(c, s, stamp)
       end
       from = from + #some
     until #gone >= c.n or #some < MOST
-  elseif tonumber(redis.call('ZSCORE', c.key, name_of(c, 1)) or '') == stamp then
-    for i = 1, c.n do gone[i] = name_of(c, i) end
+  elseif tonumber(redis.call('ZSCORE', c.key, c.id .. ':1') or '') == stamp then
+    for i = 1, c.n do gone[i] = c.id .. ':' .. i end
   end
-  if remove(c, gone) == 0 then return false end
+  if in_chunks(c, 'ZREM', nil, gone) == 0 then return false end
   look(c, s)
   return true
 end
@@ -134,7 +134,7 @@ end
 local function at(c, s, i)
   if i >= s.live then return c.now end
   -- None where the key has just been written for a millisecond that was over at once.
-  return math.min(stamp_at(c, i - s.live) or c.now, c.now)
+  return math.min(i == 0 and s.expired == 0 and s.oldest or stamp_at(c, i - s.live) or c.now, c.now)
 end
 
 local function answer(c, s, allowed)
@@ -150,21 +150,19 @@ end
 -- [/algorithm]
 
 -- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
-local MAX = 9007199254740991
 local function whole(text, least)
   local value = tonumber(text or '')
-  return value and value >= least and value <= MAX and value % 1 == 0 and value
+  return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value
 end
 
 local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
-  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
-  options = ARGV[9] or ''}
+  burst = whole(ARGV[4], 0), now = 0, id = ARGV[6] or '', options = ARGV[9] or ''}
 if not (c.key and c.n and c.limit and c.period and c.burst) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if c.given then
-  c.now = whole(ARGV[5], 0)
+if ARGV[5] and ARGV[5] ~= '' then
+  c.now, c.given = whole(ARGV[5], 0), true
   if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
 else
   local time = redis.call('TIME')
@@ -179,15 +177,12 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = state()
-look(c, s)
+local s = look(c)
 local allowed = c.n == 0 and not stamp
-if c.n > 0 and stamp then
-  allowed = back(c, s, stamp)
-elseif c.n > 0 and admits(c, s) then
-  allowed = true
-  take(c, s)
+if c.n > 0 then
+  allowed = stamp and back(c, s, stamp) or not stamp and admits(c, s)
+  if allowed and not stamp then take(c, s) end
+  if s.changed and mode ~= 'look' then write(c, s) end
 end
-if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
 local retry, remaining, next_us, reset, used = answer(c, s, allowed)
 return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}

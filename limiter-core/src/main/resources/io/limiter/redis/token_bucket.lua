@@ -2,47 +2,47 @@
 --
 -- It grew from the article's script: tokens and a last time in a hash. There EXPIRE 60 made a slow bucket full again, a
 -- clock that stepped back took tokens and minted them later, and fractions drifted. Here credit is counted in parts of
--- a permit, exactly: limit per period_us, reduced by their greatest common divisor, is rate / parts; each microsecond
--- adds rate, a permit is parts, a full bucket is burst * parts (the caller keeps that below 2^52).
+-- a permit, exactly: limit per period_us, reduced, is rate / parts; each microsecond adds rate, a permit is parts, a
+-- full bucket is burst * parts (the caller keeps that below 2^52).
 --
--- KEYS[1]  the state: a string of 25 bytes, a byte 2 and three little-endian doubles: so much credit, from a time in us
---          on, and the parts of a permit in which it is counted; no key is a full bucket
+-- KEYS[1]  the state: a string of 33 bytes, a byte 2 and four little-endian doubles: so much credit, from a time in us
+--          on, the parts of a permit in which it is counted, and until when it is stored; no key is a full bucket
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
 --          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time from
 --          which on it refills)}; of a refund allowed = something was given back
--- EXPIRES  when full again; a stale key decides like an absent one
+-- EXPIRES  when full again, or an eighth later, so that few calls have to write a time to live
 -- TWIN     io/limiter/inprocess/TokenBucketState.java
---
 -- [algorithm]
--- The bucket: its level, from when on it refills, and of the present limit the parts, the rate and a full level.
-local function state() return {level = 0, from = 0, parts = 0, rate = 0, full = 0, changed = false} end
-
+-- The bucket: its level, from when on it refills, until when it is stored; of the present limit the parts, the rate and
+-- a full level. s: one of an earlier look at this limit, to be filled again, or nil.
 local function look(c, s)
-  local a, b = c.limit, c.period
-  while b > 0 do a, b = b, a % b end
-  local parts, rate = c.period / a, c.limit / a
-  local full = c.burst * parts
-  s.level, s.from, s.parts, s.rate, s.full, s.changed = full, c.now, parts, rate, full, false
-  local raw = redis.call('GET', c.key)
-  if not raw then return end
+  if not s then
+    local a, b = c.limit, c.period
+    while b > 0 do a, b = b, a % b end
+    s = {level = 0, from = 0, lives = 0, parts = c.period / a, rate = c.limit / a, full = 0, changed = false}
+    s.full = c.burst * s.parts
+  end
+  local raw, parts, full = redis.call('GET', c.key), s.parts, s.full
+  s.level, s.from, s.lives, s.changed = full, c.now, 0, false
+  if not raw then return s end
   local kind, credit, from, stored
-  if #raw == 25 then kind, credit, from, stored = struct.unpack('<Bddd', raw) end
+  if #raw == 33 then kind, credit, from, stored, s.lives = struct.unpack('<Bdddd', raw) end
   if kind ~= 2 then
     error('LIMITERSTATE the value of ' .. c.key .. ' is no token bucket; delete it or use another prefix')
   end
   if stored ~= parts then
     -- Under another limit. The credit stays in permits; a fraction is rounded down, by more than the division can err.
     local permits = math.floor(credit / stored)
-    local rest = math.floor((credit - permits * stored) / stored * parts)
-    credit = permits * parts + math.max(0, rest - 1)
+    credit = permits * parts + math.max(0, math.floor((credit - permits * stored) / stored * parts) - 1)
   end
   credit = math.max(-full, math.min(full, credit))
   -- A lower burst has cut it. A clock that stepped back brings nothing, and costs a period at most.
   if from > c.now + c.period then from, s.changed = c.now + c.period, true end
-  local level = credit + math.max(0, c.now - from) * rate
+  local level = credit + math.max(0, c.now - from) * s.rate
   if level < full then s.level, s.from = level, math.max(from, c.now) end
+  return s
 end
 
 local function admits(c, s) return c.n <= c.burst and s.level >= c.n * s.parts end
@@ -58,8 +58,11 @@ local function write(c, s)
   local left = wait(c, s, s.full)
   if left == 0 then
     redis.call('DEL', c.key)
+  elseif s.lives >= c.now + left and not c.given then
+    redis.call('SETRANGE', c.key, '0', struct.pack('<Bddd', 2, s.level, s.from, s.parts))
   else
-    redis.call('SET', c.key, struct.pack('<Bddd', 2, s.level, s.from, s.parts), 'PX', math.ceil(left / 1000))
+    local state = struct.pack('<Bdddd', 2, s.level, s.from, s.parts, c.now + left * 9 / 8)
+    redis.call('SET', c.key, state, 'PX', math.ceil(left / 1000 * 9 / 8))
   end
 end
 
@@ -79,21 +82,19 @@ end
 -- [/algorithm]
 
 -- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
-local MAX = 9007199254740991
 local function whole(text, least)
   local value = tonumber(text or '')
-  return value and value >= least and value <= MAX and value % 1 == 0 and value
+  return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value
 end
 
 local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
-  burst = whole(ARGV[4], 0), now = 0, given = (ARGV[5] or '') ~= '', id = ARGV[6] or '', request = ARGV[8] or '',
-  options = ARGV[9] or ''}
+  burst = whole(ARGV[4], 0), now = 0, id = ARGV[6] or '', options = ARGV[9] or ''}
 if not (c.key and c.n and c.limit and c.period and c.burst) then
   return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
     .. ' (at least 1), burst')
 end
-if c.given then
-  c.now = whole(ARGV[5], 0)
+if ARGV[5] and ARGV[5] ~= '' then
+  c.now, c.given = whole(ARGV[5], 0), true
   if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
 else
   local time = redis.call('TIME')
@@ -108,15 +109,12 @@ end
 if c.limit == 0 then
   return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
 end
-local s = state()
-look(c, s)
+local s = look(c)
 local allowed = c.n == 0 and not stamp
-if c.n > 0 and stamp then
-  allowed = back(c, s, stamp)
-elseif c.n > 0 and admits(c, s) then
-  allowed = true
-  take(c, s)
+if c.n > 0 then
+  allowed = stamp and back(c, s, stamp) or not stamp and admits(c, s)
+  if allowed and not stamp then take(c, s) end
+  if s.changed and mode ~= 'look' then write(c, s) end
 end
-if c.n > 0 and s.changed and mode ~= 'look' then write(c, s) end
 local retry, remaining, next_us, reset, used = answer(c, s, allowed)
 return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}
