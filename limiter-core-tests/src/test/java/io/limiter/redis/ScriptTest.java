@@ -37,17 +37,17 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
-                Map.entry("allotment", "f313e0ee9c0a0c6a868267a46559b2e0afb03130"),
-                Map.entry("batch", "fd5ed8eb23ace2499dc50c02a49d6df007305e04"),
-                Map.entry("block", "985fd82ddb133cf7e6ae24c2ef7fec1729a4f674"),
-                Map.entry("concurrent", "935181cc839252fc08ef6e78475ab1e9605213fe"),
-                Map.entry("distinct", "3611d154111e2e639a8bd682ef8b58ccc3e8e83f"),
-                Map.entry("fixed_window", "99aac623e9038592723f5ecf1485bdad3fe90cd1"),
+                Map.entry("allotment", "e57acc5fca23258ef2d291cb3061dbbff575e3a4"),
+                Map.entry("batch", "bc9afe4bb8f71ab22627e4be2fedb0d0130704b0"),
+                Map.entry("block", "78dd839c6cdc114ad14787ea8b1db0749025ae33"),
+                Map.entry("concurrent", "c26d5a9e365caae56275543b0fa7a900e6c7aaeb"),
+                Map.entry("distinct", "9c916dd232295b9542bb6b0ea12ddf1a9734fd48"),
+                Map.entry("fixed_window", "41d8565ca80cbc0e9f79624dfcc9a15c35e8f23e"),
                 Map.entry("key_secrets", "bbfaa3b0eea05f5ee1e7b638a01a76acaefe4608"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),
-                Map.entry("sliding_list", "50f328d7b9c82c96fd63db9503d29463060e7731"),
-                Map.entry("sliding_zset", "9e24fa832ef5da9827c9d6b0f56cf6ebf4de437a"),
-                Map.entry("token_bucket", "df012c292d8e8ef6ff5f7a3e9d715f814bf3d753"));
+                Map.entry("sliding_list", "dec70ec2ff9aea62f9aaa499a6f8cd5cf55c1b80"),
+                Map.entry("sliding_zset", "e76820d3d36c79f77de4455fffacb78345b1afdf"),
+                Map.entry("token_bucket", "fe5ea7b4d330d81b7e4cc5140500686c61e474d3"));
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");

@@ -155,7 +155,7 @@ class UnfitServerTest extends StartingRedis {
             try (Jedis redis = new Jedis("127.0.0.1", port)) {
                 redis.aclSetUser("app", "on", ">s3cret", "~limiter:*", "-@all", "+evalsha", "+script|load", "+time");
                 redis.aclSetUser("app", "+ping", "+hello", "+auth", "+client|setname", "+select", "+llen", "+lindex");
-                redis.aclSetUser("app", "+rpush", "+ltrim", "+pexpire", "+del");
+                redis.aclSetUser("app", "+rpush", "+ltrim", "+pexpire", "+pttl", "+del");
             }
             try (RedisBackend backend = RedisBackend.builder()
                             .address(address(port))
