@@ -95,7 +95,7 @@ final class TokenBucketState extends State {
         if (wanted <= asked.burst() || reserved == null) {
             return wait(wanted * unit, level, start, asked, now);
         }
-        long last = reserved.lastEnd(now);
+        long last = Math.max(reserved.lastEnd(now), start);
         long then = refilled(asked, level, last - start);
         return last - now + ceilDiv(Math.max(0, Math.min(wanted, MOST / unit) * unit - then), rateOf(asked));
     }

@@ -1,7 +1,7 @@
 -- fixed_window: at most so many permits in a window that starts with the first admitted call and ends one period later.
 --
 -- It grew from the article's INCR, and EXPIRE when the count is 1. There denied calls counted too, a key that lost its
--- expiry denied for ever, and nobody was told when to come back. Here what is denied writes nothing, and each write has
+-- expiry denied for ever, and nobody was told when to come back. Here what is denied takes nothing, and each state has
 -- a time to live.
 --
 -- KEYS[1]  the state: a string of 17 bytes, a byte 1 and two little-endian doubles: count, window's end in us
@@ -10,7 +10,7 @@
 --          'back:<stamp_us>' = refund  8 unused: ''  9 options: '' = a window lasts one period, 'turns=<us>,<us>' =
 --          windows turn at calendar time: the next two turns by the caller's clock. The first that is later than now
 --          counts; period_us is then how long a window can last. 5 to 9 may be left out
--- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us,
+-- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us (to one more), reset_us (to all),
 --          stamp_us (the window's end, 0 without a window)}; of a refund allowed = something was given back
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/FixedWindowState.java
@@ -38,7 +38,7 @@ local function look(c, s)
     error('LIMITERSTATE the value of ' .. c.key .. ' is no fixed window; delete it or use another prefix')
   end
   if ends > c.now and count > 0 then
-    -- A clock that stepped back, or a shorter period, cuts the window.
+    -- A clock that stepped back, or a shorter period, ends it sooner. Its count stays.
     s.count, s.ends, s.stored = count, ends, ends
     if ends > s.latest then s.ends, s.changed = s.latest, true end
   end
@@ -52,10 +52,10 @@ local function take(c, s)
   s.count, s.changed = s.count + c.n, true
 end
 
+-- A window that goes on keeps its time to live. Redis forgets by its own clock: a given one may go slower.
 local function write(c, s)
   if s.count == 0 then
     redis.call('DEL', c.key)
-  -- Redis forgets by its own clock. A given one may go slower, so then each write renews the time to live.
   elseif s.ends == s.stored and not c.given then
     redis.call('SETRANGE', c.key, '0', struct.pack('<Bdd', 1, s.count, s.ends))
   else

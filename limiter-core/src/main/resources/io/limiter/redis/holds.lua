@@ -1,12 +1,12 @@
 -- holds: permits of a fixed window or a token bucket that are reserved: records in a sorted set beside the state.
 --
--- KEYS     after the key of the state that of its records. A record is a member of the id (16 hexadecimal digits) and,
---          as little-endian integers of 4, 6, 6 and 8 bytes: permits, time to live and time to keep in us, end of the
+-- KEYS     behind the key of the state comes that of its records. A record is a member of the id (16 hexadecimal digits)
+--          and, as little-endian integers of 4, 6, 6 and 8 bytes: permits, time to live and time to keep in us, end of the
 --          window in which it was counted (0 of a bucket). It is scored with its end in us. One that was found to have
 --          run out is marked: scored 2^52 + until when it is kept. Of a bucket the member '' has what is held: -1 - sum
 -- ARGV 9   after the options of the algorithm 'holds=<most records>', of a reservation and a settlement also
 --          ',ttl=<us>,keep=<us>'
--- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 where there are too many.
+-- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 denied: too many records.
 --          Of a settlement stamp_us is 8 * the permits that were forgotten + what became of it: 0 no record, 1 settled,
 --          2 settled after its end
 -- EXPIRES  with the last record that is kept
@@ -18,7 +18,7 @@
 -- [holds]
 local MARKED, OPEN, TERMS, PORTION = 4503599627370496, '(4503599627370496', '<I4I6I6I8', 50
 
--- Frees what is held; false if the window in which it was counted is over.
+-- Frees what is held; false if it was counted in a window that is over.
 local function free(c, s, n, window)
   if c.is_bucket then
     s.held = math.max(0, s.held - n)
@@ -39,8 +39,8 @@ local function note(c, s)
   end
 end
 
--- Gives back what has run out, in a portion, the oldest first. A clock that stepped back lengthens nothing by more than
--- its own time once more.
+-- Gives back what has run out, in a portion, the oldest first. After a clock that stepped back the first ones end at
+-- most their own time from now.
 local function tidy(c, s)
   local scored, gone = {}, {}
   local records = redis.call('ZRANGEBYSCORE', c.records, 0, OPEN, 'WITHSCORES', 'LIMIT', 0, PORTION)
@@ -88,13 +88,14 @@ local function told(c, s, permits)
     return wanted <= s.level and 0 or wait + math.ceil((wanted - s.level) / s.rate)
   end
   local last = redis.call('ZREVRANGEBYSCORE', c.records, OPEN, 0, 'WITHSCORES', 'LIMIT', 0, 1)
-  local left = math.max(0, (last[2] or 0) - c.now)
-  local level = math.min(s.full, s.level + math.max(0, left - wait) * s.rate)
+  local left = math.max(0, wait, (last[2] or 0) - c.now)
+  local level = math.min(s.full, s.level + (left - math.max(0, wait)) * s.rate)
   return left + math.max(0, math.ceil((wanted - level) / s.rate))
 end
 
--- What follows stands in for the functions of an algorithm, which are c.plain. c: as in the algorithm files, and what
--- the options of holds say; hold: the id of a reservation or settlement; writes: whether the call may write.
+-- What follows stands in for the functions of an algorithm, which are c.plain; batch.lua calls it. c: as in the
+-- algorithm files, and what the options of holds say; mode: '', 'reserve' or 'settle'; hold: the id of a reservation or
+-- settlement; records: the key of the records; writes: whether the call may write.
 local function read_options(c)
   local base, most, rest = string.match(c.options, '^(.-),?holds=(%d+)(.*)$')
   if not base then error('LIMITEROPTIONS ARGV[9] has no holds: ' .. c.options) end
@@ -118,14 +119,10 @@ local function look(c, s)
 end
 
 local function admits(c, s)
-  local admits
-  if c.is_bucket then
-    admits = c.n <= c.burst and s.level >= (c.n + s.held) * s.parts
-  else
-    admits = c.plain.admits(c, s)
-  end
-  if admits and c.ttl then s.wait = full(c, s) end
-  return admits and not s.wait
+  local allowed = not c.is_bucket and c.plain.admits(c, s)
+    or c.is_bucket and c.n <= c.burst and s.level >= (c.n + s.held) * s.parts
+  if allowed and c.ttl then s.wait = full(c, s) end
+  return allowed and not s.wait
 end
 
 local function take(c, s)

@@ -2,7 +2,7 @@
 --
 -- It grew from the article's script, which drops the first time of a list once it is old. There the list
 -- never expired, a lowered limit changed nothing, and the client's clock decided. Here the first live stamp is searched
--- for (stamps ascend), all before it are dropped, and the clock is the server's.
+-- for (stamps ascend), all before it are dropped, and the clock is the server's unless one is given.
 --
 -- KEYS[1]  the state: a list of stamps in microseconds, oldest first
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
@@ -64,7 +64,7 @@ local function write(c, s)
     for from = 1, add, 1000 do redis.call('RPUSH', c.key, unpack(stamps, 1, math.min(add - from + 1, 1000))) end
   end
   if keep == s.first and stored > 0 then redis.call('LTRIM', c.key, -add, -1) end
-  -- Each eighth of a period: it costs as much as what is written. A given clock may go slower than that of Redis.
+  -- Renewed each eighth of a period: a time to live costs as much as the stamp. A given clock may go slower.
   local life = math.ceil(c.period / 1000)
   if c.given or redis.call('PTTL', c.key) < life then redis.call('PEXPIRE', c.key, math.ceil(life * 9 / 8)) end
   s.head, s.tail = s.live > 0 and math.min(s.head, c.now) or c.now, s.added > 0 and c.now or math.min(s.tail, c.now)

@@ -14,7 +14,7 @@
 -- EXPIRES  at most 9/8 of a period after it was written; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 -- [algorithm]
--- So many arguments fit Lua's stack; so many members are looked through at once.
+-- CHUNK arguments fit Lua's stack; MOST members are looked through at once.
 local CHUNK, MOST = 1000, 256
 
 local function stamp_at(c, i) return tonumber(redis.call('ZRANGE', c.key, i, i, 'WITHSCORES')[2] or '') end
@@ -103,7 +103,7 @@ local function write(c, s)
   end
   add_taken(c, s, text)
   if lone then redis.call('ZREM', c.key, '') end
-  -- Each eighth of a period: it costs as much as what is written. A given clock may go slower than that of Redis.
+  -- Renewed each eighth of a period: a time to live costs as much as a member. A given clock may go slower.
   local life = math.ceil(c.period / 1000)
   if c.given or redis.call('PTTL', c.key) < life then redis.call('PEXPIRE', c.key, math.ceil(life * 9 / 8)) end
   if s.live == 0 then s.oldest = c.now end
@@ -123,7 +123,7 @@ local function back(c, s, stamp)
       from = from + #some
     until #gone >= c.n or #some < MOST
   elseif tonumber(redis.call('ZSCORE', c.key, c.id .. ':1') or '') == stamp then
-    for i = 1, c.n do gone[i] = c.id .. ':' .. i end
+    for i = 1, math.min(c.n, s.live) do gone[i] = c.id .. ':' .. i end
   end
   if in_chunks(c, 'ZREM', nil, gone) == 0 then return false end
   look(c, s)

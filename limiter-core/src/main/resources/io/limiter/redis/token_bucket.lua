@@ -5,14 +5,14 @@
 -- a permit, exactly: limit per period_us, reduced, is rate / parts; each microsecond adds rate, a permit is parts, a
 -- full bucket is burst * parts (the caller keeps that below 2^52).
 --
--- KEYS[1]  the state: a string of 33 bytes, a byte 2 and four little-endian doubles: so much credit, from a time in us
---          on, the parts of a permit in which it is counted, and until when it is stored; no key is a full bucket
+-- KEYS[1]  the state: a string of 33 bytes, a byte 2 and four little-endian doubles: so much credit (below 0: a debt),
+--          from a time in us on, the parts of a permit that it counts, until when it is stored; no key is a full bucket
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
 --          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time from
 --          which on it refills)}; of a refund allowed = something was given back
--- EXPIRES  when full again, or an eighth later, so that few calls have to write a time to live
+-- EXPIRES  when full again, or at most an eighth later, so that few calls have to write a time to live
 -- TWIN     io/limiter/inprocess/TokenBucketState.java
 -- [algorithm]
 -- The bucket: its level, from when on it refills, until when it is stored; of the present limit the parts, the rate and
@@ -38,7 +38,7 @@ local function look(c, s)
     credit = permits * parts + math.max(0, math.floor((credit - permits * stored) / stored * parts) - 1)
   end
   credit = math.max(-full, math.min(full, credit))
-  -- A lower burst has cut it. A clock that stepped back brings nothing, and costs a period at most.
+  -- A clock that stepped back brings nothing, and costs a period at most.
   if from > c.now + c.period then from, s.changed = c.now + c.period, true end
   local level = credit + math.max(0, c.now - from) * s.rate
   if level < full then s.level, s.from = level, math.max(from, c.now) end
@@ -66,7 +66,7 @@ local function write(c, s)
   end
 end
 
--- Gives back, but for what has refilled since the call.
+-- Gives back, but for what may have refilled since the call.
 local function back(c, s, stamp)
   local taken, elapsed = c.n * s.parts, math.max(0, c.now - stamp)
   if c.n > c.burst or s.level == s.full or elapsed >= math.ceil(taken / s.rate) then return false end

@@ -51,8 +51,10 @@ final class NaiveBucket {
         if (permits + held <= limit.spec().burst()) {
             return time(limit, wanted, now);
         }
-        BigInteger lacks = wanted.subtract(level(limit, last)).max(BigInteger.ZERO);
-        return last - now + ceil(lacks, rate(limit));
+        // Nothing refills before the time to which the clock was set back.
+        long then = Math.max(last, from(limit, now));
+        BigInteger lacks = wanted.subtract(level(limit, then)).max(BigInteger.ZERO);
+        return then - now + ceil(lacks, rate(limit));
     }
 
     /** The permits that are used, and those that are held. */
