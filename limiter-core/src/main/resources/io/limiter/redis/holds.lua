@@ -1,9 +1,10 @@
 -- holds: permits of a fixed window or a token bucket that are reserved: records in a sorted set beside the state.
 --
--- KEYS     behind the key of the state comes that of its records. A record is a member of the id (16 hexadecimal digits)
---          and, as little-endian integers of 4, 6, 6 and 8 bytes: permits, time to live and time to keep in us, end of the
---          window in which it was counted (0 of a bucket). It is scored with its end in us. One that was found to have
---          run out is marked: scored 2^52 + until when it is kept. Of a bucket the member '' has what is held: -1 - sum
+-- KEYS     behind the key of the state comes that of its records. A record is a member of the id (16 hexadecimal
+--          digits) and, as little-endian integers of 4, 6, 6 and 8 bytes: permits, time to live and time to keep in us,
+--          end of the window in which it was counted (0 of a bucket). It is scored with its end in us. One that was
+--          found to have run out is marked: scored 2^52 + until when it is kept. Of a bucket the member '' has what is
+--          held: -1 - sum
 -- ARGV 9   after the options of the algorithm 'holds=<most records>', of a reservation and a settlement also
 --          ',ttl=<us>,keep=<us>'
 -- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 denied: too many records.
