@@ -301,6 +301,98 @@ class AllotmentContractTest {
         }
     }
 
+    /** What has run out is counted at once, also where nobody buys. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void aSaleWhoseHoldsHaveAllRunOutIsNotSoldOutForWhoLooks(TestedBackend tested) {
+        Policy sale = sale(300, 100, Duration.ofMinutes(15));
+        time.advance(Duration.ofSeconds(60));
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            PermitRequest look = PermitRequest.of(sale, KEY, 0).withLook();
+            Decision first = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 100, "a"))));
+            for (String member : List.of("bob", "eve")) {
+                assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, member, 100, "a"))))
+                        .allowed());
+            }
+            assertEquals(0, limiter.tryAcquire(look).remaining());
+            assertEquals(DenialReason.SOLD_OUT, reason(limiter, order(sale, "zoe", 1, "z")));
+            time.advance(Duration.ofMinutes(15).plusNanos(2_000));
+            for (int i = 0; i < 2; i++) {
+                assertEquals(300, limiter.tryAcquire(look).remaining(), "a look writes nothing");
+            }
+            assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "zoe", 1, "z")))
+                            .withLook())
+                    .allowed());
+            assertFalse(limiter.confirm(first));
+            assertTrue(
+                    limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 100, "b"))))
+                            .allowed(),
+                    "what a member had counts no more either");
+            assertEquals(200, limiter.tryAcquire(look).remaining());
+        }
+    }
+
+    /** Asked by looks, so that nothing is forgotten meanwhile. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void whatAMemberHadIsCountedAtEachEndOfAHold(TestedBackend tested) {
+        Policy sale = sale(100, 9, Duration.ofMinutes(15));
+        time.advance(Duration.ofSeconds(60));
+        long start = time.nowMicros();
+        long minute = 60_000_000;
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            List<Decision> bought = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                time.setMicros(start + i * minute);
+                Decision one = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a" + i))));
+                assertTrue(one.allowed());
+                bought.add(one);
+                if (i == 3) {
+                    assertTrue(limiter.refund(bought.get(2)));
+                }
+            }
+            for (int i = 0; i < 10; i++) {
+                time.setMicros(start + (15 + i) * minute);
+                int has = i < 2 ? 8 - i : 9 - i;
+                assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 9 - has, "b")))
+                                .withLook())
+                        .allowed());
+                LimitOutcome more = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 10 - has, "b")))
+                                .withLook())
+                        .binding()
+                        .orElseThrow();
+                assertEquals(has == 0 ? DenialReason.QUANTITY : DenialReason.ALREADY_HAD, more.reason());
+            }
+        }
+    }
+
+    /** A call forgets a portion of a large purchase. If the clock steps back, the rest is on hold again, and belongs to nobody. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.kit.Backends#all")
+    void aLargePurchaseIsForgottenInPortions(TestedBackend tested) {
+        Policy sale = sale(200, 150, Duration.ofMinutes(15));
+        time.advance(Duration.ofSeconds(60));
+        try (Backend backend = tested.open(time);
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            PermitRequest look = PermitRequest.of(sale, KEY, 0).withLook();
+            Decision ann = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "ann", 120, "a"))));
+            time.advance(Duration.ofMinutes(1));
+            assertTrue(limiter.confirm(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "bob", 10, "b"))))));
+            time.advance(Duration.ofMinutes(14));
+            assertEquals(
+                    DenialReason.QUANTITY, reason(limiter, order(sale, "eve", 151, "e")), "a call that forgets 50");
+            assertEquals(190, limiter.tryAcquire(look).remaining());
+            time.setMicros(micros(START.plusSeconds(120)));
+            assertEquals(120, limiter.tryAcquire(look).remaining(), "70 are on hold again");
+            assertFalse(limiter.confirm(ann), "they are no purchase");
+            assertEquals(DenialReason.ALREADY_HAD, reason(limiter, order(sale, "ann", 81, "a")));
+            assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "ann", 80, "a")), "a new one");
+            assertEquals(40, limiter.tryAcquire(look).remaining());
+        }
+    }
+
     @Test
     void nobodyWaitsAndNoFailureModeSells() {
         Policy sale = sale(1, 1, Duration.ZERO);

@@ -3,7 +3,6 @@ package io.limiter.redis;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -88,13 +87,7 @@ final class EvalBackend implements Backend {
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        if (policy.holds() > 0) {
-            run(Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0));
-            return CompletableFuture.completedFuture(null);
-        }
-        for (Limit limit : policy.limits()) {
-            redis.del(keys.of(policy, key, limit));
-        }
+        run(Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0));
         return CompletableFuture.completedFuture(null);
     }
 

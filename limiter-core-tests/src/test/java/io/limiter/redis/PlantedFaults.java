@@ -244,57 +244,64 @@ final class PlantedFaults {
                 "redis.call('ZSCORE', key, tonumber(member) or member)"));
         Algorithm stock = Algorithm.ALLOTMENT;
         for (String[] fault : new String[][] {
-            {"one more than the stock", "if s.sold - s.gone + n > limit then", "if s.sold - s.gone + n > limit + 1 then"
+            {
+                "one more than the stock",
+                "s.kept + s.held + c.n > c.limit then",
+                "s.kept + s.held + c.n > c.limit + 1 then"
             },
-            {"one more for each", "if s.had + n > burst then", "if s.had + n > burst + 1 then"},
-            {"no quantity", "if n > burst or s.differs then return QUANTITY end", ""},
-            {"sold when it closes", "if now >= s.closes then", "if now > s.closes then"},
-            {"opens too late", "return now < s.opens", "return now <= s.opens"},
+            {"one more for each", "if s.had + c.n > c.burst then", "if s.had + c.n > c.burst + 1 then"},
+            {"no quantity", "if c.n > c.burst or s.known > 0 then return QUANTITY end", ""},
+            {"another quantity is a repetition", "return s.known == c.n or", "return s.known > 0 or"},
+            {"sold when it closes", "if c.now >= s.closes then", "if c.now > s.closes then"},
+            {"opens too late", "return c.now < s.opens", "return c.now <= s.opens"},
             {"an owner reads sold out", "then return ALREADY_HAD end", "then return SOLD_OUT end"},
-            {"a repeated purchase is charged", "if s.repeated then return settle(", "if false then return settle("},
-            {"an id of another member", "'r' .. #member .. ':' .. member .. request", "'r' .. request"},
-            {"members are numbers", "'m' .. id", "'m' .. (tonumber(id) or id)"},
+            {"a repeated purchase is charged", "  if s.known == 0 then\n", "  if true then\n"},
+            {"an id of another member", "return 'r' .. member .. ' ' .. request", "return 'r' .. request"},
+            {
+                "members are numbers",
+                "get(c, s, 'm' .. c.id)) or 0) + #stamps",
+                "get(c, s, 'm' .. (tonumber(c.id) or c.id))) or 0) + #stamps"
+            },
             {
                 "a hold that lasts too long",
-                "if s.first > 0 and s.first <= time then",
-                "if s.first > 0 and s.first < time then"
+                "tonumber(stamp) <= s.since then return nil",
+                "tonumber(stamp) < s.since then return nil"
             },
-            {"a confirmed purchase is returned", "one.kind == 3 and not keeps", "false"},
-            {"a confirmation that runs out", "one.kind = keeps and 3 or 5\n    store", "store"},
-            {"two purchases of one timestamp", "math.max(now, s.newest + 1)", "now"},
-            {"a state that is kept too short", "math.max(s.ends, s.closes + DAY)", "s.closes + DAY"},
-            {"a lost time to live", "redis.call('PEXPIRE', key, math", "redis.call('ECHO', math"},
-            {"a look that writes", "if take then a, b", "if true then a, b"},
-            {"a member's holds never run out", "had = had - sum_until", "had = had - 0 * sum_until"},
+            {"run out a moment too early", "'-inf', text(s.since))", "'-inf', text(s.since + 1))"},
+            {"what has run out counts", "s.gone = redis.call('ZCOUNT', c.records, '-inf', text(s.since))", "s.gone = 0"
+            },
+            {"a member's holds never run out", "#stamps / 8 - until_time(stamps, s.since)", "#stamps / 8"},
+            {"a confirmed purchase is returned", "(keeps or one.kind ~= 'paid')", "true"},
             {
-                "a settled hold stays on hold",
-                "s.held, s.gone = s.held - one.n, s.gone - one.n",
-                "s.gone = s.gone - one.n"
+                "a confirmation that runs out",
+                "put(s, name, 'paid' .. string.sub(get(c, s, name), 5))",
+                "put(s, name, get(c, s, name))"
             },
+            {"a confirmed permit stays on hold", "    redis.call('ZREMRANGEBYSCORE', c.records, name, name)\n", ""},
+            {"a returned permit stays with its member", "8 * (before + one.n) + 1)", "8 * before + 1)"},
+            {"two purchases of one timestamp", "math.max(c.now, s.newest + 1)", "c.now"},
             {
-                "a settled hold is counted twice",
-                "s.held, s.gone = s.held - one.n, s.gone - one.n",
-                "s.held = s.held - one.n"
+                "a state that is kept too short",
+                "  s.ends = math.max(s.ends, s.closes + DAY)\n  local set",
+                "  s.ends = s.closes + DAY\n  local set"
             },
-            {"more is settled than a call may", "local MOST, settled, indexed = 20", "local MOST, settled, indexed = 21"
-            },
-            {"one page too few before a time", "total(root, 1, at - 1)", "total(root, 1, at - 2)"},
-            {"one page too many before a time", "total(root, 1, at - 1)", "total(root, 1, at)"},
-            {"the last page is skipped", "(permits < n or i == count)", "permits < n"},
-            {"a sum that a removal leaves", "first, math.max(0, sum - n))", "first, sum)"},
+            {"a lost time to live", "redis.call('PEXPIRE', c.key, life)", "redis.call('ECHO', life)"},
             {
-                "united pages without their sum",
-                "entry(root, left), total(united, 1, size(united)))",
-                "entry(root, left), 0)"
+                "a lost time to live of what is on hold",
+                "redis.call('PEXPIRE', c.records, life)",
+                "redis.call('ECHO', life)"
             },
-            {"pages that are lost when united", "united = united .. string.sub(right, 2)", "united = united"},
+            {"one permit at a time", "2251799813685248, '50'", "2251799813685248, '1'"},
+            {"more is forgotten than a call may", "2251799813685248, '50'", "2251799813685248, '51'"},
+            {"a forgotten permit stays with its member", "8 * gone + 1))", "1))"},
+            {"a purchase that is only half forgotten", "  put(s, stamp, '')\n", ""},
+            {"what was there before is counted on", "    redis.call('UNLINK', c.key, c.records)\n", ""},
+            {"told of a hold above the limit", "'+inf', over)", "'+inf', 0)"},
             {
-                "a split that loses a hold",
-                "local right = 'p' .. string.sub(node, WIDTH * kept + 2)",
-                "local right = 'p' .. string.sub(node, WIDTH * (kept + 1) + 2)"
-            },
-            {"a first hold that is not noted", "stamp == s.first or stamp == s.last", "stamp == s.last"},
-            {"a last hold that is not noted", "stamp == s.first or stamp == s.last", "stamp == s.first"}
+                "told of the first hold instead of the last",
+                "'ZREVRANGEBYSCORE', '+inf', after, 0)",
+                "'ZRANGEBYSCORE', after, '+inf', 0)"
+            }
         }) {
             faults.add(new Fault(stock, fault[0], fault[1], fault[2]));
         }

@@ -74,7 +74,7 @@ class StockNeighboursTest {
         for (int i = 0; i < HOLDS; i++) {
             pipeline.evalsha(
                     sha,
-                    List.of(key),
+                    List.of(key, key + ":holds"),
                     List.of(
                             "1",
                             "" + HOLDS,
@@ -92,11 +92,11 @@ class StockNeighboursTest {
     private void pay(Jedis redis) {
         String key = new RedisKeys("n", null)
                 .of(sale, PartitionKey.global(), sale.limits().get(0));
-        String stamp = redis.hget(key, "r2:m5o5");
+        String stamp = redis.hget(key, "rm5 o5");
         String at = Long.toString(Long.parseLong(stamp) + 1);
         redis.eval(
                 Script.alone(io.limiter.internal.Algorithm.ALLOTMENT).text(),
-                List.of(key),
+                List.of(key, key + ":holds"),
                 List.of(
                         "1",
                         "" + HOLDS,

@@ -24,11 +24,8 @@ final class WorstCases implements AutoCloseable {
 
     private static final int REPEATS = 9;
     private static final String KEY = "worst:{case}";
-    /** Where records of reservations may be, too. */
-    private static final String HASH = KEY + ":holds";
+    private static final List<String> KEYS = List.of(KEY, KEY + ":holds");
 
-    private static final String HOLDS = "holds=10000";
-    private static final String ID = "0123456789abcdef";
     private static final long HOLD = 60_000_000;
     private static final String EACH = "10000";
 
@@ -45,7 +42,7 @@ final class WorstCases implements AutoCloseable {
 
     private final Jedis redis = new Jedis("127.0.0.1", server.ports().get(0));
     private final List<Case> cases = new ArrayList<>();
-    private byte[] state = {};
+    private byte @Nullable [] state;
     private byte @Nullable [] records;
     private long made;
 
@@ -65,9 +62,9 @@ final class WorstCases implements AutoCloseable {
         return cases;
     }
 
-    /** All but one of its holds have run out. */
-    void stockOf(int holds) {
-        make(Algorithm.ALLOTMENT, holds, i -> order(1, START + i * 1000, i));
+    /** All but one of its holds, those of so many members, have run out. */
+    void stockOf(int holds, int members) {
+        make(Algorithm.ALLOTMENT, holds, i -> order(1, START + i * 1000, i % members));
     }
 
     long commandsOfALook() {
@@ -85,7 +82,7 @@ final class WorstCases implements AutoCloseable {
 
     long expiredAfterATake(Algorithm algorithm) {
         long now = START + made - 2 + PERIOD;
-        redis.eval(Script.alone(algorithm).text(), List.of(KEY), call(1, now, "", "", "", ""));
+        redis.eval(Script.alone(algorithm).text(), KEYS, call(1, now, "", "", "", ""));
         return redis.zcount(KEY, 0, now - PERIOD);
     }
 
@@ -96,7 +93,7 @@ final class WorstCases implements AutoCloseable {
 
     private long commandsOf(List<String> arguments) {
         redis.configResetStat();
-        redis.eval(Script.alone(Algorithm.ALLOTMENT).text(), List.of(KEY), arguments);
+        redis.eval(Script.alone(Algorithm.ALLOTMENT).text(), KEYS, arguments);
         return redis.info("commandstats")
                 .lines()
                 .filter(line -> line.startsWith("cmdstat_") && !line.contains("eval") && !line.contains("config"))
@@ -157,48 +154,51 @@ final class WorstCases implements AutoCloseable {
         measure(algorithm, "all expired", "look", 1, call(1, START + PERIOD + MOST, "another", "look", "", ""));
     }
 
-    /** Reservations: run out together, beside others; and one whose end, and 255 after it, others have. */
+    /** Reservations, a hundred in each microsecond. */
     private void holds() {
         for (Algorithm algorithm : Algorithm.values()) {
             if (!algorithm.takesHolds()) {
                 continue;
             }
-            make(
-                    algorithm,
-                    MOST - 2,
-                    i -> reserve(START + (i < 5 ? i * 100_000 : i < MOST - 8 ? 500_000 : (i - MOST + 14) * 100_000)));
-            long later = START + HOLD + 600_000;
-            String state = "10 000 reservations, run out together with neighbours";
-            measure(algorithm, state, "take", 1, call(1, later, "", "", "", HOLDS));
-            measure(algorithm, state, "look", 1, call(1, later, "", "look", "", HOLDS));
-            measure(algorithm, state, "reserve", 1, reserve(later));
-            measure(
-                    algorithm,
-                    state,
-                    "settle",
-                    1,
-                    call(1, later, "", "back:" + (START + HOLD), ID, HOLDS + ",settle=2"));
-            make(algorithm, 256, i -> reserve(START));
-            measure(algorithm, "256 reservations of one microsecond", "reserve", 1, reserve(START));
+            String text = Script.BATCH.text();
+            make(text, MOST - 2, i -> held(algorithm, START + i / 100 * 100, "reserve", id(i)));
+            long later = START + HOLD + MOST;
+            String state = "10 000 reservations, run out";
+            measure(text, algorithm, state, "take", 1, held(algorithm, later, ""));
+            measure(text, algorithm, state, "look", 1, held(algorithm, later, "look"));
+            measure(text, algorithm, state, "reserve", 1, held(algorithm, later, "reserve", id(MOST)));
+            String window = algorithm == Algorithm.TOKEN_BUCKET ? "0" : Long.toHexString(START + PERIOD);
+            measure(text, algorithm, state, "settle", 1, held(algorithm, later, "settle", id(5), window, "2"));
         }
     }
 
-    private static List<String> reserve(long now) {
-        return call(1, now, "", "", ID, HOLDS + ",ttl=" + HOLD + ",life=" + PERIOD);
+    private static String id(long i) {
+        return String.format("%016x", i);
+    }
+
+    /** The arguments of the batch script. */
+    private static List<String> held(Algorithm algorithm, long now, String mode, String... own) {
+        String options = "holds=" + EACH + (own.length == 0 ? "" : ",ttl=" + HOLD + ",keep=" + PERIOD);
+        List<String> arguments = new ArrayList<>(List.of(Long.toString(now), "1", "-1", algorithm.text() + "+holds"));
+        arguments.addAll(List.of("1", EACH, Long.toString(PERIOD), EACH, "", mode, "", options));
+        arguments.addAll(List.of(own));
+        return arguments;
     }
 
     private void stocks() {
         Algorithm algorithm = Algorithm.ALLOTMENT;
-        make(algorithm, MOST, i -> order(1, START + i * 1000, i));
-        stock("10 000 on hold", START + MOST * 1000, false);
-        make(algorithm, MOST, i -> order(1, START + i * 1000, i % 2));
-        stock("10 000 on hold by 2", START + MOST * 1000, false);
-        make(algorithm, MOST, i -> order(1, START + i * 1000, i));
-        churn();
-        stock("of 3 entries a page", START + MOST * 1000, false);
+        for (long members : List.of(MOST, 1L)) {
+            make(algorithm, MOST, i -> order(1, START + i * 1000, i % members));
+            stock("10 000 on hold by " + members, START + MOST * 1000);
+        }
+        make(algorithm, 1, i -> order(1, START, i));
+        measure(algorithm, "one on hold", "take 9 999", MOST - 1, order(MOST - 1, START + 1, MOST));
+        make(algorithm, 2, i -> order(i == 0 ? MOST - 1 : 1, START + i * 1000, i));
+        measure(algorithm, "9 999 by one call", "return them", MOST - 1, end(START + 2_000, 0, ""));
+        measure(algorithm, "9 999 by one call, run out", "take", 1, order(1, START + PERIOD, MOST));
     }
 
-    private void stock(String name, long now, boolean isOld) {
+    private void stock(String name, long now) {
         Algorithm algorithm = Algorithm.ALLOTMENT;
         List<String> more = order(1, now, MOST);
         more.set(1, "10001");
@@ -230,39 +230,8 @@ final class WorstCases implements AutoCloseable {
     private List<String> end(long now, long i, String keep) {
         String stamp = Long.toString(START + i * 1000);
         String purchase = redis.hget(KEY, stamp);
-        // What was returned already is not found again, at the price of a call that finds it in no index.
-        String member = purchase == null ? "nobody" : purchase.replaceAll("(?s).*?(user\\d+)order-.*", "$1");
+        String member = purchase.split(" ")[2];
         return call(1, now, member, "back:" + stamp, "", "opens=0,closes=" + START * 3 / 2 + keep);
-    }
-
-    /** Returns most, and buys as many again, so that few entries of each page are left. */
-    private void churn() {
-        redis.del(KEY);
-        redis.restore(KEY, 0, state);
-        String sha = redis.scriptLoad(Script.alone(Algorithm.ALLOTMENT).text());
-        for (long round = 1; round <= 6; round++) {
-            Pipeline pipeline = redis.pipelined();
-            for (long i = (round - 1) * MOST; i < round * MOST; i++) {
-                if (i % 64 > 16 || i % 128 > 0 && i % 128 < 32) {
-                    pipeline.evalsha(
-                            sha,
-                            List.of(KEY),
-                            call(
-                                    1,
-                                    START + MOST * 6000,
-                                    "user" + i,
-                                    "back:" + (START + i * 1000),
-                                    "",
-                                    "opens=0,closes=" + START * 3 / 2));
-                }
-            }
-            for (long i = round * MOST; i < (round + 1) * MOST; i++) {
-                pipeline.evalsha(sha, List.of(KEY), order(1, START + i * 1000, i));
-            }
-            pipeline.sync();
-        }
-        state = redis.dump(KEY);
-        redis.del(KEY);
     }
 
     private interface Calls {
@@ -275,12 +244,12 @@ final class WorstCases implements AutoCloseable {
 
     private void make(String text, long count, Calls calls) {
         made = count;
-        redis.del(KEY, HASH);
+        redis.del(KEYS.get(0), KEYS.get(1));
         String sha = redis.scriptLoad(text);
         Pipeline pipeline = redis.pipelined();
         List<Response<Object>> replies = new ArrayList<>();
         for (long i = 0; i < count; i++) {
-            replies.add(pipeline.evalsha(sha, List.of(KEY), calls.of(i)));
+            replies.add(pipeline.evalsha(sha, KEYS, calls.of(i)));
         }
         pipeline.sync();
         replies.forEach(reply -> {
@@ -289,24 +258,31 @@ final class WorstCases implements AutoCloseable {
             }
         });
         state = redis.dump(KEY);
-        records = redis.dump(HASH);
+        records = redis.dump(KEYS.get(1));
     }
 
     private void restore() {
-        redis.del(KEY, HASH);
-        redis.restore(KEY, 0, state, RestoreParams.restoreParams());
+        redis.del(KEYS.get(0), KEYS.get(1));
+        if (state != null) {
+            redis.restore(KEY, 0, state, RestoreParams.restoreParams());
+        }
         if (records != null) {
-            redis.restore(HASH, 0, records, RestoreParams.restoreParams());
+            redis.restore(KEYS.get(1), 0, records, RestoreParams.restoreParams());
         }
     }
 
     private void measure(Algorithm algorithm, String name, String call, long permits, List<String> arguments) {
-        String sha = redis.scriptLoad(Script.alone(algorithm).text());
+        measure(Script.alone(algorithm).text(), algorithm, name, call, permits, arguments);
+    }
+
+    private void measure(
+            String text, Algorithm algorithm, String name, String call, long permits, List<String> arguments) {
+        String sha = redis.scriptLoad(text);
         double least = Double.MAX_VALUE;
         for (int i = 0; i < REPEATS; i++) {
             restore();
             redis.configResetStat();
-            redis.evalsha(sha, List.of(KEY), arguments);
+            redis.evalsha(sha, KEYS, arguments);
             String stats = redis.info("commandstats");
             least = Math.min(
                     least, Double.parseDouble(stats.replaceAll("(?s).*cmdstat_evalsha:calls=1,usec=(\\d+).*", "$1")));

@@ -9,7 +9,7 @@ import io.limiter.internal.AllotmentTerms;
 import io.limiter.internal.LimitSpec;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** A stock that members draw from between two times. The twin of allotment.lua. */
@@ -17,37 +17,41 @@ final class AllotmentState extends State {
     /** The memory of the objects of a purchase with the longest texts that are kept, as a number of timestamps of 8 bytes. */
     static final long STAMPS_A_PURCHASE = 96;
 
-    /** How many holds that have run out one call settles. */
-    private static final int MOST_SETTLED = 20;
+    /** How many permits that have run out one call forgets, at most. */
+    private static final int PORTION = 50;
 
     private static final long SOLD_OUT = DenialReason.SOLD_OUT.number();
 
-    private enum Kind {
-        /** It runs out. */
-        HELD,
-        SOLD,
-        CONFIRMED
+    private static final class Purchase {
+        final String member;
+        final @Nullable String request;
+        final long permits;
+        /** Those on hold that are not forgotten; 0 if it never runs out. */
+        long held;
+
+        boolean isConfirmed;
+
+        Purchase(String member, @Nullable String request, long permits, boolean isHeld) {
+            this.member = member;
+            this.request = request;
+            this.permits = permits;
+            this.held = isHeld ? permits : 0;
+        }
     }
 
-    private record Purchase(String member, @Nullable String request, long permits, Kind kind) {}
-
-    private static final class Member {
-        long has;
-        final Holds holds = new Holds();
-    }
-
+    private final WallClock clock;
     private final Capacity.Share stamps;
     /** By timestamp, which is unique. */
     private Map<Long, Purchase> purchases = new HashMap<>();
+    /** Those with permits on hold, some of which may have run out. The first may be forgotten in part, and be no purchase any more. */
+    private TreeMap<Long, Purchase> onHold = new TreeMap<>();
 
-    private Map<String, Member> members = new HashMap<>();
     private Map<String, Long> stampOfRequest = new HashMap<>();
-    /** Purchases on hold, some of which may have run out. */
-    private Holds holds = new Holds();
-
-    private final WallClock clock;
-    /** With those that have run out and are not settled. */
+    private Map<String, Long> soldTo = new HashMap<>();
+    /** With those that have run out and are not forgotten, as are those of each member. */
     private long sold;
+    /** Of these, on hold. */
+    private long held;
 
     private long newest;
     /** The time from which nothing of it counts. */
@@ -85,11 +89,9 @@ final class AllotmentState extends State {
         if (n == 0 || repeated(charge, limit, now) > 0) {
             return 0;
         }
-        Member member = isOver(now) ? null : members.get(member(charge));
-        long has = member == null
-                ? 0
-                : member.has - member.holds.until(now - limit.spec().periodMicros());
-        DenialReason reason = n > limit.spec().burst() || ofRequest(charge, limit, now) != null
+        String member = member(charge);
+        long has = isOver(now) ? 0 : soldTo.getOrDefault(member, 0L) - runOut(member, limit, now);
+        DenialReason reason = n > limit.spec().burst() || known(charge, limit, now) > 0
                 ? DenialReason.QUANTITY
                 : unixMicros >= terms.closesMicros()
                         ? DenialReason.CLOSED
@@ -108,7 +110,7 @@ final class AllotmentState extends State {
         long reason = allowed ? 0 : Math.max(SOLD_OUT, reason(charge, limit, permits, now));
         long repeated = repeated(charge, limit, now);
         boolean buys = granted && n > 0 && repeated == 0;
-        long stamp = buys ? nextStamp(limit, now) : repeated;
+        long stamp = buys ? (sold(limit, now) == 0 ? now : Math.max(now, newest + 1)) : repeated;
         if (take && n > 0) {
             settle(limit, now);
             if (buys) {
@@ -117,22 +119,22 @@ final class AllotmentState extends State {
         }
         // As if it were bought, without writing it.
         long more = buys && !take ? n : 0;
-        boolean moreHeld = more > 0 && isHeld(limit);
+        long moreHeld = isHeld(limit) ? more : 0;
         long soldThen = sold(limit, now) + more;
         long next = 0;
         long reset = 0;
         if (soldThen > 0) {
-            long gone = gone(limit, now);
-            long held = isOver(now) ? 0 : holds.total() - gone;
+            long others = isOver(now) ? 0 : held - runOut(null, limit, now);
+            long heldThen = others + moreHeld;
             long end = granted && n > 0 ? endThen(limit, now) : ends;
             long period = limit.spec().periodMicros();
             // One that runs out gives more only when no more than the stock is sold then, which may have been made
             // smaller.
-            long first = held > 0 ? holds.beyond(gone + Math.max(0, soldThen - limit.permits())) : stamp;
-            next = (held > 0 || moreHeld ? Math.min(end, first + period) : end) - now;
-            boolean comesBack = soldThen == held + (moreHeld ? n : 0);
-            reset = (comesBack ? Math.min(end, (moreHeld ? stamp : holds.beyond(holds.total() - 1)) + period) : end)
-                    - now;
+            long over = Math.max(0, soldThen - limit.permits());
+            long first = others > over ? heldAfter(over, limit, now) : stamp;
+            next = (heldThen > over ? Math.min(end, first + period) : end) - now;
+            long last = moreHeld > 0 || others == 0 ? stamp : onHold.lastKey();
+            reset = (heldThen == soldThen ? Math.min(end, last + period) : end) - now;
         }
         boolean waits = reason == DenialReason.NOT_OPEN.number();
         long retryAfter = allowed
@@ -156,38 +158,53 @@ final class AllotmentState extends State {
         return sold(limit, now) == 0 ? end : Math.max(ends, end);
     }
 
-    private long nextStamp(Limit limit, long now) {
-        return sold(limit, now) == 0 ? now : Math.max(now, newest + 1);
+    /** The permits that have run out and are not forgotten: of one member, or of all. */
+    private long runOut(@Nullable String member, Limit limit, long now) {
+        long sum = 0;
+        for (Purchase one :
+                onHold.headMap(now - limit.spec().periodMicros(), true).values()) {
+            sum += member == null || member.equals(one.member) ? one.held : 0;
+        }
+        return sum;
     }
 
-    /** The permits on hold that have run out and are not settled. */
-    private long gone(Limit limit, long now) {
-        return isOver(now) ? 0 : holds.until(now - limit.spec().periodMicros());
+    /** The timestamp of the permit on hold, and not run out, after so many others. */
+    private long heldAfter(long others, Limit limit, long now) {
+        long left = others;
+        for (Map.Entry<Long, Purchase> one :
+                onHold.tailMap(now - limit.spec().periodMicros(), false).entrySet()) {
+            left -= one.getValue().held;
+            if (left < 0) {
+                return one.getKey();
+            }
+        }
+        return newest;
     }
 
     private long sold(Limit limit, long now) {
-        return isOver(now) ? 0 : sold - gone(limit, now);
+        return isOver(now) ? 0 : sold - runOut(null, limit, now);
     }
 
     /** The purchase with that timestamp, if it counts and belongs to the member. */
     private @Nullable Purchase purchase(Charge charge, Limit limit, long stamp, long now) {
         Purchase one = isOver(now) ? null : purchases.get(stamp);
-        if (one == null || one.kind == Kind.HELD && stamp <= now - limit.spec().periodMicros()) {
+        if (one == null || one.held > 0 && stamp <= now - limit.spec().periodMicros()) {
             return null;
         }
         return one.member.equals(member(charge)) ? one : null;
     }
 
-    /** The purchase with the request id of the charge, which may be one of another quantity. */
-    private @Nullable Purchase ofRequest(Charge charge, Limit limit, long now) {
+    /** The timestamp of the purchase with the request id of the charge, which may be one of another quantity; 0 for none. */
+    private long known(Charge charge, Limit limit, long now) {
         Long stamp = charge.permits() == 0 ? null : stampOfRequest.get(request(charge));
-        return stamp == null ? null : purchase(charge, limit, stamp, now);
+        return stamp == null || purchase(charge, limit, stamp, now) == null ? 0 : stamp;
     }
 
     /** The timestamp of the purchase that the charge repeats; 0 if it repeats none. */
     private long repeated(Charge charge, Limit limit, long now) {
-        Purchase one = ofRequest(charge, limit, now);
-        return one == null || one.permits != charge.permits() ? 0 : stampOfRequest.getOrDefault(request(charge), 0L);
+        long stamp = known(charge, limit, now);
+        Purchase one = purchases.get(stamp);
+        return one != null && one.permits == charge.permits() ? stamp : 0;
     }
 
     private void add(Charge charge, Limit limit, long stamp, long now) {
@@ -195,27 +212,28 @@ final class AllotmentState extends State {
             clear();
         }
         stamps.change(STAMPS_A_PURCHASE);
-        String member = member(charge);
-        Kind kind = isHeld(limit) ? Kind.HELD : Kind.SOLD;
-        Purchase one = new Purchase(member, request(charge), charge.permits(), kind);
+        Purchase one = new Purchase(member(charge), request(charge), charge.permits(), isHeld(limit));
         purchases.put(stamp, one);
-        Member owner = members.computeIfAbsent(member, any -> new Member());
-        owner.has += one.permits;
-        if (kind == Kind.HELD) {
-            holds.add(stamp, one.permits);
-            owner.holds.add(stamp, one.permits);
+        if (one.held > 0) {
+            onHold.put(stamp, one);
+            held += one.held;
         }
         if (one.request != null) {
             stampOfRequest.put(one.request, stamp);
         }
-        sold += one.permits;
+        sell(one, one.permits);
         newest = stamp;
         keepAsLong(limit, now);
     }
 
+    private void sell(Purchase one, long permits) {
+        sold += permits;
+        soldTo.merge(one.member, permits, (had, more) -> had + more == 0 ? null : had + more);
+    }
+
     /**
-     * Removes some of the expired holds, and keeps the rest as long as the current terms require. A stock that is over is left
-     * as it is: it counts again if the clock steps back, whether it was asked for in between or not.
+     * Forgets a portion of what has run out, the oldest first, and keeps the rest as long as the current terms require. A stock
+     * that is over is left as it is: it counts again if the clock steps back, whether it was asked for in between or not.
      */
     private void settle(Limit limit, long now) {
         if (isOver(now)) {
@@ -225,49 +243,54 @@ final class AllotmentState extends State {
             clear();
             return;
         }
-        for (int i = 0;
-                i < MOST_SETTLED && holds.beyond(0) <= now - limit.spec().periodMicros();
-                i++) {
-            remove(holds.beyond(0));
+        long time = now - limit.spec().periodMicros();
+        long left = PORTION;
+        Map.Entry<Long, Purchase> oldest = onHold.firstEntry();
+        while (left > 0 && oldest != null && oldest.getKey() <= time) {
+            long gone = Math.min(left, oldest.getValue().held);
+            left -= gone;
+            forget(oldest.getKey(), oldest.getValue());
+            sell(oldest.getValue(), -gone);
+            release(oldest.getKey(), oldest.getValue(), gone);
+            oldest = onHold.firstEntry();
         }
         keepAsLong(limit, now);
     }
 
     private void keepAsLong(Limit limit, long now) {
         ends = endThen(limit, now);
-        boolean comesBack = holds.total() == sold;
-        fullAt =
-                comesBack ? Math.min(ends, holds.beyond(sold - 1) + limit.spec().periodMicros()) : ends;
+        fullAt = held == sold ? Math.min(ends, onHold.lastKey() + limit.spec().periodMicros()) : ends;
     }
 
-    private void release(Purchase one, long stamp) {
-        holds.remove(stamp);
-        Objects.requireNonNull(members.get(one.member)).holds.remove(stamp);
+    /** So many of its permits are on hold no more. */
+    private void release(long stamp, Purchase one, long permits) {
+        held -= permits;
+        one.held -= permits;
+        if (one.held == 0) {
+            onHold.remove(stamp);
+        }
     }
 
-    private void remove(long stamp) {
-        Purchase one = Objects.requireNonNull(purchases.remove(stamp));
-        release(one, stamp);
+    /** It is known no more, neither by its timestamp nor by its request id. */
+    private void forget(long stamp, Purchase one) {
+        if (purchases.remove(stamp) != null) {
+            stamps.change(-STAMPS_A_PURCHASE);
+        }
         if (one.request != null) {
             // The id may have come again after the hold had run out.
             stampOfRequest.remove(one.request, stamp);
         }
-        Member owner = Objects.requireNonNull(members.get(one.member));
-        owner.has -= one.permits;
-        if (owner.has == 0) {
-            members.remove(one.member);
-        }
-        sold -= one.permits;
-        stamps.change(-STAMPS_A_PURCHASE);
     }
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
         Purchase one = purchase(charge, limit, stamp, now);
-        if (one == null || one.kind == Kind.CONFIRMED) {
+        if (one == null || one.isConfirmed) {
             return false;
         }
-        remove(stamp);
+        forget(stamp, one);
+        release(stamp, one, one.held);
+        sell(one, -one.permits);
         settle(limit, now);
         return true;
     }
@@ -278,8 +301,8 @@ final class AllotmentState extends State {
         if (one == null) {
             return false;
         }
-        release(one, stamp);
-        purchases.put(stamp, new Purchase(one.member, one.request, one.permits, Kind.CONFIRMED));
+        one.isConfirmed = true;
+        release(stamp, one, one.held);
         settle(limit, now);
         return true;
     }
@@ -289,10 +312,11 @@ final class AllotmentState extends State {
         stamps.change(-STAMPS_A_PURCHASE * purchases.size());
         // To clear a map takes as long as it was ever large.
         purchases = new HashMap<>();
-        members = new HashMap<>();
+        onHold = new TreeMap<>();
         stampOfRequest = new HashMap<>();
-        holds = new Holds();
+        soldTo = new HashMap<>();
         sold = 0;
+        held = 0;
         newest = 0;
         ends = 0;
         fullAt = 0;

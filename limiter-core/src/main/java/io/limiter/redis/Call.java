@@ -9,6 +9,7 @@ import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
+import io.limiter.internal.Algorithm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,6 +88,11 @@ final class Call {
         boolean isHeld() {
             return limit.spec().algorithm().takesHolds()
                     && (hold != null || charge.policy().holds() > 0);
+        }
+
+        /** Whether a second key is beside the state: what is reserved, or on hold. */
+        boolean hasRecords() {
+            return isHeld() || limit.spec().algorithm() == Algorithm.ALLOTMENT;
         }
 
         /** Whether it takes permits if all limits allow it. */

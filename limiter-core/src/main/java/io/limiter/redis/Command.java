@@ -57,7 +57,7 @@ record Command(
         for (List<Call> request : requests) {
             for (Call.Part part : request.get(0).parts) {
                 keys.add(part.key());
-                if (part.isHeld()) {
+                if (part.hasRecords()) {
                     keys.add(part.key() + RECORDS);
                 }
             }
@@ -81,7 +81,7 @@ record Command(
         for (Call call : calls) {
             longestMicros = Math.max(longestMicros, call.longestMicros);
         }
-        int declared = !spread ? keys.size() : calls.get(0).parts.get(0).isHeld() ? 2 : 1;
+        int declared = !spread ? keys.size() : calls.get(0).parts.get(0).hasRecords() ? 2 : 1;
         List<Call> inOrder = calls;
         if (requests.size() < calls.size()) {
             inOrder = new ArrayList<>(calls.size());
@@ -94,7 +94,7 @@ record Command(
      * About how long a call occupies Redis, in microseconds, as WorstCasesTest measures it; for a log that may be long and a stock
      * whose holds may have run out, the worst case.
      *
-     * @param before the calls of the same command: holds are settled once for each stock
+     * @param before the calls of the same command: what has run out is forgotten once for each stock
      */
     static long workMicros(Call call, List<Call> before) {
         long micros = 0;
@@ -106,7 +106,7 @@ record Command(
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
                 case CONCURRENT -> 10;
-                case ALLOTMENT -> 20 + (isIn(before, part.key()) ? 0 : 350);
+                case ALLOTMENT -> 20 + permits + (isIn(before, part.key()) ? 0 : 300);
                 default -> 6;
             };
             // Records that have run out are given back in portions.

@@ -40,7 +40,6 @@ record Script(String name, String text, String sha) {
     static {
         String fixed = resource("fixed_window");
         String call = fixed.substring(fixed.indexOf(CALL));
-        String index = resource("ends_index");
         // Made where they are needed: each function takes time.
         StringBuilder batch = new StringBuilder("local function reservations()\n")
                 .append(section("holds", resource("holds"), "holds"))
@@ -48,11 +47,9 @@ record Script(String name, String text, String sha) {
                 .append("end\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);
-            String before = algorithm == Algorithm.ALLOTMENT ? index : "";
             String text = resource(file);
-            ALONE.put(algorithm, of(file, text.contains(CALL) ? text : before + text + call));
+            ALONE.put(algorithm, of(file, text.contains(CALL) ? text : text + call));
             batch.append("if name == '" + algorithm.text() + "' then\n")
-                    .append(before)
                     .append(section(file, text, "algorithm"))
                     .append(MADE)
                     .append("end\n");

@@ -4,7 +4,7 @@
 -- functions reservations, which returns those of holds.lua, and algorithm, which returns those of an algorithm by its
 -- name. They are the parts of the other files between their marks.
 --
--- KEYS     the limits' states, request by request, each followed by the key of its records, if it has holds. Keys of
+-- KEYS     the limits' states, request by request, each followed by the key of its records, if it has any. Keys of
 --          several slots of a cluster can't be declared: then it is the first state, and its records, which find the
 --          server, and all of them are in ARGV
 -- ARGV     1 now_us ('' = server TIME)
@@ -73,6 +73,8 @@ local function form_at(at)
         form.once = form.once or c.values > 0
       elseif name == 'concurrent' then
         c.values = c.request == 'renew' and 2 or 1
+      elseif name == 'allotment' then
+        c.keys = 2
       elseif name == 'block' then
         c.of, c.base = number(string.match(c.options, 'of=(%d+)') or ''), c.options
       end

@@ -13,10 +13,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Seeded traffic on one stock with hundreds of holds: so many that a call settles only some of those that have run out, and
- * that an index of holds in Redis has many pages.
- */
+/** Seeded traffic on one stock with hundreds of holds: so many that a call forgets only some of those that have run out. */
 final class LargeStock {
     /** How many decisions may be given back. */
     static final int REMEMBERED = 600;
@@ -63,7 +60,8 @@ final class LargeStock {
         int one = random.nextInt(3) > 0 ? 1 : random.nextInt(Traffic.MEMBERS.size());
         @Nullable PartitionKey member = Traffic.MEMBERS.get(one);
         int id = random.nextInt(400);
-        long permits = id % 20 == 0 ? 1 + id % 3 : 1;
+        // Some are more than one call forgets.
+        long permits = id % 100 == 0 ? 60 : id % 20 == 0 ? 1 + id % 3 : 1;
         Charge charge = new Charge(policy, PartitionKey.global(), permits, id < 100 ? "call " + id : null, member);
         return new Traffic.Step(now, kind, List.of(charge), random.nextInt(random.nextBoolean() ? 8 : REMEMBERED));
     }

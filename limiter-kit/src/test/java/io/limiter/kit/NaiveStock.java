@@ -12,13 +12,32 @@ import org.jspecify.annotations.Nullable;
 /** What a stock means, from the rules alone: a list of purchases that is searched each time. */
 final class NaiveStock {
     private static final long DAY = 86_400_000_000L;
-    /** How many holds that have run out one call forgets. Others count again if the clock steps back. */
-    private static final int MOST_SETTLED = 20;
+    /** How many permits that have run out one call forgets. Others count again if the clock steps back. */
+    private static final int PORTION = 50;
 
-    private record Purchase(
-            String member, @Nullable String request, long permits, long stamp, boolean held, boolean confirmed) {
+    private enum Kind {
+        HELD,
+        SOLD,
+        CONFIRMED,
+        /** Permits of a purchase of which others are forgotten: it is known no more. */
+        REST
+    }
+
+    private record Purchase(String member, @Nullable String request, long permits, long stamp, Kind kind) {
         boolean counts(Limit limit, long now) {
-            return !held || stamp > now - limit.spec().periodMicros();
+            return !isHeld() || stamp > now - limit.spec().periodMicros();
+        }
+
+        boolean isHeld() {
+            return kind == Kind.HELD || kind == Kind.REST;
+        }
+
+        Purchase without(long gone) {
+            return new Purchase(member, null, permits - gone, stamp, Kind.REST);
+        }
+
+        Purchase confirmed() {
+            return new Purchase(member, request, permits, stamp, Kind.CONFIRMED);
         }
     }
 
@@ -110,7 +129,7 @@ final class NaiveStock {
             long left = sold;
             for (Purchase one : live) {
                 long at = one.stamp + limit.spec().periodMicros();
-                if (one.held && at < end) {
+                if (one.isHeld() && at < end) {
                     holders--;
                     left -= one.permits;
                     if (next == end && left < limit.permits() && left < sold) {
@@ -135,11 +154,18 @@ final class NaiveStock {
             return;
         }
         boolean isEmpty = live(limit, now).isEmpty();
-        List<Purchase> gone = purchases.stream()
-                .filter(one -> isEmpty || !one.counts(limit, now))
-                .limit(isEmpty ? Long.MAX_VALUE : MOST_SETTLED)
-                .toList();
-        purchases.removeAll(gone);
+        if (isEmpty) {
+            purchases = new ArrayList<>();
+        }
+        long left = PORTION;
+        for (Purchase one : List.copyOf(purchases)) {
+            if (left > 0 && !one.counts(limit, now)) {
+                long gone = Math.min(left, one.permits);
+                left -= gone;
+                purchases.set(purchases.indexOf(one), one.without(gone));
+            }
+        }
+        purchases.removeIf(one -> one.permits == 0);
         long end = AllotmentTerms.of(limit.spec()).closesMicros() + DAY;
         ends = isEmpty ? 0 : Math.max(ends, end);
     }
@@ -152,8 +178,8 @@ final class NaiveStock {
             purchases = new ArrayList<>();
             ends = 0;
         }
-        boolean held = limit.spec().periodMicros() < LimitSpec.MAX_PERIOD_MICROS;
-        purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, held, false));
+        Kind kind = limit.spec().periodMicros() < LimitSpec.MAX_PERIOD_MICROS ? Kind.HELD : Kind.SOLD;
+        purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, kind));
         newest = stamp;
         settleEnd(limit);
     }
@@ -165,14 +191,14 @@ final class NaiveStock {
     private @Nullable Purchase of(LimitOutcome outcome, long now) {
         String member = member(outcome.charge());
         return live(outcome.limit(), now).stream()
-                .filter(one -> one.stamp == outcome.stampMicros() && one.member.equals(member))
+                .filter(one -> one.stamp == outcome.stampMicros() && one.member.equals(member) && one.kind != Kind.REST)
                 .findFirst()
                 .orElse(null);
     }
 
     boolean refund(LimitOutcome outcome, long now) {
         Purchase one = of(outcome, now);
-        if (one == null || one.confirmed) {
+        if (one == null || one.kind == Kind.CONFIRMED) {
             return false;
         }
         purchases.remove(one);
@@ -185,8 +211,7 @@ final class NaiveStock {
         if (one == null) {
             return false;
         }
-        purchases.set(
-                purchases.indexOf(one), new Purchase(one.member, one.request, one.permits, one.stamp, false, true));
+        purchases.set(purchases.indexOf(one), one.confirmed());
         settle(outcome.limit(), now);
         return true;
     }

@@ -158,7 +158,8 @@ public final class ScriptCost implements AutoCloseable {
         }) {
             List<String> nine = new ArrayList<>(four);
             nine.addAll(List.of("", other[2], "", "", other[3]));
-            others.add(load(other[0], Ours.script(other[1]), nine, 1));
+            // A stock has what is on hold beside its state.
+            others.add(load(other[0], Ours.script(other[1]), nine, other[1].equals("allotment") ? 2 : 1));
         }
         return others;
     }
