@@ -12,15 +12,17 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /** A backend with a fault about calls in flight that the judgment must find. */
 final class FaultyFlights implements Backend {
     /** What it does wrong. */
     enum Fault {
-        ENDS_TWICE,
+        ENDS_ANOTHER_CALL,
         NEVER_ENDS,
         RENEWED_AFTER_THE_END,
-        REGISTERED_TWICE_AFTER_AN_OUTAGE
+        HELD_TWICE
     }
 
     private static final int ONE_OF = 20;
@@ -28,6 +30,8 @@ final class FaultyFlights implements Backend {
     private final Backend backend;
     private final Fault fault;
     private final AtomicInteger calls = new AtomicInteger();
+    /** The last call that began. */
+    private final AtomicReference<@Nullable LimitOutcome> last = new AtomicReference<>();
 
     FaultyFlights(Backend backend, Fault fault) {
         this.backend = backend;
@@ -42,13 +46,12 @@ final class FaultyFlights implements Backend {
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
         Decision decision = backend.decideNow(charges, mode);
-        if (fault == Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE && decision.allowed() && isNow()) {
-            Charge charge = charges.get(0);
-            backend.reset(charge.policy(), charge.key()).toCompletableFuture().join();
+        if (fault == Fault.HELD_TWICE && decision.allowed() && isNow()) {
             backend.adopt(again(decision));
         }
         decision.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> {
             LimitOutcome.Holder holder = Objects.requireNonNull(held.holder(Access.LIBRARY));
+            last.set(LimitOutcome.inFlight(Access.LIBRARY, held.charge(), held.limit(), true, 0, 0, holder));
             held.heldBy(Access.LIBRARY, ended -> end(ended, holder));
         });
         return decision;
@@ -67,13 +70,15 @@ final class FaultyFlights implements Backend {
     }
 
     private boolean end(LimitOutcome held, LimitOutcome.Holder holder) {
-        boolean isNow = fault != Fault.REGISTERED_TWICE_AFTER_AN_OUTAGE && isNow();
+        boolean isNow = fault != Fault.HELD_TWICE && isNow();
         if (isNow && fault == Fault.NEVER_ENDS) {
             return held.claimEnd(Access.LIBRARY);
         }
-        if (isNow && fault == Fault.ENDS_TWICE) {
-            Decision once = Decision.of(Decision.Source.REDIS, held.heldBy(Access.LIBRARY, holder));
-            backend.refund(once).toCompletableFuture().join();
+        LimitOutcome other = last.getAndSet(null);
+        if (isNow && fault == Fault.ENDS_ANOTHER_CALL && other != null) {
+            backend.refund(Decision.of(Decision.Source.REDIS, other))
+                    .toCompletableFuture()
+                    .join();
         }
         boolean first = holder.end(held);
         if (isNow && fault == Fault.RENEWED_AFTER_THE_END) {

@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
 
 /** Runs the texts of the scripts on a real server, after something was done to them: for planted faults. */
@@ -27,17 +26,15 @@ final class EvalBackend implements Backend {
     EvalBackend(int port, String prefix, TimeSource time, UnaryOperator<String> change) {
         this.redis = new Jedis("127.0.0.1", port);
         this.keys = new RedisKeys(prefix, null);
-        this.flights = new CallsInFlight(keys, none -> new CallsInFlight.Sender() {
+        // Nothing is renewed: by its clock nothing runs out.
+        this.flights = new CallsInFlight(keys, TimeSource.system(), new CallsInFlight.Sender() {
             @Override
-            public void begin() {}
-
-            @Override
-            public void renew(Stream<FlightEntry> entries) {}
-
-            @Override
-            public void end(Call.Part part) {
+            public void send(Call.Part part) {
                 run(List.of(part));
             }
+
+            @Override
+            public void after(long micros, Runnable task) {}
         });
         this.time = time;
         this.change = change;
@@ -87,7 +84,11 @@ final class EvalBackend implements Backend {
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        run(Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0));
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0);
+        parts.removeIf(Call.Part::isInFlight);
+        if (!parts.isEmpty()) {
+            run(parts);
+        }
         return CompletableFuture.completedFuture(null);
     }
 

@@ -39,6 +39,11 @@ final class FlightInstances implements AutoCloseable {
         return open(RedisBackend.builder().address(address).deadline(Duration.ofMillis(300)));
     }
 
+    /** One that waits for as long as by default. */
+    RateLimiter impatient(String address) {
+        return open(RedisBackend.builder().address(address).deadline(Duration.ofMillis(50)));
+    }
+
     /** One that remembers denials for as long as a test lasts. */
     RateLimiter withLongMemory() {
         return open(RedisBackend.builder()
@@ -77,5 +82,6 @@ final class FlightInstances implements AutoCloseable {
     @Override
     public void close() {
         opened.forEach(RateLimiter::close);
+        opened.clear();
     }
 }

@@ -10,20 +10,21 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.InFlight;
 import io.limiter.Limit;
-import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.FlightCount;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.internal.Access;
+import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Harm;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
 import io.limiter.kit.Wire;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -31,19 +32,28 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
-import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
 
 /** Calls in flight whose state Redis has lost, or whose answers were, or whose instance was killed. */
 class LostFlightsTest {
+    private static final Duration HOLD = Duration.ofSeconds(1);
+    private static final int EACH = Repeats.of(1_500, 15_000);
+
     private final FlightInstances instances = new FlightInstances();
 
     @AfterEach
@@ -51,79 +61,98 @@ class LostFlightsTest {
         instances.close();
     }
 
-    /** Nothing can be asked before this instance has its permits back. */
+    /** By the next renewal. */
     @Test
-    void whatRedisHasLostIsHeldAgainBeforeTheFirstQuestion() {
+    void whatRedisHasLostIsHeldAgain() {
+        RateLimiter one = instances.open();
+        Policy many = Policy.of("many", Limit.concurrent(60, HOLD)).withFailureMode(FailureMode.DENY);
+        List<InFlight> calls =
+                Stream.generate(() -> one.enter(many, KEY, 1)).limit(50).toList();
+        assertEquals(10, free(one, many));
+        instances.forget();
+        Await.until(SOON, "all are counted", () -> one.monitor().inFlight("many", FlightCount.LOST) == 50);
+        assertEquals(10, free(one, many));
+        assertEquals(0, one.monitor().inFlight("many", FlightCount.OVERRUN));
+        calls.forEach(InFlight::close);
+        Await.until(SOON, "nothing is in flight", () -> free(one, many) == 60);
+    }
+
+    /** What is asked while it is paused is ended by its id, though nobody knows whether it was granted. */
+    @Test
+    void aPausedRedisKeepsNothing() {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        RateLimiter one = instances.impatient("redis://127.0.0.1:" + port);
+        Policy twenty = Policy.of("twenty", Limit.concurrent(20, Duration.ofMinutes(10)))
+                .withFailureMode(FailureMode.DENY);
+        try {
+            long pid = RedisServers.pid(port);
+            List<InFlight> calls = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                RedisServers.signal("STOP", pid);
+                long paused = System.nanoTime();
+                while (System.nanoTime() - paused < 200_000_000) {
+                    calls.add(one.enter(twenty, KEY, 1));
+                }
+                RedisServers.signal("CONT", pid);
+                calls.forEach(InFlight::close);
+                Await.until(SOON, "nothing is in flight", () -> isFree(one, twenty));
+            }
+            assertTrue(calls.stream().anyMatch(call -> !call.allowed()), "it was never paused");
+        } finally {
+            instances.close();
+            RedisServers.stop(server);
+        }
+    }
+
+    private static boolean isFree(RateLimiter limiter, Policy policy) {
+        Decision look = limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook());
+        return look.source() == Decision.Source.REDIS && look.remaining() == 20;
+    }
+
+    /** Renewals, repetitions and ends of many calls cross each other. */
+    @Test
+    void nothingIsLeftBehindTheEnds() throws Exception {
+        RedisBackend backend = Backends.connected(RedisBackend.builder()
+                .prefix(instances.prefix)
+                .address(RedisServers.single())
+                .deadline(Duration.ofSeconds(30)));
+        Policy many = Policy.of("many", Limit.concurrent(1_000, HOLD)).withFailureMode(FailureMode.DENY);
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try (RateLimiter one = RateLimiters.on(backend)) {
+            List<Callable<Boolean>> callers = Collections.nCopies(8, () -> {
+                Deque<InFlight> mine = new ArrayDeque<>();
+                for (int i = 0; i < EACH; i++) {
+                    mine.add(one.enter(many, KEY, 1));
+                    if (mine.size() > 100) {
+                        mine.remove().close();
+                    }
+                    if (i % 100 == 50 && i < EACH / 2) {
+                        instances.forget();
+                    }
+                }
+                mine.forEach(InFlight::close);
+                return true;
+            });
+            for (Future<Boolean> caller : threads.invokeAll(callers)) {
+                assertTrue(caller.get());
+            }
+            Await.until(SOON, "all ends are answered", () -> backend.flights.size() == 0);
+            try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                assertEquals(Set.of(), redis.keys(instances.prefix + "*"));
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Without waiting for what it holds to run out. */
+    @Test
+    void anInstanceThatStopsEndsWhatItHolds() {
         RateLimiter one = instances.open();
         one.enter(SLOW, KEY, 2);
-        instances.forget();
-        assertFalse(one.enter(SLOW, KEY, 1).allowed());
-        assertEquals(2, one.monitor().inFlight("slow", FlightCount.LOST));
-        assertEquals(0, one.monitor().inFlight("slow", FlightCount.OVERRUN));
-    }
-
-    @Test
-    void theEndOfACallThatRedisHasLostKeepsTheOthers() {
-        RateLimiter one = instances.open();
-        InFlight first = one.enter(SLOW, KEY, 1);
-        one.enter(SLOW, KEY, 1);
-        instances.forget();
-        assertTrue(one.refund(first.decision()));
-        assertEquals(1, free(one, SLOW));
-    }
-
-    /** Neither knows yet that Redis has lost them when it is sent. Where their keys have moved, nothing ran the first time. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void twoEndsAtOnceKeepTheThird(boolean areSentAgain) {
-        RedisKeys keys = new RedisKeys(instances.prefix, null);
-        List<Call.Part> ends = new ArrayList<>();
-        CallsInFlight flights = new CallsInFlight(keys, all -> new CallsInFlight.Sender() {
-            @Override
-            public void begin() {}
-
-            @Override
-            public void renew(Stream<FlightEntry> entries) {}
-
-            @Override
-            public void end(Call.Part part) {
-                ends.add(part);
-            }
-        });
-        Charge one = new Charge(Policy.of("slow", Limit.concurrent(3)), KEY, 1);
-        List<LimitOutcome> calls = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-            calls.addAll(run(flights.begin(Call.parts(keys, List.of(one), Call.TAKE, none -> 0))));
-        }
-        instances.forget();
-        calls.subList(0, 2)
-                .forEach(call ->
-                        Objects.requireNonNull(call.holder(Access.LIBRARY)).end(call));
-        for (Call.Part end : ends) {
-            if (areSentAgain) {
-                Command.of(List.of(Call.now(List.of(end), SOON, false)), null);
-            }
-            run(List.of(end));
-        }
-        assertEquals(
-                2,
-                run(Call.parts(keys, List.of(new Charge(one.policy(), KEY, 0)), Call.LOOK, none -> 0))
-                        .get(0)
-                        .remaining());
-    }
-
-    @SuppressWarnings("unchecked") // the scripts' reply is a list
-    private static List<LimitOutcome> run(List<Call.Part> parts) {
-        Call call = Call.now(parts, SOON, false);
-        Command command = Command.of(List.of(call), null);
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-            call.deliver(command.replies((List<Object>) redis.eval(
-                            command.script().text(),
-                            command.keys().stream().map(String::valueOf).toList(),
-                            command.arguments().stream().map(String::valueOf).toList()))
-                    .get(0));
-        }
-        return call.outcomes();
+        instances.close();
+        assertEquals(2, free(instances.open(), SLOW));
     }
 
     @Test
@@ -176,10 +205,7 @@ class LostFlightsTest {
             other.destroyForcibly().waitFor();
         }
         // By the time of Redis: nobody renews them any more.
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-            redis.keys("*" + instances.prefix + "*")
-                    .forEach(key -> assertTrue(redis.pttl(key) <= FlightJvm.HOLD.toMillis(), key));
-        }
+        assertTrue(RedisServers.heldFor(instances.prefix).compareTo(FlightJvm.HOLD) <= 0);
         Await.until(Duration.ofSeconds(60), "all permits are free", () -> free(here, policy) == FlightJvm.LIMIT);
         // The last renewal was at most a third of it before the kill.
         long lasted = System.nanoTime() - killed;
@@ -221,30 +247,6 @@ class LostFlightsTest {
             first.close();
             Await.until(SOON, "nothing is in flight", () -> free(two, local) == 2);
             assertEquals(0, one.monitor().inFlight("calls"));
-        }
-    }
-
-    /** Whichever comes first after the outage: a renewal, or a question. */
-    @Test
-    void whatTheLocalShareGrantsIsKnownBeforeTheFirstQuestion() throws IOException {
-        Policy local = SLOW.withFailureMode(FailureMode.LOCAL);
-        try (Wire wire = Wire.to(RedisServers.singlePort())) {
-            RateLimiter one = instances.open("redis://127.0.0.1:" + wire.port());
-            for (int i = 0; i < 2; i++) {
-                wire.cut();
-                InFlight first = one.enter(local, KEY, 1);
-                InFlight second = one.enter(local, KEY, 1);
-                assertEquals(Decision.Source.LOCAL_FALLBACK, second.decision().source());
-                wire.repair();
-                Await.until(SOON, "Redis answers", () -> {
-                    InFlight third = one.enter(local, KEY, 1);
-                    assertFalse(third.allowed(), third.decision()::toString);
-                    return third.decision().source() != Decision.Source.LOCAL_FALLBACK;
-                });
-                first.close();
-                second.close();
-                Await.until(SOON, "nothing is in flight", () -> free(one, local) == 2);
-            }
         }
     }
 }

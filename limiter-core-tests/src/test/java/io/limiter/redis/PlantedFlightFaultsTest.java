@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.RedisServers;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,11 +20,11 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * Three instances whose calls are in flight, with answers that are lost, states that are, and instances that are silent for too long:
- * the script answers as a model that was written from its header. Faults planted into it are found.
+ * Calls in flight whose permits run out, with states that are lost and a clock that steps back: the script answers as a model that was
+ * written from its header. Faults planted into it are found.
  */
 class PlantedFlightFaultsTest {
-    private static final int STEPS = 1_500;
+    private static final int STEPS = 3_000;
     private static final long LIMIT = 6;
     /** So long that no key expires by the server's own clock. */
     private static final long PERIOD = 3_600_000_000L;
@@ -34,45 +33,38 @@ class PlantedFlightFaultsTest {
 
     static Stream<PlantedFault> faults() {
         return Stream.of(
-                new PlantedFault("released twice", "math.max(0, own - n)", "math.max(0, own - 2 * n)"),
-                new PlantedFault("never released", "math.max(0, own - n)", "own"),
-                new PlantedFault("renewed after the end", "(ops == known or ops == 0 or again > 0)", "true"),
-                new PlantedFault("a renewal that sets what is on its way", "ARGV[options + 1] == '1' and ", ""),
-                new PlantedFault("registered twice after an outage", "math.max(mine, own), math", "mine + own, math"),
+                new PlantedFault("never released", "ended + redis.call('ZREM', c.key, members(c, from))", "ended + 1"),
                 new PlantedFault(
-                        "not registered again", "if ops < known and (ops > 0 or mine > 0) then", "if false then"),
+                        "one permit is released",
+                        "'ZREM', c.key, members(c,",
+                        "'ZREM', c.key, members({id = c.id, n = 1},"),
+                new PlantedFault("renewed after the end", "c.id .. ':1') or 0) > c.now", "c.id .. ':1') or 0) >= 0"),
+                new PlantedFault("renewed after it has run out", "or 0) > c.now", "or 0) > 0"),
+                new PlantedFault("renewed a moment late", "or 0) > c.now", "or 0) >= c.now"),
+                new PlantedFault("never renewed", "s.changed = tonumber(redis", "s.changed = false and tonumber(redis"),
+                new PlantedFault("the dead are alive", "c.key, c.now + 1, '+inf')", "c.key, 0, '+inf')"),
+                new PlantedFault("dead a moment late", "c.key, c.now + 1, '+inf')", "c.key, c.now, '+inf')"),
+                new PlantedFault("dead too soon", "from, c.now + c.period)", "from, c.now + c.period / 2)"),
                 new PlantedFault(
-                        "registered again by answers only", "if again == 0 then return", "if true then return"),
-                new PlantedFault("an end that is counted twice", "elseif again == 0 then", "else"),
-                new PlantedFault("the dead are alive", "if ends <= now then", "if false then"),
-                new PlantedFault("dead a moment late", "if ends <= now then", "if ends < now then"),
-                new PlantedFault("dead too soon", "or now + period\n", "or now + period / 2\n"),
-                new PlantedFault("others are not counted", "= others + count", "= others"),
-                new PlantedFault("others are forgotten", "own, ops) .. rest\n", "own, ops)\n"),
-                new PlantedFault("one above the limit", "own + n > limit or", "own + n > limit + 1 or"),
-                new PlantedFault("changes are not counted", "own + n, (ops > 0 and ops or now) + 1", "own + n, ops"),
+                        "one above the limit", "held(c, s) + c.n <= c.limit", "held(c, s) + c.n <= c.limit + 1"),
+                new PlantedFault("one permit, whatever it costs", "math.min(c.n, from + PORTION - 1)", "from"),
+                new PlantedFault("a repetition asks", "c.request == 'again' or held", "held"),
                 new PlantedFault(
-                        "a look that takes",
-                        "elseif all and mode == 'look' then\n      a,",
-                        "elseif all and mode == 'look' then\n      write(name, now, n, limit, period, burst, id, g, h, o, j, k, l)\n      a,"),
+                        "a repetition counts twice", "if c.request ~= 'again' then s.held", "if true then s.held"),
                 new PlantedFault(
-                        "a lost time to live", "'PX', math.ceil((math.max(ends", "'KEEPTTL' or ((math.max(ends"),
-                new PlantedFault("short: one above the limit", "if not ops or n > free", "if not ops or n > free + 1"),
+                        "what has run out is kept", "if redis.call('ZCARD', c.key) > held(c, s) then", "if false then"),
                 new PlantedFault(
-                        "short: others are not counted", "free = free - some\n    end", "free = free\n    end"),
-                new PlantedFault("short: more ends than is held", "or held + n < 0", ""),
+                        "what has not run out is forgotten",
+                        "'ZRANGEBYSCORE', c.key, 0, c.now, 'LIMIT'",
+                        "'ZRANGEBYSCORE', c.key, 0, '+inf', 'LIMIT'"),
+                new PlantedFault("a step back lengthens", "if left > life * 9 / 8 or c.given then", "if false then"),
+                new PlantedFault("no time to live", "if left < life then", "if false then"),
+                new PlantedFault("a look that takes", "form.writes = form.takes or", "form.writes = true or"),
                 new PlantedFault(
-                        "short: a loss goes unnoticed",
-                        "or changes < (number(told, 16) or number(string.match(told, '%x+'), 16))",
-                        ""),
-                new PlantedFault("short: lost, and entered anew", "and told == '1'", ""),
-                new PlantedFault("short: the dead are alive", "if ends <= alive - one[4] / 16 or", "if"),
-                new PlantedFault("short: a dead one holds", "elseif ends > now then", "else"),
-                new PlantedFault("short: held though the rate denies", "if reply[size + 7] == 0", "if false"),
-                new PlantedFault(
-                        "short: changes are not counted",
-                        "pack('<dd', held + n, ops + 1)",
-                        "pack('<dd', held + n, ops)"));
+                        "held though the rate denies",
+                        "elseif c.n > 0 and all and (form.takes",
+                        "elseif c.n > 0 and c.allows and (form.takes"),
+                new PlantedFault("another call's id", "c.id = ARGV[own]", "c.id = 'id'"));
     }
 
     @Test
@@ -92,48 +84,98 @@ class PlantedFlightFaultsTest {
         assertTrue(faults().count() >= 8);
     }
 
-    /** What Redis holds for an instance. */
-    private record Entry(long ends, long held, long changes) {}
+    /** A call that began, and perhaps was denied or has ended. */
+    private record Caller(String id, long permits) {
+        String member(long i) {
+            return id + ":" + i;
+        }
+    }
 
-    /** What an instance knows. */
-    private static final class Instance {
-        final long number;
-        long held;
-        long known = 1;
+    /** What Redis holds: when each member has run out. */
+    private static final class Model {
+        final Map<String, Long> ends = new HashMap<>();
 
-        Instance(long number) {
-            this.number = number;
+        long held(long now) {
+            return ends.values().stream().filter(end -> end > now).count();
+        }
+
+        /** What the header says. */
+        List<Long> answer(String what, Caller one, long now, boolean isDeniedElsewhere) {
+            boolean fits = held(now) + one.permits <= LIMIT;
+            long asked = 0;
+            boolean allowed;
+            switch (what) {
+                case "enter", "look" -> {
+                    allowed = fits;
+                    if (allowed && !isDeniedElsewhere && what.equals("enter")) {
+                        write(one, now);
+                    } else if (allowed && !isDeniedElsewhere) {
+                        asked = one.permits;
+                    }
+                }
+                case "again" -> {
+                    allowed = true;
+                    write(one, now);
+                }
+                case "end" -> {
+                    int before = ends.size();
+                    for (long i = 1; i <= one.permits; i++) {
+                        ends.remove(one.member(i));
+                    }
+                    allowed = ends.size() < before;
+                }
+                default -> {
+                    allowed = true;
+                    for (long i = 1; i <= one.permits; i++) {
+                        allowed &= ends.getOrDefault(one.member(i), 0L) > now;
+                    }
+                    if (allowed) {
+                        write(one, now);
+                    }
+                }
+            }
+            boolean isTold = allowed || what.equals("end") || what.equals("renew");
+            long retry = isTold ? 0 : one.permits > LIMIT ? -1 : -8;
+            return List.of(allowed ? 1L : 0L, LIMIT - held(now) - asked, retry, 0L, 0L, 0L);
+        }
+
+        private void write(Caller one, long now) {
+            for (long i = 1; i <= one.permits; i++) {
+                ends.put(one.member(i), now + PERIOD);
+            }
+            ends.values().removeIf(end -> end <= now);
+            ends.replaceAll((member, end) -> Math.min(end, now + PERIOD));
         }
     }
 
     private static String findings(PlantedFault fault) {
         String key = "flight-fault-" + RUNS.incrementAndGet();
         Random random = new Random(7);
-        Map<Long, Entry> state = new HashMap<>();
-        List<Instance> instances = List.of(new Instance(11), new Instance(12), new Instance(13));
+        Model model = new Model();
+        List<Caller> callers = new ArrayList<>();
         long now = 1_700_000_000_000_000L;
-        byte[] name = key.getBytes(StandardCharsets.UTF_8);
         byte[] copy = null;
-        Map<Long, Entry> before = Map.of();
+        Map<String, Long> before = Map.of();
         try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             for (int step = 0; step < STEPS; step++) {
-                now += random.nextInt(10) == 0 ? PERIOD - random.nextInt(2) : random.nextInt(90_000_000);
                 int event = random.nextInt(80);
-                if (event == 0) {
+                now += event < 16 ? PERIOD - random.nextInt(2) : random.nextInt(90_000_000);
+                now -= event == 79 ? random.nextLong(2 * PERIOD) : 0;
+                if (event == 70) {
                     redis.del(key);
-                    state.clear();
-                } else if (event < 6) {
-                    copy = redis.get(name);
-                    before = Map.copyOf(state);
-                } else if (event < 10 && copy != null) {
+                    model.ends.clear();
+                } else if (event > 70 && event < 75) {
+                    copy = redis.dump(key);
+                    before = Map.copyOf(model.ends);
+                } else if (event > 74 && event < 79 && copy != null) {
                     // A replica without the last changes takes over.
-                    redis.setex(name, 3_600, copy);
-                    state.clear();
-                    state.putAll(before);
+                    redis.del(key);
+                    redis.restore(key, 3_600_000, copy);
+                    model.ends.clear();
+                    model.ends.putAll(before);
                 }
-                Instance one = instances.get(random.nextInt(instances.size()));
                 List<Long> expected = new ArrayList<>();
-                List<Long> actual = step(redis, fault, key, state, one, random, now, expected);
+                List<Long> actual = step(redis, fault, key, model, callers, random, now, expected);
                 if (!actual.equals(expected)) {
                     return "step " + step + ": " + actual + " instead of " + expected;
                 }
@@ -152,108 +194,46 @@ class PlantedFlightFaultsTest {
             Jedis redis,
             PlantedFault fault,
             String key,
-            Map<Long, Entry> state,
-            Instance one,
+            Model model,
+            List<Caller> callers,
             Random random,
             long now,
             List<Long> expected) {
-        String what = List.of("enter", "enter", "enter", "end", "end", "look", "renew", "live")
+        String what = List.of("enter", "enter", "enter", "end", "end", "look", "renew", "again")
                 .get(random.nextInt(8));
-        long permits = what.equals("renew") || what.equals("live") ? 1 : 1 + random.nextInt(2);
-        if (what.equals("end")) {
-            // Seldom more than it holds.
-            permits = random.nextInt(8) == 0 ? permits : Math.min(permits, one.held);
-            one.held = Math.max(0, one.held - permits);
-            what = permits == 0 ? "look" : what;
-            permits = Math.max(1, permits);
+        if (callers.isEmpty() || what.equals("enter") || what.equals("look")) {
+            callers.add(new Caller(Integer.toHexString(callers.size()), 1 + random.nextInt(3)));
         }
-        boolean renews = what.equals("renew") || what.equals("live");
+        // Seldom one that began long ago.
+        int back = what.equals("enter") || what.equals("look") ? 0 : random.nextInt(random.nextInt(4) == 0 ? 40 : 2);
+        Caller one = callers.get(Math.max(0, callers.size() - 1 - back));
         // A rate beside it, which may deny.
         long left = !what.equals("enter") || random.nextBoolean() ? -1 : random.nextInt(4) == 0 ? 0 : 1;
-        expected.addAll(answer(state, one, what, permits, now, left == 0));
+        expected.addAll(model.answer(what, one, now, left == 0));
         List<String> keys = left < 0 ? List.of(key) : List.of(key, key + "-rate" + now);
+        boolean isBatch = left >= 0 || random.nextBoolean();
         List<String> arguments = new ArrayList<>();
-        if (left >= 0 || random.nextBoolean()) {
+        if (isBatch) {
             arguments.addAll(List.of(Long.toString(now), "1", "-" + keys.size(), "concurrent"));
         }
-        boolean isBatch = !arguments.isEmpty();
-        for (long number : new long[] {permits, LIMIT, PERIOD, LIMIT}) {
+        for (long number : new long[] {one.permits, LIMIT, PERIOD, LIMIT}) {
             arguments.add(Long.toString(number));
         }
         if (!isBatch) {
             arguments.add(Long.toString(now));
         }
-        arguments.addAll(List.of(
-                Long.toString(one.number),
-                what.equals("enter") ? "" : what.equals("look") ? "look" : "back:0",
-                renews ? "renew" : "",
-                isBatch ? "" : "10"));
+        String mode = what.equals("look") ? "look" : what.equals("end") || what.equals("renew") ? "back:0" : "";
+        String option = what.equals("again") || what.equals("renew") ? what : "";
+        arguments.addAll(List.of(isBatch ? "" : one.id, mode, option, ""));
         if (left >= 0) {
             arguments.addAll(List.of("fixed", left == 0 ? "2" : "1", "1", "1000000", "1", "", "", "", ""));
         }
-        arguments.add(Long.toHexString(one.known) + (one.held > 0 ? "," + one.held : ""));
-        if (renews || !isBatch) {
-            arguments.add(what.equals("renew") ? "1" : "0");
+        if (isBatch) {
+            arguments.add(one.id);
         }
         Script script = isBatch ? Script.BATCH : Script.alone(Algorithm.CONCURRENT);
         @SuppressWarnings("unchecked") // the script's reply is a list of integers
         List<Long> replies = (List<Long>) redis.eval(fault.apply(script.text()), keys, arguments);
-        List<Long> reply = replies.subList(0, Call.NUMBERS);
-        boolean isHeard = random.nextInt(5) > 0;
-        if (what.equals("enter") && reply.get(0) == 1 && left != 0 && isHeard) {
-            one.held += permits;
-        }
-        if (!what.equals("look") && isHeard) {
-            one.known = Math.max(one.known, reply.get(5));
-        }
-        return reply;
-    }
-
-    /** What the header says. */
-    private static List<Long> answer(
-            Map<Long, Entry> state, Instance one, String what, long permits, long now, boolean isDeniedElsewhere) {
-        state.values().removeIf(entry -> entry.ends <= now);
-        Entry mine = state.getOrDefault(one.number, new Entry(0, 0, 0));
-        long others = state.values().stream().mapToLong(Entry::held).sum() - mine.held;
-        boolean isLost = mine.changes < one.known && (mine.changes > 0 || one.held > 0);
-        long again = isLost ? Math.max(0, one.held - mine.held) : 0;
-        Entry known = isLost
-                ? new Entry(now, mine.held + again, Math.max(now, one.known))
-                : new Entry(0, mine.held, mine.changes);
-        long next = (known.changes == 0 ? now : known.changes) + 1;
-        boolean allowed;
-        Entry after = known;
-        boolean writes = again > 0;
-        switch (what) {
-            case "enter", "look" -> {
-                allowed = others + known.held + permits <= LIMIT;
-                boolean takes = allowed && !isDeniedElsewhere;
-                after = takes ? new Entry(0, known.held + permits, next) : known;
-                writes = !what.equals("look") && (takes || writes);
-            }
-            case "end" -> {
-                allowed = known.held > 0;
-                after = again > 0 ? known : new Entry(0, Math.max(0, known.held - permits), next);
-                writes = true;
-            }
-            default -> {
-                allowed = what.equals("renew") && (known.changes == one.known || known.changes == 0 || again > 0);
-                after = allowed ? new Entry(0, one.held, known.changes) : known;
-                writes = known.changes > 0;
-            }
-        }
-        if (writes) {
-            // A sign of life is stored where the last one is a sixteenth of the period old.
-            boolean lives = mine.ends > now + PERIOD - PERIOD / 16;
-            state.put(one.number, new Entry(lives ? mine.ends : now + PERIOD, after.held, after.changes));
-        }
-        boolean isTold = allowed || what.equals("end") || what.equals("renew") || what.equals("live");
-        return List.of(
-                allowed ? 1L : 0L,
-                LIMIT - others - after.held,
-                isTold ? 0L : permits > LIMIT ? -1L : -8L,
-                after.held,
-                again,
-                after.changes);
+        return replies.subList(0, Call.NUMBERS);
     }
 }

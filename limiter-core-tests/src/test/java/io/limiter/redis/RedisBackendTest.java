@@ -128,8 +128,9 @@ class RedisBackendTest {
                 taken.clear();
                 writes.forEach((what, write) -> {
                     write.on(limiter);
+                    // What ends in the background may be gone by then.
                     redis.keys(prefix + ":*")
-                            .forEach(key -> assertTrue(redis.pttl(key) > 0, what + " left " + key + " for ever"));
+                            .forEach(key -> assertTrue(redis.pttl(key) != -1, what + " left " + key + " for ever"));
                     time.advanceMicros(step);
                 });
                 assertFalse(redis.keys(prefix + ":*").isEmpty(), "nothing was written");

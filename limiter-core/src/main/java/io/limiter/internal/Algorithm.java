@@ -154,6 +154,10 @@ public enum Algorithm {
         @Override
         void check(long permits, long periodMicros, long burst) {
             super.check(permits, periodMicros, burst);
+            if (permits > LimitSpec.MAX_LOG_PERMITS) {
+                throw new IllegalArgumentException("'concurrent' stores each permit, so it has at most "
+                        + LimitSpec.MAX_LOG_PERMITS + " permits, not " + permits);
+            }
             if (periodMicros < LimitSpec.SHORTEST_HOLD_MICROS || periodMicros > LimitSpec.LONGEST_HOLD_MICROS) {
                 throw new IllegalArgumentException("a hold of " + LimitSpec.text(periodMicros)
                         + " for calls in flight is outside 1s to 1h; write for how long the permits of an instance that"

@@ -38,8 +38,12 @@ final class Call {
     static final String ASK = "ask";
     /** Give back what was taken at the timestamp that follows. */
     static final String BACK = "back:";
-    /** Renew what this instance holds, which a script reads as an option of {@link #BACK}. */
-    static final String RENEW = "renew:0";
+    /** End a call in flight. */
+    static final String END = BACK + 0;
+    /** Renew the permits of one, which a script reads as an option of {@link #END}. */
+    static final String RENEW = "renew";
+    /** Hold them again without asking, which a script reads as an option of {@link #TAKE}. */
+    static final String AGAIN = "again";
     /** Confirm it, which a script reads as an option of {@link #BACK}. */
     static final String KEEP = "keep:";
     /** Forget the states. Batch script only. */
@@ -73,7 +77,7 @@ final class Call {
      * @param isCombinable whether it takes for nobody in particular, so that equal ones can be counted
      * @param denied for a block, how many denials of this key Redis has not counted
      * @param hold what makes it a reservation or a settlement; null for neither
-     * @param flight what this instance holds of it; null where permits are not held
+     * @param flight the call in flight; null for none
      */
     record Part(
             String key,
@@ -83,7 +87,7 @@ final class Call {
             boolean isCombinable,
             long denied,
             @Nullable Held hold,
-            @Nullable FlightEntry flight) {
+            @Nullable FlightCall flight) {
         /** Whether the script has to look at reservations. */
         boolean isHeld() {
             return limit.spec().algorithm().takesHolds()
@@ -93,6 +97,11 @@ final class Call {
         /** Whether a second key is beside the state: what is reserved, or on hold. */
         boolean hasRecords() {
             return isHeld() || limit.spec().algorithm() == Algorithm.ALLOTMENT;
+        }
+
+        /** Whether its permits are held until the call ends. */
+        boolean isInFlight() {
+            return limit.spec().algorithm().isInFlight();
         }
 
         /** Whether it takes permits if all limits allow it. */
@@ -105,8 +114,8 @@ final class Call {
             return new Part(key, charge, limit, mode, false, denied, other, null);
         }
 
-        Part with(FlightEntry entry) {
-            return new Part(key, charge, limit, mode, isCombinable, denied, null, entry);
+        Part with(FlightCall call) {
+            return new Part(key, charge, limit, mode, false, denied, null, call);
         }
     }
 
@@ -303,7 +312,7 @@ final class Call {
     /** Hands the answer to the caller: the reply, or the exception instead. */
     void deliver(Object replyOrFailure) {
         boolean isReply = replyOrFailure instanceof List<?>;
-        FlightEntry.answered(parts, isReply ? (List<?>) replyOrFailure : null, state.get() == State.DONE);
+        FlightCall.answered(parts, isReply ? (List<?>) replyOrFailure : null, state.get() == State.DONE);
         answer = replyOrFailure;
         if (thread == null) {
             try {
@@ -319,8 +328,9 @@ final class Call {
 
     /** The reply, or the exception, came after its caller stopped waiting. */
     void deliverLate(Object replyOrFailure) {
-        if (ifLate != null && replyOrFailure instanceof List<?> reply) {
-            FlightEntry.grantedLate(parts, reply);
+        List<?> reply = replyOrFailure instanceof List<?> list ? list : null;
+        FlightCall.answeredLate(parts, reply);
+        if (ifLate != null && reply != null) {
             ifLate.accept(Reply.read(parts, reply));
         }
     }

@@ -11,56 +11,62 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
-import java.util.stream.Stream;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** What this instance holds of states in Redis of calls in flight. Thread-safe. */
+/**
+ * The calls in flight of this instance: sends what is due of them, many together. While Redis does not answer, one at a time finds out
+ * when it does. Thread-safe.
+ */
 final class CallsInFlight {
-    /** How many states. Calls for further ones are denied: nobody would renew their permits. */
+    /** How many. Further ones are denied: nobody could renew all of them in time. */
     static final int MOST = 100_000;
 
+    /** After what had no answer. */
+    static final long AGAIN_MICROS = 200_000;
+
     private static final Logger LOG = DiagnosticLog.of(CallsInFlight.class);
-    private static final int NUMBER_BITS = 52;
-    private static final TimeSource TIME = TimeSource.system();
+    private static final long EVERY_MICROS = 50_000;
+    /** So that they don't delay others. */
+    private static final int TOGETHER = 512;
+
+    private static final long LONGEST_CLOSING_MICROS = 2_000_000;
 
     private final RedisKeys keys;
-    /** A random one for each instance: the number of most of its entries. Others have the numbers that follow. */
-    private final long instance = ThreadLocalRandom.current().nextLong() >>> (Long.SIZE - NUMBER_BITS);
-
-    private final AtomicLong others = new AtomicLong(instance);
-    /**
-     * The entries of each state; most have one. No thread that changes this takes the lock of an entry meanwhile: those that
-     * have it change this.
-     */
-    private final Map<String, List<FlightEntry>> entries = new ConcurrentHashMap<>();
-
+    private final TimeSource time;
     private final Sender sender;
+    /** What the ids of its calls begin with: a random one for each instance. */
+    private final String instance = Long.toHexString(ThreadLocalRandom.current().nextLong() | Long.MIN_VALUE);
+
+    private final AtomicLong begun = new AtomicLong();
+    /** Those that Redis may hold. */
+    private final Set<FlightCall> calls = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean scheduled = new AtomicBoolean();
+    private volatile boolean failing;
     private volatile FlightListener listener = (policy, permits, above) -> {};
+    private final Throttle warnings;
 
-    private final Throttle warnings = new Throttle(TIME::nowMicros, 60_000_000);
-
-    /** Sends what this instance holds. */
+    /** The way to Redis. */
     interface Sender {
-        /** There is an entry, to be renewed from now on. */
-        void begin();
+        void send(Call.Part part);
 
-        /** Renews them before anything else is sent. */
-        void renew(Stream<FlightEntry> entries);
-
-        /** Ends a call. */
-        void end(Call.Part part);
+        /** Runs a task that never blocks. */
+        void after(long micros, Runnable task);
     }
 
-    /** @param sender makes what sends these */
-    CallsInFlight(RedisKeys keys, Function<CallsInFlight, Sender> sender) {
+    /** @param time a monotonic clock */
+    CallsInFlight(RedisKeys keys, TimeSource time, Sender sender) {
         this.keys = keys;
-        this.sender = sender.apply(this);
+        this.time = time;
+        this.sender = sender;
+        this.warnings = new Throttle(time::nowMicros, 60_000_000);
     }
 
     void onHeldAgain(FlightListener other) {
@@ -68,42 +74,30 @@ final class CallsInFlight {
     }
 
     long nowMicros() {
-        return TIME.nowMicros();
+        return time.nowMicros();
     }
 
-    boolean isFull() {
-        return entries.size() >= MOST;
+    /** How many there are. */
+    int size() {
+        return calls.size();
     }
 
-    boolean isEmpty() {
-        return entries.isEmpty();
+    private boolean isFull() {
+        return calls.size() >= MOST;
     }
 
-    Stream<FlightEntry> entries() {
-        return entries.values().stream().flatMap(List::stream);
-    }
-
-    private List<FlightEntry> of(String key) {
-        return entries.getOrDefault(key, List.of());
-    }
-
-    /** The denial of a call for a state that can't be renewed because there are too many; null for none. */
+    /** The denial of a call whose permits could not be renewed because there are too many; null for none. */
     @Nullable
     Decision denial(List<Charge> charges) {
-        if (!isFull()) {
-            return null;
-        }
         for (Charge charge : charges) {
-            Limit limit = charge.policy().limits().get(0);
-            if (charge.policy().isInFlight()
-                    && charge.permits() > 0
-                    && !entries.containsKey(keys.of(charge.policy(), charge.key(), limit))) {
+            if (charge.policy().isInFlight() && charge.permits() > 0 && isFull()) {
                 if (warnings.tryPass()) {
                     LOG.warn(
-                            "RL-417 calls of {} keys are in flight in this instance, more than it can renew, so calls for"
-                                    + " other keys are denied; logged again in 60 s at the earliest",
+                            "RL-417 {} calls are in flight in this instance, as many as it can renew, so further ones are"
+                                    + " denied; logged again in 60 s at the earliest",
                             MOST);
                 }
+                Limit limit = charge.policy().limits().get(0);
                 return Decision.of(
                         Decision.Source.CACHED_DENIAL,
                         charges,
@@ -113,75 +107,92 @@ final class CallsInFlight {
         return null;
     }
 
-    /** The parts of a call, which tell what this instance holds. */
+    /** The parts of a call, of which those that take permits in flight have an id. */
     List<Call.Part> begin(List<Call.Part> parts) {
         List<Call.Part> begun = parts;
         for (int i = 0; i < parts.size(); i++) {
             Call.Part part = parts.get(i);
-            boolean counts =
-                    part.limit().spec().algorithm().isInFlight() && part.limit().permits() > 0;
-            FlightEntry entry = null;
-            if (counts) {
-                List<FlightEntry> known = of(part.key());
-                if (areUnknown(known)) {
-                    sender.renew(known.stream().filter(one -> one.isUnknown));
-                }
-                entry = part.isTake()
-                        ? begin(part)
-                        : known.stream().filter(FlightEntry::takes).findFirst().orElse(null);
-            }
-            if (entry != null) {
+            if (part.isTake() && part.isInFlight()) {
                 begun = begun == parts ? new ArrayList<>(parts) : begun;
-                begun.set(i, part.with(entry));
+                begun.set(i, part.with(call(part)));
             }
         }
         return begun;
     }
 
-    private static boolean areUnknown(List<FlightEntry> known) {
-        // No stream: called for each call.
-        for (FlightEntry entry : known) {
-            if (entry.isUnknown) {
-                return true;
+    private FlightCall call(Call.Part part) {
+        return new FlightCall(this, part, instance + Long.toHexString(begun.incrementAndGet()));
+    }
+
+    void add(FlightCall call) {
+        calls.add(call);
+        begin();
+    }
+
+    void remove(FlightCall call) {
+        calls.remove(call);
+    }
+
+    void send(Call.Part part) {
+        sender.send(part);
+    }
+
+    /** Whether Redis has answered what was sent in the background. */
+    void answered(boolean answered) {
+        failing = !answered;
+    }
+
+    /** Looks again and again, as long as there are calls. */
+    private void begin() {
+        if (!scheduled.get() && scheduled.compareAndSet(false, true)) {
+            sender.after(EVERY_MICROS, this::work);
+        }
+    }
+
+    private void work() {
+        scheduled.set(false);
+        try {
+            sendDue();
+        } catch (RuntimeException failed) {
+            LOG.debug("calls in flight could not be renewed", failed);
+        }
+        if (!calls.isEmpty()) {
+            begin();
+        }
+    }
+
+    /** Returns how much it sent. */
+    private int sendDue() {
+        long now = time.nowMicros();
+        int most = failing ? 1 : TOGETHER;
+        int sent = 0;
+        for (FlightCall call : calls) {
+            Call.Part part = call.due(now);
+            if (part != null) {
+                sender.send(part);
+                sent++;
+            }
+            if (sent == most) {
+                break;
             }
         }
-        return false;
+        return sent;
     }
 
-    private FlightEntry begin(Call.Part part) {
-        while (true) {
-            List<FlightEntry> known = of(part.key());
-            for (FlightEntry entry : known) {
-                if (entry.tryBegin(part)) {
-                    return entry;
-                }
+    /** Ends all of them, in portions, as long as Redis answers each within a deadline. */
+    void close(long deadlineMicros) {
+        calls.forEach(FlightCall::endSoon);
+        long until = time.nowMicros() + LONGEST_CLOSING_MICROS;
+        int before;
+        do {
+            failing = false;
+            before = calls.size();
+            int aim = before - sendDue();
+            long portion = Math.min(until, time.nowMicros() + deadlineMicros);
+            while (calls.size() > aim && !failing && time.nowMicros() < portion) {
+                LockSupport.parkNanos(1_000_000);
             }
-            add(part, known, number -> new FlightEntry(this, part, number));
-        }
-    }
-
-    /** Adds an entry to those of a state, unless these are not all any more. */
-    private void add(Call.Part part, List<FlightEntry> known, Function<Long, FlightEntry> make) {
-        entries.compute(part.key(), (key, now) -> {
-            if (!known.equals(now == null ? List.of() : now)) {
-                return now;
-            }
-            boolean isUsual = known.stream().noneMatch(entry -> entry.number == instance);
-            FlightEntry made = make.apply(isUsual ? instance : others.incrementAndGet());
-            return Stream.concat(known.stream(), Stream.of(made)).toList();
-        });
-        sender.begin();
-    }
-
-    void remove(FlightEntry entry) {
-        entries.computeIfPresent(entry.key, (key, now) -> {
-            List<FlightEntry> rest = now.stream().filter(one -> one != entry).toList();
-            return rest.isEmpty() ? null : rest;
-        });
-    }
-
-    void send(Call.Part end) {
-        sender.end(end);
+        } while (calls.size() < before && time.nowMicros() < until);
     }
 
     /** Holds in Redis too what was decided without it, until it ends there too. */
@@ -190,32 +201,21 @@ final class CallsInFlight {
             if (outcome.isInFlight() && !isFull()) {
                 String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
                 Limit whole = whole(decision.charges(), outcome);
-                FlightEntry entry = adopt(new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null));
+                FlightCall call = call(new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null));
                 LimitOutcome.Holder local = outcome.holder(Access.LIBRARY);
                 outcome.heldBy(
                         Access.LIBRARY,
                         local == null
-                                ? entry
+                                ? call
                                 : ended -> {
                                     boolean first = local.end(ended);
                                     if (first) {
-                                        send(entry.back(ended));
+                                        call.endNow();
                                     }
                                     return first;
                                 });
+                call.adopt();
             }
-        }
-    }
-
-    private FlightEntry adopt(Call.Part part) {
-        while (true) {
-            List<FlightEntry> known = of(part.key());
-            for (FlightEntry entry : known) {
-                if (entry.tryAdopt(part.charge().permits())) {
-                    return entry;
-                }
-            }
-            add(part, known, usual -> FlightEntry.unknown(this, part, others.incrementAndGet()));
         }
     }
 
@@ -230,10 +230,9 @@ final class CallsInFlight {
                 .orElse(outcome.limit());
     }
 
-    /** Redis had lost permits of this instance, which are held again; so many are held above the limit now. */
-    void heldAgain(Call.Part part, long permits, long above) {
-        if (permits > 0) {
-            listener.heldAgain(part.charge().policy(), permits, Math.min(permits, Math.max(0, above)));
-        }
+    /** Redis did not hold the permits of a call that is in flight, and does again; so many are held above the limit now. */
+    void heldAgain(Call.Part part, long above) {
+        long permits = part.charge().permits();
+        listener.heldAgain(part.charge().policy(), permits, Math.min(permits, Math.max(0, above)));
     }
 }

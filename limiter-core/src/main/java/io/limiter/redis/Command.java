@@ -74,7 +74,6 @@ record Command(
             if (time != null || !PartArguments.isPlain(part)) {
                 arguments.add(now);
                 PartArguments.addWords(arguments, part, false, time);
-                PartArguments.addOwn(arguments, part);
             }
         }
         long longestMicros = 0;
@@ -105,7 +104,7 @@ record Command(
             micros += switch (part.limit().spec().algorithm()) {
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
-                case CONCURRENT -> 10;
+                case CONCURRENT -> 10 + permits * 3 / 2;
                 case ALLOTMENT -> 20 + permits + (isIn(before, part.key()) ? 0 : 300);
                 default -> 6;
             };
@@ -197,10 +196,7 @@ record Command(
         for (int i = 0; again && i < call.parts.size(); i++) {
             Call.Part part = call.parts.get(i);
             Call.Part before = first.parts.get(i);
-            again = part.isCombinable()
-                    && part.flight() == before.flight()
-                    && part.key().equals(before.key())
-                    && latest.get(part.key()) == request;
+            again = part.isCombinable() && part.key().equals(before.key()) && latest.get(part.key()) == request;
         }
         return again;
     }
@@ -211,15 +207,11 @@ record Command(
         for (int i = 0; equal && i < one.parts.size(); i++) {
             Call.Part part = one.parts.get(i);
             Call.Part otherPart = two.parts.get(i);
-            boolean hasOwn = part.hold() != null || part.flight() != null;
+            boolean hasOwn = part.hold() != null || part.isInFlight();
             boolean isShared = hasOwn
                     ? Held.terms(part).equals(Held.terms(otherPart))
                             && Held.modeOfForm(part).equals(Held.modeOfForm(otherPart))
-                            && PartArguments.instance(part) == PartArguments.instance(otherPart)
-                    : otherPart.hold() == null
-                            && otherPart.flight() == null
-                            && part.isCombinable()
-                            && otherPart.isCombinable();
+                    : otherPart.hold() == null && part.isCombinable() && otherPart.isCombinable();
             equal = isShared
                     && part.charge().permits() == otherPart.charge().permits()
                     && part.charge().policy().holds()

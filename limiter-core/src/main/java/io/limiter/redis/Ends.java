@@ -6,10 +6,12 @@ import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /** The calls that end what a decision took: give it back, or confirm it. Thread-safe. */
-record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
+record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline)
+        implements CallsInFlight.Sender {
     /**
      * Ends what the outcomes took: {@link Call#BACK} or {@link Call#KEEP}.
      *
@@ -18,8 +20,8 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
     static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         return calls(keys, outcomes, inOne).stream()
                 .map(call -> call.stream()
-                        .map(one -> one.holder(Access.LIBRARY) instanceof FlightEntry entry
-                                ? entry.back(one)
+                        .map(one -> one.holder(Access.LIBRARY) instanceof FlightCall flight
+                                ? flight.end()
                                 : part(keys, one, how))
                         .toList())
                 .toList();
@@ -49,6 +51,23 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
             call.add(outcome);
         }
         return calls;
+    }
+
+    /** Sends a call about a call in flight. */
+    @Override
+    public void send(Call.Part part) {
+        Duration longest = Objects.requireNonNullElse(part.charge().policy().deadline(), deadline);
+        Call call = Call.now(List.of(part), longest, false);
+        if (part.mode().equals(Call.END)) {
+            denials.clearing(call, connection::send);
+        } else {
+            connection.send(call);
+        }
+    }
+
+    @Override
+    public void after(long micros, Runnable task) {
+        connection.after(micros, task);
     }
 
     /** Sends the calls that end a decision: the outcomes of all states. */

@@ -15,7 +15,6 @@ record Held(String id, String terms, long actual) {
     /** As {@link Call#BACK}, with what distinguishes settlements after the form. Batch script only. */
     static final String SETTLE = "settle";
 
-    private static final String FLIGHT = "in flight";
     private static final String NONE = "none";
 
     static Held of(HoldTerms terms) {
@@ -31,9 +30,9 @@ record Held(String id, String terms, long actual) {
         return actual >= 0;
     }
 
-    /** What a call's own values need of its form: empty where there are none, or the kind of these. */
+    /** What a call's own values need of its form. */
     static String terms(Call.Part part) {
-        return part.hold() != null ? part.hold().terms() : part.flight() != null ? FLIGHT : NONE;
+        return part.hold() != null ? part.hold().terms() : NONE;
     }
 
     /** The mode of a part among others of the same form. */
@@ -46,9 +45,9 @@ record Held(String id, String terms, long actual) {
         return hold.isSettlement() ? SETTLE : isTake ? RESERVE : part.mode();
     }
 
-    /** Whether its id, and of a settlement more, distinguishes a call from others of the same form. */
+    /** Whether an id, and of a settlement more, distinguishes a call from others of the same form. */
     static boolean isNamed(Call.Part part) {
-        return settles(part) || modeOfForm(part).equals(RESERVE);
+        return part.isInFlight() || settles(part) || modeOfForm(part).equals(RESERVE);
     }
 
     static boolean settles(Call.Part part) {

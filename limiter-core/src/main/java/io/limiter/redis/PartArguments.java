@@ -11,33 +11,23 @@ import org.jspecify.annotations.Nullable;
 
 /** The arguments of one limit in a command, as the scripts read them. */
 final class PartArguments {
-    /** The number of the argument behind the words of a single limit. */
-    private static final String OWN_BEHIND_WORDS = "10";
-
     private PartArguments() {}
 
     /** Whether its numbers are all that has to be sent. */
     static boolean isPlain(Call.Part part) {
-        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && !isInFlight(part);
+        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && !part.isInFlight();
     }
 
-    private static boolean isInFlight(Call.Part part) {
-        return part.limit().spec().algorithm().isInFlight();
+    /** The id of a call in flight; empty for one that holds nothing. */
+    private static String flight(Call.Part part) {
+        return part.flight() == null ? "" : part.flight().id;
     }
 
-    /** The number under which a state counts what this instance has in flight; 0 for none. */
-    static long instance(Call.Part part) {
-        return part.flight() == null ? 0 : part.flight().number;
-    }
-
-    /** What distinguishes it from others of the same form: the hold, or what this instance has in flight. */
+    /** What distinguishes it from others of the same form: the hold, or the call in flight. */
     static void addOwn(List<Object> arguments, Call.Part part) {
         Held hold = part.hold();
-        FlightEntry flight = part.flight();
-        if (flight != null) {
-            flight.addTo(arguments, part);
-        } else if (isInFlight(part)) {
-            arguments.add("0");
+        if (part.isInFlight()) {
+            arguments.add(flight(part));
         } else if (hold != null && Held.isNamed(part)) {
             arguments.add(hold.id());
             if (hold.isSettlement()) {
@@ -63,17 +53,18 @@ final class PartArguments {
         String request = charge.requestId() == null
                 ? ""
                 : PartitionKey.of(charge.requestId()).canonical();
-        arguments.add(isInFlight(part) ? Long.toString(instance(part)) : takesMembers ? charge.memberText() : request);
-        arguments.add((inForm ? Held.modeOfForm(part) : part.mode())
-                .replace(Call.KEEP, Call.BACK)
-                .replace(Call.RENEW, Call.BACK + 0));
+        arguments.add(part.isInFlight() ? inForm ? "" : flight(part) : takesMembers ? charge.memberText() : request);
+        boolean isRenewal = part.mode().equals(Call.RENEW);
+        boolean isOption = isRenewal || part.mode().equals(Call.AGAIN);
+        String mode = inForm ? Held.modeOfForm(part) : part.mode();
+        arguments.add(isRenewal ? Call.END : isOption ? Call.TAKE : mode.replace(Call.KEEP, Call.BACK));
         Held hold = inForm ? null : part.hold();
-        String name = hold != null ? hold.id() : part.mode().equals(Call.RENEW) ? "renew" : "";
+        String name = hold != null ? hold.id() : isOption ? part.mode() : "";
         arguments.add(takesMembers ? request : name);
-        arguments.add(options(part, inForm, time));
+        arguments.add(options(part, time));
     }
 
-    private static String options(Call.Part part, boolean inForm, @Nullable TimeSource time) {
+    private static String options(Call.Part part, @Nullable TimeSource time) {
         LimitSpec spec = part.limit().spec();
         Terms terms = spec.terms();
         String options = terms == null ? "" : terms.options(unixMicros(time));
@@ -84,9 +75,6 @@ final class PartArguments {
                             && !limit.spec().algorithm().isInFlight())
                     .count();
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
-        }
-        if (isInFlight(part)) {
-            return inForm ? "" : OWN_BEHIND_WORDS;
         }
         if (part.isHeld()) {
             Held hold = part.hold();

@@ -44,7 +44,7 @@ public final class RedisBackend implements Backend {
     final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
-    private final CallsInFlight flights;
+    final CallsInFlight flights;
     private final Decisions decisions;
     private final HeldCalls held;
     private final Ends ends;
@@ -54,10 +54,10 @@ public final class RedisBackend implements Backend {
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline, builder.lookAgain);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.flights = new CallsInFlight(keys, flights -> new Renewals(connection, flights, denials, deadline));
+        this.ends = new Ends(connection, keys, denials, deadline);
+        this.flights = new CallsInFlight(keys, TimeSource.system(), ends);
         this.decisions = new Decisions(connection, keys, denials, flights, deadline);
         this.held = new HeldCalls(connection, keys, denials, flights, deadline);
-        this.ends = new Ends(connection, keys, denials, deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -150,6 +150,11 @@ public final class RedisBackend implements Backend {
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0);
+        // Calls that are in flight stay so.
+        parts.removeIf(Call.Part::isInFlight);
+        if (parts.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
         Call reset = Call.now(parts, Objects.requireNonNullElse(policy.deadline(), deadline), false);
         return denials.clearing(reset, connection::send).thenApply(deleted -> null);
     }
@@ -165,9 +170,13 @@ public final class RedisBackend implements Backend {
         denials.clear();
     }
 
-    /** Ends the backend, and its client if it made that. Calls in flight complete, at the latest at their deadline. */
+    /**
+     * Ends the backend, and its client if it made that. Calls that wait for it complete, at the latest at their deadline. Permits that
+     * calls in flight still hold are given back.
+     */
     @Override
     public void close() {
+        flights.close(deadline.toNanos() / 1_000);
         connection.close();
         denials.clear();
     }

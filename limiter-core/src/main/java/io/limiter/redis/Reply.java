@@ -21,18 +21,17 @@ final class Reply {
         List<LimitOutcome> outcomes = new ArrayList<>(parts.size());
         for (Call.Part part : parts) {
             int at = Call.NUMBERS * outcomes.size();
-            // Of calls in flight the last numbers are what this instance holds, and what is left may be below 0.
-            boolean hasTimes = !part.limit().spec().algorithm().isInFlight();
-            FlightEntry flight = part.flight();
+            FlightCall flight = part.flight();
+            // Of calls in flight more may be held than the limit.
             LimitOutcome outcome = LimitOutcome.of(
                     part.charge(),
                     part.limit(),
                     number(numbers, at) == 1,
                     Math.max(0, number(numbers, at + 1)),
                     number(numbers, at + 2),
-                    hasTimes ? number(numbers, at + 3) : 0,
-                    hasTimes ? number(numbers, at + 4) : 0,
-                    hasTimes ? number(numbers, at + 5) : flight == null ? 0 : flight.number);
+                    number(numbers, at + 3),
+                    number(numbers, at + 4),
+                    number(numbers, at + 5));
             outcomes.add(flight == null ? outcome : outcome.heldBy(Access.LIBRARY, flight));
         }
         return outcomes;

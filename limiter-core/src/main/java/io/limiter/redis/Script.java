@@ -43,7 +43,8 @@ record Script(String name, String text, String sha) {
         // Made where they are needed: each function takes time.
         StringBuilder batch = new StringBuilder("local function reservations()\n")
                 .append(section("holds", resource("holds"), "holds"))
-                .append("return {look = look, admits = admits, take = take, write = write, answer = answer, settle = settle}\n")
+                .append(
+                        "return {look = look, admits = admits, take = take, write = write, answer = answer, settle = settle}\n")
                 .append("end\nlocal function algorithm(name)\n");
         for (Algorithm algorithm : Algorithm.values()) {
             String file = algorithm.name().toLowerCase(Locale.ROOT);

@@ -1,8 +1,7 @@
 -- batch: decides a list of requests. A request is a list of charges on limits: the script looks at all limits of a
--- request
--- first, then charges all of them, or none. It is put together when its class loads: lines above these define the
--- functions reservations, which returns those of holds.lua, and algorithm, which returns those of an algorithm by its
--- name. They are the parts of the other files between their marks.
+-- request first, then charges all of them, or none. It is put together when its class loads: lines above these define
+-- the functions reservations, which returns those of holds.lua, and algorithm, which returns those of an algorithm by
+-- its name. They are the parts of the other files between their marks.
 --
 -- KEYS     the limits' states, request by request, each followed by the key of its records, if it has any. Keys of
 --          several slots of a cluster can't be declared: then it is the first state, and its records, which find the
@@ -11,28 +10,22 @@
 --          2 number of forms; below 0 if names of keys follow: how many, then the names. Then the forms. A form is the
 --          number of its limits, then 5 values for each limit: algorithm (as in Algorithm.text(), and '+holds' where it
 --          has them), permits, limit, period_us and burst as in the algorithm files. If the number is negative, each
---          limit
---          has 9 values: also ARGV 6 to 9 of the algorithm files.
---          The mode of a form is that of its first limit. Some modes exist only here: 'see' returns whether the request
---          is
---          allowed, with the numbers of a call that takes nothing; 'ask' does the same as the first step of a take;
---          'reset'
---          deletes the states; 'reserve' and 'settle' are those of holds.lua. In a refund ('back:<stamp_us>') each
---          limit
---          is refunded by itself. A block comes after the limits of its policy, and its options say how many they are
---          ('of=<n>'); it counts a denial when one of these denies.
---          Then for each request: its form (1 is the first), how many times it is asked (not of reservations and
---          settlements), and of each limit: to reserve the id; to settle the id, the window's end and the actual
---          permits,
---          in hexadecimal digits, which take less time to read; in flight what concurrent.lua has in ARGV from 10 on.
---          Form and times are left out where there is one form and each request is asked once
+--          limit has 9 values: also ARGV 6 to 9 of the algorithm files. The mode of a form is that of its first limit.
+--          Some modes exist only here: 'see' returns whether the request is allowed, with the numbers of a call that
+--          takes nothing; 'ask' does the same as the first step of a take; 'reset' deletes the states; 'reserve' and
+--          'settle' are those of holds.lua. In a refund ('back:<stamp_us>') each limit is refunded by itself. A block
+--          comes after the limits of its policy, and its options say how many they are ('of=<n>'); it counts a denial
+--          when one of these denies.
+--          Then for each request: its form (1 is the first), how many times it is asked (not if a limit has values of
+--          its own), and of each limit: to reserve the id; to settle the id, the window's end and the actual permits,
+--          in hexadecimal digits, which take less time to read; in flight the id of the call. Form and times are left
+--          out where there is one form and each request is asked once
 -- RETURNS  one array, because Redis before 7 writes each nested one to the connection by a system call of its own. For
 --          each request: how many integers follow, and these: 6 for each of its limits, as in the algorithm files, for
---          each
---          time that it was asked until it was denied, because each later time is the same. If an error kept a request
---          from a decision: -1, or -2 if it had begun to write, and the text of that error. For one request that is
---          asked
---          once: its integers, or the error. Of several requests, for a settlement of one limit only the last integer
+--          each time that it was asked until it was denied, because each later time is the same. If an error kept a
+--          request from a decision: -1, or -2 if it had begun to write, and the text of that error. For one request
+--          that is asked once: its integers, or the error. Of several requests, for a settlement of one limit only the
+--          last integer
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local given, now = ARGV[1] ~= '', number(ARGV[1])
@@ -70,9 +63,8 @@ local function form_at(at)
         name = string.sub(name, 1, -7)
         c.is_bucket, c.keys = name == 'token-bucket', 2
         c.values = mode == 'reserve' and 1 or mode == 'settle' and 3 or 0
-        form.once = form.once or c.values > 0
       elseif name == 'concurrent' then
-        c.values = c.request == 'renew' and 2 or 1
+        c.values = 1
       elseif name == 'allotment' then
         c.keys = 2
       elseif name == 'block' then
@@ -86,6 +78,7 @@ local function form_at(at)
       c.f, c.plain = made.held, c.f
     end
     form[i], form.keys, form.values = c, form.keys + c.keys, form.values + c.values
+    form.once = form.once or c.values > 0
     at = at + width
   end
   form.takes_one = count == 1 and form.takes and form[1].n > 0 and form[1].limit > 0
@@ -100,7 +93,7 @@ local function bind(form, key, own)
     c.key = names[skip + key]
     if c.keys == 2 then c.records = names[skip + key + 1] end
     if c.values > 0 then
-      if c.plain then c.hold = ARGV[own] else c.options = own end
+      if c.plain then c.hold = ARGV[own] else c.id = ARGV[own] end
       if c.values == 3 then c.window, c.actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
     end
     key, own = key + c.keys, own + c.values

@@ -15,6 +15,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Tuple;
 import redis.embedded.RedisInstance;
 import redis.embedded.RedisSentinel;
 import redis.embedded.RedisServer;
@@ -235,6 +236,20 @@ public final class RedisServers {
     public static long pid(int port) {
         try (Jedis redis = new Jedis("127.0.0.1", port)) {
             return Long.parseLong(redis.info("server").replaceAll("(?s).*process_id:(\\d+).*", "$1"));
+        }
+    }
+
+    /** For how long permits in flight of a prefix are held if nobody renews them: the longest, to a second, by the single server's time. */
+    public static Duration heldFor(String prefix) {
+        try (Jedis redis = new Jedis("127.0.0.1", singlePort())) {
+            double latest = redis.keys(prefix + ":*").stream()
+                    .filter(key -> redis.type(key).equals("zset"))
+                    .flatMap(key -> redis.zrangeWithScores(key, -1, -1).stream())
+                    .mapToDouble(Tuple::getScore)
+                    .max()
+                    .orElse(0);
+            return Duration.ofSeconds(
+                    (long) latest / 1_000_000 - Long.parseLong(redis.time().get(0)));
         }
     }
 
