@@ -2,7 +2,6 @@ package io.limiter.redis;
 
 import io.limiter.BackendException;
 import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.Penalty;
@@ -195,13 +194,6 @@ final class Call {
             }
         }
         return parts;
-    }
-
-    /** The decision by Redis about charges, from the outcomes of all their limits. */
-    static Decision decision(List<Charge> charges, List<LimitOutcome> outcomes) {
-        return charges.size() == 1 && outcomes.size() == 1
-                ? Decision.of(Decision.Source.REDIS, outcomes.get(0))
-                : Decision.of(Decision.Source.REDIS, charges, outcomes);
     }
 
     /** When it was sent or, before that, when it was made. */

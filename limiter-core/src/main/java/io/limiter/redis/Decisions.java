@@ -41,7 +41,7 @@ record Decisions(Connection connection, RedisKeys keys, DenialCache denials, Cal
         }
         Call call = call(charges, mode, longest, false);
         sender.accept(call);
-        return call.answer(outcomes -> denials.decided(asked, Call.decision(charges, outcomes)));
+        return call.answer(outcomes -> denials.decided(asked, Reply.decision(charges, outcomes)));
     }
 
     /** For a thread that waits, and charges of one slot. */
@@ -81,7 +81,7 @@ record Decisions(Connection connection, RedisKeys keys, DenialCache denials, Cal
 
     private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<Denial.Asked> asked) {
         List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, longest, true));
-        return denials.decided(asked, Call.decision(charges, outcomes));
+        return denials.decided(asked, Reply.decision(charges, outcomes));
     }
 
     private Call call(List<Charge> charges, Mode mode, Duration longest, boolean blocking) {

@@ -44,7 +44,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
             // Nobody would settle what is reserved after the caller stopped waiting.
             Call call = Call.now(parts, longest, false).ifLate(late -> cancel(late, held, longest));
             connection.send(call);
-            answer = call.answer(outcomes -> Call.decision(charges, outcomes));
+            answer = call.answer(outcomes -> Reply.decision(charges, outcomes));
         }
         return answer.thenApply(decision -> {
             boolean isFull = decision.violated().stream().anyMatch(one -> one.reason() == DenialReason.HOLDS_FULL);

@@ -1,5 +1,7 @@
 package io.limiter.redis;
 
+import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.Access;
 import java.util.ArrayList;
@@ -35,6 +37,13 @@ final class Reply {
             outcomes.add(flight == null ? outcome : outcome.heldBy(Access.LIBRARY, flight));
         }
         return outcomes;
+    }
+
+    /** The decision by Redis about charges, from the outcomes of all their limits. */
+    static Decision decision(List<Charge> charges, List<LimitOutcome> outcomes) {
+        return charges.size() == 1 && outcomes.size() == 1
+                ? Decision.of(Decision.Source.REDIS, outcomes.get(0))
+                : Decision.of(Decision.Source.REDIS, charges, outcomes);
     }
 
     static long number(List<?> numbers, int i) {

@@ -188,6 +188,6 @@ record SlotsDecision(
     }
 
     private Decision decision(List<LimitOutcome> outcomes) {
-        return Call.decision(charges, outcomes);
+        return Reply.decision(charges, outcomes);
     }
 }

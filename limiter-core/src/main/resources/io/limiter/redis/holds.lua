@@ -15,8 +15,8 @@
 --
 -- A call is admitted by a bucket that has what it needs and all that is held; a reservation takes nothing from it, and
 -- a settlement takes the actual cost. So plain calls, settlements and what is held are at most burst + rate * time, but
--- for what settlements cost above their reservations or come after their end: a debt of at most the burst, which is paid
--- before the next call is admitted. What would be above that is forgotten, and told.
+-- for what settlements cost above their reservations or come after their end: a debt of at most the burst, which is
+-- paid before the next call is admitted. What would be above that is forgotten, and told.
 -- [holds]
 local MARKED, OPEN, TERMS, PORTION = 4503599627370496, '(4503599627370496', '<I4I6I6I8', 50
 
