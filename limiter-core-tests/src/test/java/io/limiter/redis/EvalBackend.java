@@ -15,8 +15,25 @@ import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
 import redis.clients.jedis.Jedis;
 
-/** Runs the texts of the scripts on a real server, after something was done to them: for planted faults. */
+/**
+ * Runs the texts of the scripts on a real server, after something was done to them: for planted faults. A key that was not declared is
+ * an error.
+ */
 final class EvalBackend implements Backend {
+    /** Stands before a script, whose commands have their key first; UNLINK has keys only. */
+    private static final String ONLY_DECLARED = """
+            local redis = setmetatable({}, {__index = redis})
+            local declared, server = {}, getmetatable(redis).__index
+            for _, key in ipairs(KEYS) do declared[key] = true end
+            function redis.call(command, ...)
+              local names = {...}
+              for i = 1, command == 'TIME' and 0 or command == 'UNLINK' and #names or 1 do
+                if not declared[names[i]] then error('UNDECLARED ' .. command .. ' ' .. names[i]) end
+              end
+              return server.call(command, ...)
+            end
+            """;
+
     private final Jedis redis;
     private final RedisKeys keys;
     private final CallsInFlight flights;
@@ -120,7 +137,7 @@ final class EvalBackend implements Backend {
         List<String> names = command.keys().stream().map(String::valueOf).toList();
         List<String> arguments =
                 command.arguments().stream().map(String::valueOf).toList();
-        Object reply = redis.eval(change.apply(command.script().text()), names, arguments);
+        Object reply = redis.eval(ONLY_DECLARED + change.apply(command.script().text()), names, arguments);
         @SuppressWarnings("unchecked") // the scripts' reply is a list
         List<Object> values = (List<Object>) reply;
         Object answer = command.replies(values).get(0);

@@ -37,7 +37,7 @@ local function look(c, s)
     local permits = math.floor(credit / stored)
     credit = permits * parts + math.max(0, math.floor((credit - permits * stored) / stored * parts) - 1)
   end
-  credit = math.max(-full, math.min(full, credit))
+  credit = math.max(-full, credit)
   -- A clock that stepped back brings nothing, and costs a period at most.
   if from > c.now + c.period then from, s.changed = c.now + c.period, true end
   local level = credit + math.max(0, c.now - from) * s.rate
