@@ -95,8 +95,8 @@ public abstract class Limit {
     }
 
     /**
-     * At most {@code permits} in flight at the same moment, from admission to the end of the call: {@link RateLimiter#enter}.
-     * The permits of an instance that died come back after 30 seconds.
+     * At most {@code permits} in flight at the same moment, 10 000 at most, from admission to the end of the call: {@link
+     * RateLimiter#enter}. The permits of an instance that died come back after 30 seconds.
      */
     public static Limit concurrent(long permits) {
         return concurrent(permits, Duration.of(LimitSpec.USUAL_HOLD_MICROS, ChronoUnit.MICROS));
@@ -105,8 +105,8 @@ public abstract class Limit {
     /**
      * The same with another time.
      *
-     * @param hold after which time the permits of an instance that died come back, from 1 second to 1 hour; a third of it is
-     *     how often an instance renews its own
+     * @param hold after which time the permits of an instance that died come back, from 1 second to 1 hour; an instance renews
+     *     its own each third of it, at least every 10 seconds
      */
     public static Limit concurrent(long permits, Duration hold) {
         return new ConcurrentLimit(null, LimitSpec.of(Algorithm.CONCURRENT, permits, hold));

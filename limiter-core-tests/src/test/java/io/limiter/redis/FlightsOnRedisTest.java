@@ -20,6 +20,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -192,6 +193,21 @@ class FlightsOnRedisTest {
         assertEquals(30, free(one, TOKENS));
         one.end(hold.decision());
         Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+    }
+
+    /** Only what a clock that stepped back has lengthened is cut, and nothing that its instance renews. */
+    @Test
+    void aShorterHoldLeavesTheOthers() {
+        RateLimiter one = instances.open();
+        one.enter(SLOW, KEY, 1);
+        Policy changed =
+                Policy.of("slow", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
+        for (int i = 0; i < 3; i++) {
+            one.enter(changed, KEY, 1).close();
+        }
+        Duration held = RedisServers.heldFor(instances.prefix);
+        // Its next renewal is at most 10 s later.
+        assertTrue(held.compareTo(Duration.ofSeconds(15)) > 0, held::toString);
     }
 
     /** A policy with another limit, hold and rate: the permit goes back to the state that it was taken from. */

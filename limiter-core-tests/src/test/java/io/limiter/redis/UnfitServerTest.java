@@ -149,6 +149,24 @@ class UnfitServerTest extends StartingRedis {
         }
     }
 
+    /** Nothing that is taken needs it, but each call in flight when it ends. */
+    @Test
+    void aUserWhoMayEndNoCall() {
+        withServer(() -> {
+            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                redis.aclSetUser("app", "on", ">s3cret", "~limiter:*", "+@all", "-zrem");
+            }
+            try (RedisBackend backend = RedisBackend.builder()
+                    .address(address(port))
+                    .credentials("app", "s3cret")
+                    .deadline(LONG)
+                    .build()) {
+                assertTrue(backend.awaitConnected(LONG));
+                assertTrue(log.of(Level.WARN, "RL-209").get(0).contains("(script concurrent)"), log.toString());
+            }
+        });
+    }
+
     @Test
     void aUserWhoMayNotEnough() {
         withServer(() -> {

@@ -154,10 +154,6 @@ public enum Algorithm {
         @Override
         void check(long permits, long periodMicros, long burst) {
             super.check(permits, periodMicros, burst);
-            if (permits > LimitSpec.MAX_LOG_PERMITS) {
-                throw new IllegalArgumentException("'concurrent' stores each permit, so it has at most "
-                        + LimitSpec.MAX_LOG_PERMITS + " permits, not " + permits);
-            }
             if (periodMicros < LimitSpec.SHORTEST_HOLD_MICROS || periodMicros > LimitSpec.LONGEST_HOLD_MICROS) {
                 throw new IllegalArgumentException("a hold of " + LimitSpec.text(periodMicros)
                         + " for calls in flight is outside 1s to 1h; write for how long the permits of an instance that"
@@ -271,10 +267,10 @@ public enum Algorithm {
 
     /** Refuses what is out of its range for this algorithm or could not be counted exactly. */
     void check(long permits, long periodMicros, long burst) {
-        if (isLog() && permits > LimitSpec.MAX_LOG_PERMITS) {
+        if ((isLog() || isInFlight()) && permits > LimitSpec.MAX_LOG_PERMITS) {
             throw new IllegalArgumentException(text + " keeps one entry a permit and takes at most "
                     + LimitSpec.MAX_LOG_PERMITS + " permits, not " + permits
-                    + (takesMembers() ? "" : "; use token-bucket"));
+                    + (isLog() && !takesMembers() ? "; use token-bucket" : ""));
         }
         if (burst != permits) {
             throw new IllegalArgumentException("a burst of " + burst + " on " + text

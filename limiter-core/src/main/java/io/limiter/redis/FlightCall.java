@@ -102,14 +102,11 @@ final class FlightCall implements LimitOutcome.Holder {
 
     /** What has to be sent now; null for nothing. */
     Call.@Nullable Part due(long nowMicros) {
-        // Without the lock: each of them is looked at often.
+        // Without the lock, because each of them is looked at often: what is sent twice does no harm.
         return dueMicros <= nowMicros ? dueNow(nowMicros) : null;
     }
 
     private synchronized Call.@Nullable Part dueNow(long nowMicros) {
-        if (dueMicros > nowMicros) {
-            return null;
-        }
         if (isEnded && nowMicros > overMicros) {
             all.remove(this);
             return null;
@@ -156,8 +153,7 @@ final class FlightCall implements LimitOutcome.Holder {
     /** Redis may hold it since a moment ago, when it may have ended already. */
     private synchronized void heldLate() {
         if (isEnded) {
-            overMicros = all.nowMicros() + holdMicros();
-            keep(all.nowMicros());
+            endSoon();
         }
     }
 

@@ -120,6 +120,9 @@ final class SelfTest {
             testSlots(found);
         }
         ask(reservation(nobody), found);
+        for (String mode : List.of(Call.RENEW, Call.END)) {
+            ask(command(policy(Algorithm.CONCURRENT), nobody, mode, PATIENCE_MICROS), found);
+        }
         Command reset = command(policy(all), nobody, Call.RESET, PATIENCE_MICROS);
         ask(reset, found);
         Command describe =

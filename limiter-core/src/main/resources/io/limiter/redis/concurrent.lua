@@ -45,7 +45,7 @@ local function members(c, from, score)
 end
 
 -- Forgets what has run out. A clock that stepped back, from which the key has too much time to live, lengthens nothing
--- by more than its own time once more.
+-- by more than its own time once more, or 30 s: so a call with a longer period, renewed each 10 s, stays.
 local function tidy(c, s)
   if redis.call('ZCARD', c.key) > held(c, s) then
     redis.call('ZREM', c.key, unpack(redis.call('ZRANGEBYSCORE', c.key, 0, c.now, 'LIMIT', 0, 50)))
@@ -55,7 +55,7 @@ local function tidy(c, s)
   local left = redis.call('PTTL', c.key)
   if left < life then redis.call('PEXPIRE', c.key, math.floor(life * 9 / 8)) end
   if left > life * 9 / 8 or c.given then
-    local latest = c.now + c.period
+    local latest = c.now + math.max(c.period, 30000000)
     for _, late in ipairs(redis.call('ZRANGEBYSCORE', c.key, latest + 1, '+inf', 'LIMIT', 0, 50)) do
       redis.call('ZADD', c.key, latest, late)
     end

@@ -78,6 +78,7 @@ class LimitTextTest {
                 "5 allotment aligned UTC closes 2027-01-01T00:00Z | a stock has no 'aligned'",
                 "5 allotment burst 5 closes 2027-01-01T00:00Z | a stock has no 'burst'; leave it out, or write 'each'",
                 "10001/1d distinct | takes at most 10000 permits, not 10001",
+                "10001 concurrent | takes at most 10000 permits, not 10001",
                 "3/10s fixed burst 5 | a burst needs token-bucket, not fixed",
                 "3/10s burst 3 | a burst needs token-bucket, not sliding-list",
                 "3/10s token-bucket burst | 'burst' needs a value, such as burst 20",

@@ -294,13 +294,12 @@ public final class Traffic {
                 };
             case BLOCK -> throw new IllegalArgumentException("no limit of its own");
             case CONCURRENT ->
+                // As long as can be, so that permits seldom run out.
                 new long[][] {
-                    {1, GRID / 60},
-                    {1, GRID},
-                    {1, 7 * GRID - 11},
+                    {1, 60 * GRID},
                     {3, 60 * GRID},
-                    {2, GRID / 2},
-                    {0, GRID}
+                    {2, 60 * GRID},
+                    {0, 60 * GRID}
                 };
             case ALLOTMENT ->
                 new long[][] {

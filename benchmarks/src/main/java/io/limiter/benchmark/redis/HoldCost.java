@@ -9,11 +9,11 @@ import io.limiter.benchmark.Table;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What reservations and calls in flight cost Redis, beside takes of the same algorithm in the same run: each key is reserved and settled
@@ -26,7 +26,7 @@ final class HoldCost implements AutoCloseable {
     private static final List<String> LIMIT = List.of("5", "1000000", "60000000", "1000000");
     private static final String HOLDS = "holds=1000";
     private static final String TERMS = HOLDS + ",ttl=60000000,life=60000000";
-    private static final List<String> FLIGHT = List.of("concurrent", "1", "20", "30000000", "20", "4503599627370495");
+    private static final List<String> FLIGHT = List.of("concurrent", "1", "20", "30000000", "20", "");
     private static final List<String> WAYS = List.of(
             "take",
             "take-of-a-policy-with-holds",
@@ -99,14 +99,7 @@ final class HoldCost implements AutoCloseable {
         for (int time = 0; time < TIMES; time++) {
             List<List<String>> own = new ArrayList<>();
             for (int i = 0; i < AT_ONCE; i++) {
-                // Random, as they are: numbers in a row make texts that Lua's hash does not tell apart.
-                own.add(
-                        isPair
-                                ? List.of(String.format(
-                                        Locale.ROOT,
-                                        "%016x",
-                                        ThreadLocalRandom.current().nextLong()))
-                                : List.of());
+                own.add(isPair ? List.of(id()) : List.of());
             }
             List<Long> ends = ask(sha, name, inBatches, keys, isPair ? "reserve" : "", options, own);
             if (isPair) {
@@ -125,11 +118,14 @@ final class HoldCost implements AutoCloseable {
     /** Calls that begin with a limit of calls in flight and a rate, and end. */
     private void flights(String sha, String name, boolean inBatches, List<String> keys) {
         String batch = inBatches ? sha : connection.sync().scriptLoad(Ours.script("batch"));
-        List<String> changes = new ArrayList<>(Collections.nCopies(AT_ONCE, "1"));
+        List<String> ids = new ArrayList<>();
         for (int time = 0; time < 2 * TIMES; time++) {
             List<String> arguments = new ArrayList<>(FLIGHT);
             List<String> states = new ArrayList<>();
             boolean ends = time % 2 == 1;
+            if (!ends) {
+                ids = Stream.generate(HoldCost::id).limit(AT_ONCE).toList();
+            }
             arguments.addAll(ends ? List.of("back:0", "", "") : List.of("", "", "", name));
             if (!ends) {
                 arguments.addAll(LIMIT);
@@ -143,7 +139,7 @@ final class HoldCost implements AutoCloseable {
                 if (!ends) {
                     states.add(keys.get(i));
                 }
-                arguments.add(changes.get(i));
+                arguments.add(ids.get(i));
             }
             List<RedisFuture<List<Object>>> replies = new ArrayList<>();
             connection.setAutoFlushCommands(false);
@@ -162,13 +158,13 @@ final class HoldCost implements AutoCloseable {
             }
             connection.flushCommands();
             connection.setAutoFlushCommands(true);
-            for (int i = 0; i < AT_ONCE; i++) {
-                List<Object> reply =
-                        replies.get(inBatches ? 0 : i).toCompletableFuture().join();
-                int from = inBatches ? i * (ends ? 7 : 13) + 1 : 0;
-                changes.set(i, Long.toHexString((Long) reply.get(from + 5)));
-            }
+            replies.forEach(reply -> reply.toCompletableFuture().join());
         }
+    }
+
+    /** Random, as they are: numbers in a row make texts that Lua's hash does not tell apart. */
+    private static String id() {
+        return String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
     }
 
     /** Returns the last number of each reply. */
