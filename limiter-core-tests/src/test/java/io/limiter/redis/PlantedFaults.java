@@ -35,26 +35,42 @@ final class PlantedFaults {
             {"an id of another member", "return 'r' .. member .. ' ' .. request", "return 'r' .. request"},
             {
                 "members are numbers",
-                "get(c, s, 'm' .. c.id)) or 0) + #stamps",
-                "get(c, s, 'm' .. (tonumber(c.id) or c.id))) or 0) + #stamps"
+                "s.had = tonumber(get(c, s, 'm' .. c.id))",
+                "s.had = tonumber(get(c, s, 'm' .. (tonumber(c.id) or c.id)))"
             },
             {
                 "a hold that lasts too long",
-                "tonumber(stamp) <= s.since then return nil",
-                "tonumber(stamp) < s.since then return nil"
+                "tonumber(stamp) < s.alive then return nil",
+                "tonumber(stamp) < s.alive - 1 then return nil"
             },
-            {"run out a moment too early", "'-inf', text(s.since))", "'-inf', text(s.since + 1))"},
-            {"what has run out counts", "s.gone = redis.call('ZCOUNT', c.records, '-inf', text(s.since))", "s.gone = 0"
+            {"run out a moment too early", "c.now - c.period + 1\n", "c.now - c.period + 2\n"},
+            {
+                "what has run out counts",
+                "s.gone = redis.call('ZLEXCOUNT', c.records, '[t', '(t' .. digits(s.alive))",
+                "s.gone = 0"
             },
-            {"a member's holds never run out", "#stamps / 8 - until_time(stamps, s.since)", "#stamps / 8"},
+            {
+                "a member's holds never run out",
+                "'[m' .. c.id .. ' ' .. digits(s.alive), '(m'",
+                "'[m' .. c.id .. ' ', '(m'"
+            },
+            {"what other members have on hold", "'(m' .. c.id .. '!')", "'(n')"},
             {"a confirmed purchase is returned", "(keeps or one.kind ~= 'paid')", "true"},
             {
                 "a confirmation that runs out",
                 "put(s, name, 'paid' .. string.sub(get(c, s, name), 5))",
                 "put(s, name, get(c, s, name))"
             },
-            {"a confirmed permit stays on hold", "    redis.call('ZREMRANGEBYSCORE', c.records, name, name)\n", ""},
-            {"a returned permit stays with its member", "8 * (before + one.n) + 1)", "8 * before + 1)"},
+            {
+                "a confirmed permit stays on hold",
+                "    redis.call('ZREMRANGEBYLEX', c.records, '[' .. by_time, '(' .. by_time .. ';')\n",
+                ""
+            },
+            {
+                "a returned permit stays with its member",
+                "    redis.call('ZREMRANGEBYLEX', c.records, '[' .. by_member, '(' .. by_member .. ';')\n",
+                ""
+            },
             {"two purchases of one timestamp", "math.max(c.now, s.newest + 1)", "c.now"},
             {
                 "a state that is kept too short",
@@ -69,14 +85,18 @@ final class PlantedFaults {
             },
             {"one permit at a time", "2251799813685248, '50'", "2251799813685248, '1'"},
             {"more is forgotten than a call may", "2251799813685248, '50'", "2251799813685248, '51'"},
-            {"a forgotten permit stays with its member", "8 * gone + 1))", "1))"},
+            {
+                "a forgotten permit stays with its member",
+                "permits[#permits + 1] = 'm' .. member",
+                "permits[#permits + 1] = 'n' .. member"
+            },
             {"a purchase that is only half forgotten", "  put(s, stamp, '')\n", ""},
             {"what was there before is counted on", "    redis.call('UNLINK', c.key, c.records)\n", ""},
-            {"told of a hold above the limit", "'+inf', over)", "'+inf', 0)"},
+            {"told of a hold above the limit", "from, '(u', over)", "from, '(u', 0)"},
             {
                 "told of the first hold instead of the last",
-                "'ZREVRANGEBYSCORE', '+inf', after, 0)",
-                "'ZRANGEBYSCORE', after, '+inf', 0)"
+                "'ZREVRANGEBYLEX', '(u', from, 0)",
+                "'ZRANGEBYLEX', from, '(u', 0)"
             }
         }) {
             faults.add(new Fault(stock, fault[0], fault[1], fault[2]));

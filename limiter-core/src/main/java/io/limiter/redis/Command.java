@@ -105,7 +105,7 @@ record Command(
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
                 case CONCURRENT -> 10 + permits * 3 / 2;
-                case ALLOTMENT -> 20 + permits + (isIn(before, part.key()) ? 0 : 300);
+                case ALLOTMENT -> 15 + permits * 3 / 2 + (isIn(before, part.key()) ? 0 : 150);
                 default -> 6;
             };
             // Records that have run out are given back in portions.

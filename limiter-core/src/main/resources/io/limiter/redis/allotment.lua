@@ -2,11 +2,11 @@
 -- on hold and has run out.
 --
 -- KEYS[1]  the state: a hash. Field '': four little-endian doubles: permits sold for good, those on hold, the newest
---          stamp, and the time from which on the state counts no more. 'm' and a member: its permits for good. 'h' and
---          a member: the stamps of its permits on hold as doubles, oldest first. A stamp: the purchase: 'held', 'sold'
---          (without a hold) or 'paid' (confirmed), its permits, member and request id. 'r', a member, a space and a
---          request id: the stamp of that purchase. No member has a space in it
--- KEYS[2]  what is on hold: a sorted set, in which each permit is '<stamp>:<number>:<member>', scored with the stamp
+--          stamp, and the time from which on the state counts no more. 'm' and a member: its permits for good. A stamp
+--          in 16 digits: the purchase: 'held', 'sold' (without a hold) or 'paid' (confirmed), its permits, member and
+--          request id. 'r', a member, a space and a request id: the stamp of that purchase. No member has a space in it
+-- KEYS[2]  what is on hold: a sorted set in the order of its entries, all scored 0, two for each permit: by time
+--          't<stamp>:<number> <member>' and by member 'm<member> <stamp>:<number>'
 -- ARGV     1 permits  2 the stock  3 how long a hold lasts in us (2^51: no hold)  4 the most that one member may have
 --          5 now_us ('' = server TIME)  6 the member ('' = the missing one)  7 '' = take, 'look' = answer as take
 --          would, write nothing, 'back:<stamp_us>' = return a purchase that was not confirmed  8 request id ('' =
@@ -28,16 +28,8 @@ local function text(number) return string.format('%.0f', number) end
 
 local function request_field(member, request) return 'r' .. member .. ' ' .. request end
 
--- How many of these stamps are no later than a time.
-local function until_time(stamps, time)
-  local low, high = 0, #stamps / 8
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local stamp = struct.unpack('<d', stamps, 8 * middle + 1)
-    if stamp <= time then low = middle + 1 else high = middle end
-  end
-  return low
-end
+-- A stamp as text, in the order of time.
+local function digits(stamp) return string.format('%016.0f', math.max(0, stamp)) end
 
 -- Each field is read once, and what a call changes is written at its end. '': there is none.
 local function get(c, s, field)
@@ -56,17 +48,18 @@ end
 -- The purchase with a stamp; nil if there is none, or it has run out.
 local function purchase_of(c, s, stamp)
   local kind, n, member, request = string.match(get(c, s, stamp), '^(%l+) (%d+) (%S*) (.*)$')
-  if not kind or kind == 'held' and tonumber(stamp) <= s.since then return nil end
+  if not kind or kind == 'held' and tonumber(stamp) < s.alive then return nil end
   return {kind = kind, n = tonumber(n), member = member, request = request}
 end
 
--- What is sold for good, on hold (by this call: fresh), on hold although it has run out (gone); what this member has
--- had; of a request id that is known, the purchase's stamp and permits; whether this call buys, which fields it has
--- read, and which it has changed.
+-- What is sold for good, on hold (by this call: fresh; from which stamp on: alive), on hold although it has run out
+-- (gone); what this member has had; of a request id that is known, the purchase's stamp and permits; whether this call
+-- buys, which fields it has read, and which it has changed.
 local function look(c, s)
-  s = s or {}
+  s = s or {kept = 0, held = 0, fresh = 0, gone = 0, newest = 0, ends = 0, stored = 0, had = 0, opens = 0, closes = 0,
+    alive = 0, stamp = 0, known = 0, buys = false, values = {}, dirty = {}, changed = false}
   local opens, closes = string.match(c.options, '^opens=(%d+),closes=(%d+)')
-  s.opens, s.closes, s.since = tonumber(opens or 0), tonumber(closes or 2 * NO_HOLD - DAY), c.now - c.period
+  s.opens, s.closes, s.alive = tonumber(opens or 0), tonumber(closes or 2 * NO_HOLD - DAY), c.now - c.period + 1
   s.kept, s.held, s.fresh, s.gone, s.newest, s.ends, s.stored, s.had, s.stamp, s.known = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
   s.buys, s.changed, s.values, s.dirty = false, false, {}, {}
   c.records, c.request = c.records or KEYS[2], c.request or ARGV[8] or ''
@@ -74,12 +67,14 @@ local function look(c, s)
   if not raw then return s end
   local kept, held, newest, ends = struct.unpack('<dddd', raw)
   if ends <= c.now then return s end
-  if held > 0 then s.gone = redis.call('ZCOUNT', c.records, '-inf', text(s.since)) end
+  s.had = tonumber(get(c, s, 'm' .. c.id)) or 0
+  if held > 0 then
+    s.gone = redis.call('ZLEXCOUNT', c.records, '[t', '(t' .. digits(s.alive))
+    s.had = s.had + redis.call('ZLEXCOUNT', c.records, '[m' .. c.id .. ' ' .. digits(s.alive), '(m' .. c.id .. '!')
+  end
   s.kept, s.held, s.newest, s.ends, s.stored = kept, held - s.gone, newest, ends, ends
   -- Also a call that is denied forgets what has run out, and keeps the rest for as long as the limit says now.
   s.changed = s.gone > 0 or ends < s.closes + DAY
-  local stamps = held > 0 and get(c, s, 'h' .. c.id) or ''
-  s.had = (tonumber(get(c, s, 'm' .. c.id)) or 0) + #stamps / 8 - until_time(stamps, s.since)
   local stamp = c.n > 0 and c.request ~= '' and get(c, s, request_field(c.id, c.request)) or ''
   local one = stamp ~= '' and purchase_of(c, s, stamp)
   if one then s.stamp, s.known = one.n == c.n and tonumber(stamp) or 0, one.n end
@@ -117,30 +112,29 @@ end
 
 -- Forgets a portion of what has run out, the oldest first; a purchase with its first permit.
 local function tidy(c, s)
-  local permits, count = redis.call('ZRANGEBYSCORE', c.records, '-inf', text(s.since), 'LIMIT', '0', PORTION), {}
-  for _, permit in ipairs(permits) do
-    local stamp, member = string.match(permit, '^(%d+):%d+:(.*)$')
-    count[member] = (count[member] or 0) + 1
+  local permits = redis.call('ZRANGEBYLEX', c.records, '[t', '(t' .. digits(s.alive), 'LIMIT', '0', PORTION)
+  s.gone, tidied[c.key] = s.gone - #permits, true
+  for i = 1, #permits do
+    local stamp, number, member = string.match(permits[i], '^t(%d+):(%d+) (.*)$')
+    permits[#permits + 1] = 'm' .. member .. ' ' .. stamp .. ':' .. number
     forget(c, s, stamp, member, string.match(get(c, s, stamp), '^%l+ %d+ %S* (.*)$') or '')
   end
-  for member, gone in pairs(count) do
-    put(s, 'h' .. member, string.sub(get(c, s, 'h' .. member), 8 * gone + 1))
-  end
   redis.call('ZREM', c.records, unpack(permits))
-  s.gone, tidied[c.key] = s.gone - #permits, true
 end
 
 local function add(c, s)
-  local stamp, is_held, permits = text(s.stamp), c.period < NO_HOLD, {}
-  put(s, stamp, table.concat({is_held and 'held' or 'sold', text(c.n), c.id, c.request}, ' '))
+  local stamp, entries, size = digits(s.stamp), {}, 0
+  put(s, stamp, table.concat({s.fresh > 0 and 'held' or 'sold', text(c.n), c.id, c.request}, ' '))
   if c.request ~= '' then put(s, request_field(c.id, c.request), stamp) end
-  if not is_held then return put_kept(c, s, c.n) end
-  put(s, 'h' .. c.id, get(c, s, 'h' .. c.id) .. string.rep(struct.pack('<d', s.stamp), c.n))
+  if s.fresh == 0 then return put_kept(c, s, c.n) end
   for i = 1, c.n do
-    permits[#permits + 1], permits[#permits + 2] = stamp, stamp .. ':' .. i .. ':' .. c.id
-    if #permits == 2000 or i == c.n then
-      redis.call('ZADD', c.records, unpack(permits))
-      permits = {}
+    local permit = stamp .. ':' .. i
+    entries[size + 1], entries[size + 2] = '0', 't' .. permit .. ' ' .. c.id
+    entries[size + 3], entries[size + 4] = '0', 'm' .. c.id .. ' ' .. permit
+    size = size + 4
+    if size == 4000 or i == c.n then
+      redis.call('ZADD', c.records, unpack(entries))
+      entries, size = {}, 0
     end
   end
 end
@@ -169,15 +163,14 @@ local function write(c, s)
 end
 
 local function back(c, s, stamp)
-  local keeps, name = string.find(c.options, 'keep', 1, true), text(stamp)
+  local keeps, name = string.find(c.options, 'keep', 1, true), digits(stamp)
   local one = s.ends > 0 and purchase_of(c, s, name)
   s.changed = one and one.member == c.id and (keeps or one.kind ~= 'paid') or false
   if not s.changed then return false end
   if one.kind == 'held' then
-    redis.call('ZREMRANGEBYSCORE', c.records, name, name)
-    local stamps = get(c, s, 'h' .. c.id)
-    local before = until_time(stamps, stamp - 1)
-    put(s, 'h' .. c.id, string.sub(stamps, 1, 8 * before) .. string.sub(stamps, 8 * (before + one.n) + 1))
+    local by_time, by_member = 't' .. name .. ':', 'm' .. c.id .. ' ' .. name .. ':'
+    redis.call('ZREMRANGEBYLEX', c.records, '[' .. by_time, '(' .. by_time .. ';')
+    redis.call('ZREMRANGEBYLEX', c.records, '[' .. by_member, '(' .. by_member .. ';')
     s.held, s.kept = s.held - one.n, s.kept + (keeps and one.n or 0)
     if keeps then put_kept(c, s, one.n) end
   elseif not keeps then
@@ -194,23 +187,18 @@ end
 
 local function stamp_of(c, s, command, from, to, skipped)
   local permit = redis.call(command, c.records, from, to, 'LIMIT', text(skipped), '1')[1]
-  return permit and tonumber(string.match(permit, '^%d+')) or s.newest
+  return permit and tonumber(string.match(permit, '^t(%d+)')) or s.newest
 end
 
 local function answer(c, s, allowed)
   local sold, left, next_us, reset = s.kept + s.held, s.ends - c.now, 0, 0
   if sold > 0 then
     -- A hold that runs out gives more only when no more than the stock is sold then, which may have been made smaller.
-    local over, after = math.max(0, sold - c.limit), '(' .. text(s.since)
-    next_us, reset = left, left
-    if s.held > over then
-      local first = s.held - s.fresh > over and stamp_of(c, s, 'ZRANGEBYSCORE', after, '+inf', over) or s.stamp
-      next_us = math.min(left, first - s.since)
-    end
-    if s.held == sold then
-      local last = s.fresh > 0 and s.stamp or stamp_of(c, s, 'ZREVRANGEBYSCORE', '+inf', after, 0)
-      reset = math.min(left, last - s.since)
-    end
+    local over, from, at, last = math.max(0, sold - c.limit), '[t' .. digits(s.alive), s.stamp, s.stamp
+    if s.held - s.fresh > over then at = stamp_of(c, s, 'ZRANGEBYLEX', from, '(u', over) end
+    if s.held == sold and s.fresh == 0 then last = stamp_of(c, s, 'ZREVRANGEBYLEX', '(u', from, 0) end
+    next_us = s.held > over and math.min(left, at + c.period - c.now) or left
+    reset = s.held == sold and math.min(left, last + c.period - c.now) or left
   end
   local why = not allowed and c.n > 0 and reason(c, s)
   return why == 3 and s.opens - c.now or -1, math.max(0, c.limit - sold), next_us, reset, why or s.stamp
