@@ -221,6 +221,37 @@ class ScriptTest {
         }
     }
 
+    /** Redis may lose one of two keys, as when its memory is full. */
+    @Test
+    void aStockThatHasLostWhatIsOnHoldSellsNothingTwice() {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            String key = "lost:{stock}";
+            eval(redis, Algorithm.ALLOTMENT, key, "2", "3", TEN_SECONDS, "3", "", "ann");
+            assertEquals(4, redis.zcard(key + ":holds"));
+            assertTrue(redis.pttl(key) > 0 && redis.pttl(key + ":holds") > 0);
+            redis.del(key + ":holds");
+            assertEquals(
+                    0,
+                    eval(redis, Algorithm.ALLOTMENT, key, "2", "3", TEN_SECONDS, "3", "", "bob")
+                            .get(0));
+            assertEquals(
+                    1,
+                    eval(redis, Algorithm.ALLOTMENT, key, "0", "3", TEN_SECONDS, "3")
+                            .get(1));
+            assertEquals(
+                    0,
+                    eval(redis, Algorithm.ALLOTMENT, key, "1", "3", TEN_SECONDS, "3", "", "bob")
+                            .get(1));
+            redis.del(key);
+            assertEquals(
+                    2,
+                    eval(redis, Algorithm.ALLOTMENT, key, "1", "3", TEN_SECONDS, "3", "", "eve")
+                            .get(1));
+            assertEquals(2, redis.zcard(key + ":holds"), "nothing of the stock before");
+            redis.del(key, key + ":holds");
+        }
+    }
+
     private static String errorOf(Jedis redis, Algorithm algorithm, String... arguments) {
         try {
             return "no error but " + eval(redis, algorithm, "wrong:" + algorithm, arguments);

@@ -8,6 +8,7 @@ import io.limiter.PartitionKey;
 import io.limiter.internal.AllotmentTerms;
 import io.limiter.internal.LimitSpec;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,9 @@ final class AllotmentState extends State {
     private static final long SOLD_OUT = DenialReason.SOLD_OUT.number();
 
     private static final class Purchase {
+        /** Unique. */
+        final long stamp;
+
         final String member;
         final @Nullable String request;
         final long permits;
@@ -31,7 +35,8 @@ final class AllotmentState extends State {
 
         boolean isConfirmed;
 
-        Purchase(String member, @Nullable String request, long permits, boolean isHeld) {
+        Purchase(long stamp, String member, @Nullable String request, long permits, boolean isHeld) {
+            this.stamp = stamp;
             this.member = member;
             this.request = request;
             this.permits = permits;
@@ -41,14 +46,16 @@ final class AllotmentState extends State {
 
     private final WallClock clock;
     private final Capacity.Share stamps;
-    /** By timestamp, which is unique. */
+    /** By timestamp. */
     private Map<Long, Purchase> purchases = new HashMap<>();
     /** Those with permits on hold, some of which may have run out. The first may be forgotten in part, and be no purchase any more. */
-    private TreeMap<Long, Purchase> onHold = new TreeMap<>();
+    private TreeMap<Long, Purchase> holds = new TreeMap<>();
 
-    private Map<String, Long> stampOfRequest = new HashMap<>();
+    private Map<String, Purchase> byRequest = new HashMap<>();
+    /** What was bought on hold until then has run out, and is not in the numbers that follow. */
+    private long runOutUntil = Long.MIN_VALUE;
+
     private Map<String, Long> soldTo = new HashMap<>();
-    /** With those that have run out and are not forgotten, as are those of each member. */
     private long sold;
     /** Of these, on hold. */
     private long held;
@@ -59,10 +66,7 @@ final class AllotmentState extends State {
 
     private long fullAt;
 
-    /**
-     * A stock that takes memory for its purchases from a share. Without a key several
-     * keys share it.
-     */
+    /** A stock that takes memory for its purchases from a share. Without a key several keys share it. */
     AllotmentState(@Nullable PartitionKey key, WallClock clock, Capacity.Share stamps) {
         super(key);
         this.clock = clock;
@@ -71,13 +75,15 @@ final class AllotmentState extends State {
 
     @Override
     long wanted(Charge charge, Limit limit, long now) {
-        return repeated(charge, limit, now) > 0 ? 0 : charge.permits();
+        count(limit, now);
+        return repeated(charge, now) > 0 ? 0 : charge.permits();
     }
 
     @Override
     Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
+        count(limit, now);
         long reason = reason(charge, limit, permits, now);
-        boolean grows = take && reason == 0 && charge.permits() > 0 && repeated(charge, limit, now) == 0;
+        boolean grows = take && reason == 0 && charge.permits() > 0 && repeated(charge, now) == 0;
         return grows && !stamps.hasLeft(STAMPS_A_PURCHASE) ? Verdict.LACKS_MEMORY : Verdict.of(reason == 0);
     }
 
@@ -86,18 +92,17 @@ final class AllotmentState extends State {
         AllotmentTerms terms = AllotmentTerms.of(limit.spec());
         long unixMicros = clock.unixMicros(now);
         long n = charge.permits();
-        if (n == 0 || repeated(charge, limit, now) > 0) {
+        if (n == 0 || repeated(charge, now) > 0) {
             return 0;
         }
-        String member = member(charge);
-        long has = isOver(now) ? 0 : soldTo.getOrDefault(member, 0L) - runOut(member, limit, now);
-        DenialReason reason = n > limit.spec().burst() || known(charge, limit, now) > 0
+        long has = isOver(now) ? 0 : soldTo.getOrDefault(member(charge), 0L);
+        DenialReason reason = n > limit.spec().burst() || known(charge, now) != null
                 ? DenialReason.QUANTITY
                 : unixMicros >= terms.closesMicros()
                         ? DenialReason.CLOSED
                         : has + n > limit.spec().burst()
                                 ? DenialReason.ALREADY_HAD
-                                : sold(limit, now) + permits > limit.permits()
+                                : sold(now) + permits > limit.permits()
                                         ? DenialReason.SOLD_OUT
                                         : unixMicros < terms.opensMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
         return reason.number();
@@ -106,11 +111,12 @@ final class AllotmentState extends State {
     @Override
     LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        count(limit, now);
         long n = charge.permits();
         long reason = allowed ? 0 : Math.max(SOLD_OUT, reason(charge, limit, permits, now));
-        long repeated = repeated(charge, limit, now);
+        long repeated = repeated(charge, now);
         boolean buys = granted && n > 0 && repeated == 0;
-        long stamp = buys ? (sold(limit, now) == 0 ? now : Math.max(now, newest + 1)) : repeated;
+        long stamp = buys ? (sold(now) == 0 ? now : Math.max(now, newest + 1)) : repeated;
         if (take && n > 0) {
             settle(limit, now);
             if (buys) {
@@ -120,20 +126,20 @@ final class AllotmentState extends State {
         // As if it were bought, without writing it.
         long more = buys && !take ? n : 0;
         long moreHeld = isHeld(limit) ? more : 0;
-        long soldThen = sold(limit, now) + more;
+        long soldThen = sold(now) + more;
         long next = 0;
         long reset = 0;
         if (soldThen > 0) {
-            long others = isOver(now) ? 0 : held - runOut(null, limit, now);
+            long others = isOver(now) ? 0 : held;
             long heldThen = others + moreHeld;
             long end = granted && n > 0 ? endThen(limit, now) : ends;
             long period = limit.spec().periodMicros();
             // One that runs out gives more only when no more than the stock is sold then, which may have been made
             // smaller.
             long over = Math.max(0, soldThen - limit.permits());
-            long first = others > over ? heldAfter(over, limit, now) : stamp;
+            long first = others > over ? heldAfter(over) : stamp;
             next = (heldThen > over ? Math.min(end, first + period) : end) - now;
-            long last = moreHeld > 0 || others == 0 ? stamp : onHold.lastKey();
+            long last = moreHeld > 0 || others == 0 ? stamp : holds.lastKey();
             reset = (heldThen == soldThen ? Math.min(end, last + period) : end) - now;
         }
         boolean waits = reason == DenialReason.NOT_OPEN.number();
@@ -155,56 +161,59 @@ final class AllotmentState extends State {
     private long endThen(Limit limit, long now) {
         long aheadMicros = clock.unixMicros(now) - now;
         long end = AllotmentTerms.of(limit.spec()).closesMicros() + AllotmentTerms.KEPT_MICROS - aheadMicros;
-        return sold(limit, now) == 0 ? end : Math.max(ends, end);
+        return sold(now) == 0 ? end : Math.max(ends, end);
     }
 
-    /** The permits that have run out and are not forgotten: of one member, or of all. */
-    private long runOut(@Nullable String member, Limit limit, long now) {
-        long sum = 0;
-        for (Purchase one :
-                onHold.headMap(now - limit.spec().periodMicros(), true).values()) {
-            sum += member == null || member.equals(one.member) ? one.held : 0;
+    /** Takes what has run out since the last call out of the numbers; or in again, if the clock stepped back or a hold lasts longer. */
+    private void count(Limit limit, long now) {
+        long until = now - limit.spec().periodMicros();
+        boolean isLater = until > runOutUntil;
+        var passed =
+                isLater ? holds.subMap(runOutUntil, false, until, true) : holds.subMap(until, false, runOutUntil, true);
+        for (Purchase one : passed.values()) {
+            long permits = isLater ? -one.held : one.held;
+            held += permits;
+            sell(one, permits);
         }
-        return sum;
+        runOutUntil = until;
     }
 
     /** The timestamp of the permit on hold, and not run out, after so many others. */
-    private long heldAfter(long others, Limit limit, long now) {
+    private long heldAfter(long others) {
         long left = others;
-        for (Map.Entry<Long, Purchase> one :
-                onHold.tailMap(now - limit.spec().periodMicros(), false).entrySet()) {
-            left -= one.getValue().held;
+        for (Purchase one : holds.tailMap(runOutUntil, false).values()) {
+            left -= one.held;
             if (left < 0) {
-                return one.getKey();
+                return one.stamp;
             }
         }
         return newest;
     }
 
-    private long sold(Limit limit, long now) {
-        return isOver(now) ? 0 : sold - runOut(null, limit, now);
+    private long sold(long now) {
+        return isOver(now) ? 0 : sold;
     }
 
-    /** The purchase with that timestamp, if it counts and belongs to the member. */
-    private @Nullable Purchase purchase(Charge charge, Limit limit, long stamp, long now) {
-        Purchase one = isOver(now) ? null : purchases.get(stamp);
-        if (one == null || one.held > 0 && stamp <= now - limit.spec().periodMicros()) {
-            return null;
-        }
-        return one.member.equals(member(charge)) ? one : null;
+    /** It, if it counts. */
+    private @Nullable Purchase counted(@Nullable Purchase one, long now) {
+        return one == null || isOver(now) || one.held > 0 && one.stamp <= runOutUntil ? null : one;
     }
 
-    /** The timestamp of the purchase with the request id of the charge, which may be one of another quantity; 0 for none. */
-    private long known(Charge charge, Limit limit, long now) {
-        Long stamp = charge.permits() == 0 ? null : stampOfRequest.get(request(charge));
-        return stamp == null || purchase(charge, limit, stamp, now) == null ? 0 : stamp;
+    /** The purchase with the request id of the charge, which may be one of another quantity. */
+    private @Nullable Purchase known(Charge charge, long now) {
+        return charge.permits() == 0 ? null : counted(byRequest.get(request(charge)), now);
     }
 
     /** The timestamp of the purchase that the charge repeats; 0 if it repeats none. */
-    private long repeated(Charge charge, Limit limit, long now) {
-        long stamp = known(charge, limit, now);
-        Purchase one = purchases.get(stamp);
-        return one != null && one.permits == charge.permits() ? stamp : 0;
+    private long repeated(Charge charge, long now) {
+        Purchase one = known(charge, now);
+        return one == null || one.permits != charge.permits() ? 0 : one.stamp;
+    }
+
+    /** The purchase of the charge's member with that timestamp, if it counts. */
+    private @Nullable Purchase purchase(Charge charge, long stamp, long now) {
+        Purchase one = counted(purchases.get(stamp), now);
+        return one == null || !one.member.equals(member(charge)) ? null : one;
     }
 
     private void add(Charge charge, Limit limit, long stamp, long now) {
@@ -212,14 +221,14 @@ final class AllotmentState extends State {
             clear();
         }
         stamps.change(STAMPS_A_PURCHASE);
-        Purchase one = new Purchase(member(charge), request(charge), charge.permits(), isHeld(limit));
+        Purchase one = new Purchase(stamp, member(charge), request(charge), charge.permits(), isHeld(limit));
         purchases.put(stamp, one);
         if (one.held > 0) {
-            onHold.put(stamp, one);
+            holds.put(stamp, one);
             held += one.held;
         }
         if (one.request != null) {
-            stampOfRequest.put(one.request, stamp);
+            byRequest.put(one.request, one);
         }
         sell(one, one.permits);
         newest = stamp;
@@ -239,57 +248,53 @@ final class AllotmentState extends State {
         if (isOver(now)) {
             return;
         }
-        if (sold(limit, now) == 0) {
+        if (sold(now) == 0) {
             clear();
             return;
         }
-        long time = now - limit.spec().periodMicros();
-        long left = PORTION;
-        Map.Entry<Long, Purchase> oldest = onHold.firstEntry();
-        while (left > 0 && oldest != null && oldest.getKey() <= time) {
-            long gone = Math.min(left, oldest.getValue().held);
-            left -= gone;
-            forget(oldest.getKey(), oldest.getValue());
-            sell(oldest.getValue(), -gone);
-            release(oldest.getKey(), oldest.getValue(), gone);
-            oldest = onHold.firstEntry();
+        Iterator<Purchase> runOut = holds.headMap(runOutUntil, true).values().iterator();
+        for (long left = PORTION; left > 0 && runOut.hasNext(); ) {
+            Purchase one = runOut.next();
+            forget(one);
+            if (one.held > left) {
+                one.held -= left;
+                break;
+            }
+            left -= one.held;
+            runOut.remove();
         }
         keepAsLong(limit, now);
     }
 
     private void keepAsLong(Limit limit, long now) {
         ends = endThen(limit, now);
-        fullAt = held == sold ? Math.min(ends, onHold.lastKey() + limit.spec().periodMicros()) : ends;
+        fullAt = held == sold ? Math.min(ends, holds.lastKey() + limit.spec().periodMicros()) : ends;
     }
 
-    /** So many of its permits are on hold no more. */
-    private void release(long stamp, Purchase one, long permits) {
-        held -= permits;
-        one.held -= permits;
-        if (one.held == 0) {
-            onHold.remove(stamp);
-        }
+    private void release(Purchase one) {
+        held -= one.held;
+        one.held = 0;
+        holds.remove(one.stamp);
     }
 
     /** It is known no more, neither by its timestamp nor by its request id. */
-    private void forget(long stamp, Purchase one) {
-        if (purchases.remove(stamp) != null) {
+    private void forget(Purchase one) {
+        if (purchases.remove(one.stamp) != null) {
             stamps.change(-STAMPS_A_PURCHASE);
         }
-        if (one.request != null) {
-            // The id may have come again after the hold had run out.
-            stampOfRequest.remove(one.request, stamp);
-        }
+        // The id may have come again after the hold had run out.
+        byRequest.remove(one.request, one);
     }
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
-        Purchase one = purchase(charge, limit, stamp, now);
+        count(limit, now);
+        Purchase one = purchase(charge, stamp, now);
         if (one == null || one.isConfirmed) {
             return false;
         }
-        forget(stamp, one);
-        release(stamp, one, one.held);
+        forget(one);
+        release(one);
         sell(one, -one.permits);
         settle(limit, now);
         return true;
@@ -297,12 +302,13 @@ final class AllotmentState extends State {
 
     @Override
     boolean confirm(Charge charge, Limit limit, long stamp, long now) {
-        Purchase one = purchase(charge, limit, stamp, now);
+        count(limit, now);
+        Purchase one = purchase(charge, stamp, now);
         if (one == null) {
             return false;
         }
         one.isConfirmed = true;
-        release(stamp, one, one.held);
+        release(one);
         settle(limit, now);
         return true;
     }
@@ -312,8 +318,8 @@ final class AllotmentState extends State {
         stamps.change(-STAMPS_A_PURCHASE * purchases.size());
         // To clear a map takes as long as it was ever large.
         purchases = new HashMap<>();
-        onHold = new TreeMap<>();
-        stampOfRequest = new HashMap<>();
+        holds = new TreeMap<>();
+        byRequest = new HashMap<>();
         soldTo = new HashMap<>();
         sold = 0;
         held = 0;
