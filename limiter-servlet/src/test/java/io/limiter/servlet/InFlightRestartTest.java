@@ -180,8 +180,10 @@ class InFlightRestartTest {
         System.out.printf(
                 "%s: redeployed %d times with %d in flight; at most %d at once; free at the latest after %d ms%n",
                 kind, ROUNDS, LIMIT, ways.most(), longest);
-        // An application that stops ends all that it holds: its requests that go on are not counted any more.
-        assertTrue(ways.most() <= 2 * LIMIT, ways.most() + " at once");
+        // An application that stops gives back what it holds. Tomcat waits for its requests, of Jetty they go on beside
+        // those after it.
+        int most = kind == Container.Kind.TOMCAT ? LIMIT : 2 * LIMIT;
+        assertTrue(ways.most() <= most, ways.most() + " at once");
     }
 
     /** Two servers, and a Redis that is away for twice {@code hold} and comes back empty. */
