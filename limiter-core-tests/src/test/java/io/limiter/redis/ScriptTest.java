@@ -38,7 +38,7 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "a4e2b78e9240611e989965dc9b11bf04590c5c68"),
-                Map.entry("batch", "bab9fa80df074a21d59082929ac27b18330c89bc"),
+                Map.entry("batch", "7ce1f188bb8f9d5d3222112c0c3dd69b6a2f864d"),
                 Map.entry("block", "78dd839c6cdc114ad14787ea8b1db0749025ae33"),
                 Map.entry("concurrent", "3e69a5b456d9f1693929b45283b7754c31b82c99"),
                 Map.entry("distinct", "9c916dd232295b9542bb6b0ea12ddf1a9734fd48"),
@@ -143,6 +143,37 @@ class ScriptTest {
                             || denied.get(2) > 0 && denied.get(2) <= 10_000_000,
                     "retry after " + denied.get(2));
             assertTrue(redis.pttl(key) > 0);
+        }
+    }
+
+    /** A state that another program has written is an error of that request only. */
+    @Test
+    void aWrongStateFailsNoOtherReservation() {
+        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            redis.rpush("wrong:{held}a", "x");
+            Object reply = redis.eval(
+                    Script.BATCH.text(),
+                    List.of("wrong:{held}a", "wrong:{held}a:holds", "wrong:{held}b", "wrong:{held}b:holds"),
+                    List.of(
+                            "",
+                            "1",
+                            "-1",
+                            "fixed+holds",
+                            "1",
+                            "10",
+                            TEN_SECONDS,
+                            "10",
+                            "",
+                            "reserve",
+                            "",
+                            "holds=5,ttl=1000000,keep=1000000",
+                            "00000000000000aa",
+                            "00000000000000bb"));
+            List<?> values = (List<?>) reply;
+            assertEquals(-1L, values.get(0));
+            assertTrue(String.valueOf(values.get(1)).contains("WRONGTYPE"), values::toString);
+            assertEquals(List.of(6L, 1L, 9L), values.subList(2, 5));
+            redis.del("wrong:{held}a", "wrong:{held}b", "wrong:{held}b:holds");
         }
     }
 

@@ -303,9 +303,13 @@ final class Call {
 
     /** Hands the answer to the caller: the reply, or the exception instead. */
     void deliver(Object replyOrFailure) {
-        boolean isReply = replyOrFailure instanceof List<?>;
-        FlightCall.answered(parts, isReply ? (List<?>) replyOrFailure : null, state.get() == State.DONE);
-        answer = replyOrFailure;
+        Object given = replyOrFailure;
+        try {
+            FlightCall.answered(parts, given instanceof List<?> reply ? reply : null, state.get() == State.DONE);
+        } catch (RuntimeException misread) {
+            given = RedisFailure.of(misread);
+        }
+        answer = given;
         if (thread == null) {
             try {
                 future().complete(outcomes());

@@ -10,6 +10,8 @@ import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,8 +27,8 @@ import org.slf4j.Logger;
  * when it does. Thread-safe.
  */
 final class CallsInFlight {
-    /** How many. Further ones are denied: nobody could renew all of them in time. */
-    static final int MOST = 100_000;
+    /** There are at most as many calls as need one renewal in this time. Further ones are denied: nobody could renew all in time. */
+    private static final long RENEWAL_MICROS = 100;
 
     /** After what had no answer. */
     static final long AGAIN_MICROS = 200_000;
@@ -34,7 +36,7 @@ final class CallsInFlight {
     private static final Logger LOG = DiagnosticLog.of(CallsInFlight.class);
     private static final long EVERY_MICROS = 50_000;
     /** So that they don't delay others. */
-    private static final int TOGETHER = 512;
+    private static final int TOGETHER = 1_024;
 
     private static final long LONGEST_CLOSING_MICROS = 2_000_000;
 
@@ -47,6 +49,9 @@ final class CallsInFlight {
     private final AtomicLong begun = new AtomicLong();
     /** Those that Redis may hold. */
     private final Set<FlightCall> calls = ConcurrentHashMap.newKeySet();
+
+    /** Where {@link #sendDue} goes on. Guarded by this. */
+    private Iterator<FlightCall> next = Collections.emptyIterator();
 
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private volatile boolean failing;
@@ -82,22 +87,23 @@ final class CallsInFlight {
         return calls.size();
     }
 
-    private boolean isFull() {
-        return calls.size() >= MOST;
+    private boolean isFull(Limit limit) {
+        return calls.size() >= FlightCall.betweenMicros(limit) / RENEWAL_MICROS;
     }
 
     /** The denial of a call whose permits could not be renewed because there are too many; null for none. */
     @Nullable
     Decision denial(List<Charge> charges) {
         for (Charge charge : charges) {
-            if (charge.policy().isInFlight() && charge.permits() > 0 && isFull()) {
+            Limit limit = charge.policy().limits().get(0);
+            if (charge.policy().isInFlight() && charge.permits() > 0 && isFull(limit)) {
                 if (warnings.tryPass()) {
                     LOG.warn(
-                            "RL-417 {} calls are in flight in this instance, as many as it can renew, so further ones are"
-                                    + " denied; logged again in 60 s at the earliest",
-                            MOST);
+                            "RL-417 {} calls are in flight in this instance, as many as it can renew, so further ones of"
+                                    + " policy '{}' are denied; logged again in 60 s at the earliest",
+                            calls.size(),
+                            charge.policy().name());
                 }
-                Limit limit = charge.policy().limits().get(0);
                 return Decision.of(
                         Decision.Source.CACHED_DENIAL,
                         charges,
@@ -155,25 +161,24 @@ final class CallsInFlight {
             sendDue();
         } catch (RuntimeException failed) {
             LOG.debug("calls in flight could not be renewed", failed);
-        }
-        if (!calls.isEmpty()) {
-            begin();
+        } finally {
+            if (!calls.isEmpty()) {
+                begin();
+            }
         }
     }
 
-    /** Returns how much it sent. */
-    private int sendDue() {
+    /** Looks at each of them once, or until it has sent enough: then it goes on there the next time. Returns how much it sent. */
+    private synchronized int sendDue() {
         long now = time.nowMicros();
         int most = failing ? 1 : TOGETHER;
         int sent = 0;
-        for (FlightCall call : calls) {
-            Call.Part part = call.due(now);
+        for (int left = calls.size(); left > 0 && sent < most; left--) {
+            next = next.hasNext() ? next : calls.iterator();
+            Call.Part part = next.hasNext() ? next.next().due(now) : null;
             if (part != null) {
                 sender.send(part);
                 sent++;
-            }
-            if (sent == most) {
-                break;
             }
         }
         return sent;
@@ -183,22 +188,20 @@ final class CallsInFlight {
     void close(long deadlineMicros) {
         calls.forEach(FlightCall::endSoon);
         long until = time.nowMicros() + LONGEST_CLOSING_MICROS;
-        int before;
         do {
             failing = false;
-            before = calls.size();
-            int aim = before - sendDue();
+            int aim = calls.size() - sendDue();
             long portion = Math.min(until, time.nowMicros() + deadlineMicros);
-            while (calls.size() > aim && !failing && time.nowMicros() < portion) {
+            do {
                 LockSupport.parkNanos(1_000_000);
-            }
-        } while (calls.size() < before && time.nowMicros() < until);
+            } while (calls.size() > aim && !failing && time.nowMicros() < portion);
+        } while (!calls.isEmpty() && !failing && time.nowMicros() < until);
     }
 
     /** Holds in Redis too what was decided without it, until it ends there too. */
     void adopt(Decision decision) {
         for (LimitOutcome outcome : decision.outcomes()) {
-            if (outcome.isInFlight() && !isFull()) {
+            if (outcome.isInFlight() && !isFull(outcome.limit())) {
                 String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
                 Limit whole = whole(decision.charges(), outcome);
                 FlightCall call = call(new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null));

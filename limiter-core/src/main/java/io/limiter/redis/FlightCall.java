@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.Access;
 import java.util.List;
@@ -97,7 +98,12 @@ final class FlightCall implements LimitOutcome.Holder {
     }
 
     private long renewsAt(long nowMicros) {
-        return nowMicros + Math.min(holdMicros() / 3, LONGEST_BETWEEN_MICROS);
+        return nowMicros + betweenMicros(asked.limit());
+    }
+
+    /** The time between two renewals. */
+    static long betweenMicros(Limit limit) {
+        return Math.min(limit.spec().periodMicros() / 3, LONGEST_BETWEEN_MICROS);
     }
 
     /** What has to be sent now; null for nothing. */
@@ -176,12 +182,12 @@ final class FlightCall implements LimitOutcome.Holder {
                 }
             }
             case Call.AGAIN -> {
-                if (reply != null) {
-                    isMissing = false;
-                    all.heldAgain(asked, -Reply.number(reply, at + 1));
-                }
+                isMissing &= reply == null;
                 dueMicros = reply == null ? later : renewsAt(now);
                 heldLate();
+                if (reply != null) {
+                    all.heldAgain(asked, -Reply.number(reply, at + 1));
+                }
             }
             default -> {
                 if (reply == null) {

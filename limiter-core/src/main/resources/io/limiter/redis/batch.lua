@@ -116,8 +116,6 @@ end
 local function take_one(form, times, reply, size)
   local c, granted = form[1], 0
   local f = c.f
-  -- What has run out is settled, and written, by a look.
-  form.changed = c.plain ~= nil
   local s = f.look(c, c.s)
   c.s = s
   while granted < times and f.admits(c, s) do
@@ -163,8 +161,6 @@ local function look_at_all(form)
       c.options = counts and c.base .. ',denied=1' or c.base
     end
     if c.limit > 0 then
-      -- What has run out is settled, and written, here.
-      form.changed = form.changed or c.writes and c.plain ~= nil
       c.s = c.f.look(c, c.s)
       if c.n > 0 and c.mode ~= 'back' and c.mode ~= 'settle' then c.allows = c.f.admits(c, c.s) end
     end

@@ -106,7 +106,7 @@ local function read_options(c)
 end
 
 local function look(c, s)
-  if not s then read_options(c) end
+  if not c.most then read_options(c) end
   s = c.plain.look(c, s)
   s.held, s.reserved, s.wait = 0, false, false
   -- The sum of a bucket, if there is one, and the first record.

@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.internal.DiagnosticLog;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -31,6 +32,9 @@ final class JettyExchange {
             Class<?> core = Class.forName("org.eclipse.jetty.server.Request", false, type.getClassLoader());
             Method add = core.getMethod("addCompletionListener", core, Consumer.class);
             add.invoke(null, exchange, (Consumer<Object>) failure -> task.run());
+        } catch (InvocationTargetException over) {
+            // There is no exchange any more.
+            task.run();
         } catch (ReflectiveOperationException | RuntimeException unlike) {
             // Another version: then what such a client holds comes back when Jetty tells it.
             LOG.debug("the end of an exchange on Jetty is not known", unlike);

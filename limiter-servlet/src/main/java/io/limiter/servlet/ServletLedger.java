@@ -108,8 +108,13 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         }
         if (awaited == null && request.isAsyncStarted()) {
             awaited = new Awaited(request, response);
-            request.getAsyncContext().addListener(this);
-            JettyExchange.atEnd(request, this::abort);
+            try {
+                request.getAsyncContext().addListener(this);
+                JettyExchange.atEnd(request, this::abort);
+            } catch (IllegalStateException over) {
+                // It has ended meanwhile, so no listener would be told.
+                abort();
+            }
         } else if (awaited == null) {
             settle(request, response);
         }
@@ -140,7 +145,15 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
 
     private void settle(HttpServletRequest request, HttpServletResponse response) {
         probe(response);
-        settle(response.getStatus(), response::getHeaders, request::getAttribute);
+        int status;
+        try {
+            status = response.getStatus();
+        } catch (RuntimeException recycled) {
+            // A container that is done with a response that failed may have taken it back.
+            giveUp(null);
+            return;
+        }
+        settle(status, response::getHeaders, request::getAttribute);
     }
 
     /** The exchange has ended. If no listener was told of that, the client has left. */

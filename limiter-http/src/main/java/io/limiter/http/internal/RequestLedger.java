@@ -242,9 +242,9 @@ public class RequestLedger {
 
     /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
     public final synchronized void keep() {
-        taken = taken.stream()
-                .map(one -> new Taken(one.decision, one.hold, true))
-                .toList();
+        List<Taken> kept = new ArrayList<>(taken);
+        kept.replaceAll(one -> new Taken(one.decision, one.hold, true));
+        taken = kept;
     }
 
     /** Whether it is to be found out if the client has left: it has an estimate, and nobody has noticed that yet. */
@@ -259,10 +259,11 @@ public class RequestLedger {
 
     /** Gives back what a decision took that came too late, because the request has ended. */
     public final synchronized void giveBack(Decision late) {
-        taken.stream()
-                .filter(one -> one.decision == late)
-                .flatMap(one -> Stream.ofNullable(one.hold))
-                .forEach(hold -> owner.settleAsync(hold, charge -> 0));
+        for (Taken one : taken) {
+            if (one.decision == late && one.hold != null) {
+                owner.settleAsync(one.hold, charge -> 0);
+            }
+        }
         taken = taken.stream().filter(one -> one.decision != late).toList();
         owner.refundAsync(List.of(late), charge -> true);
         owner.end(late);
@@ -298,7 +299,6 @@ public class RequestLedger {
      * At the end of the application: refunds what the response does not keep, settles estimates, and frees permits in flight.
      *
      * @param headers returns the lines of a header of the response
-     * @param attributes returns an attribute of the request
      */
     public final void settle(
             int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
@@ -307,42 +307,44 @@ public class RequestLedger {
             ended = taken;
             taken = List.of();
         }
-        RuleCharge.End end = RuleCharge.End.of(isLeft, status);
-        List<Charge> back = new ArrayList<>(0);
-        List<Charge> settled = new ArrayList<>(0);
-        for (Taken one : ended) {
-            for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
-                List<RuleCharge> asked = RuleCharge.toSame(terms, charge);
-                if (RuleCharge.areBack(asked, status, headers, attributes)) {
-                    // A later dispatch, from a filter before this one, is charged again.
-                    asked.forEach(rule -> forget(rule.rule().identity(), charge));
-                    terms = new ArrayList<>(terms);
-                    terms.removeAll(asked);
-                    back.add(charge);
+        try {
+            RuleCharge.End end = RuleCharge.End.of(isLeft, status);
+            List<Charge> back = new ArrayList<>(0);
+            List<Charge> settled = new ArrayList<>(0);
+            for (Taken one : ended) {
+                for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
+                    List<RuleCharge> asked = RuleCharge.toSame(terms, charge);
+                    if (RuleCharge.areBack(asked, status, headers, attributes)) {
+                        // A later dispatch, from a filter before this one, is charged again.
+                        asked.forEach(rule -> forget(rule.rule().identity(), charge));
+                        terms = new ArrayList<>(terms);
+                        terms.removeAll(asked);
+                        back.add(charge);
+                    }
+                }
+                if (one.hold != null) {
+                    owner.settleAsync(one.hold, charge -> {
+                        boolean isHeld = charge.policy().holds() > 0;
+                        // What a later dispatch took of the same quota is a part of the same cost.
+                        boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
+                        settled.add(charge);
+                        if (isPaid) {
+                            return 0;
+                        }
+                        return isHeld ? RuleCharge.actual(charge, terms, headers, attributes, end) : charge.permits();
+                    });
                 }
             }
-            if (one.hold != null) {
-                owner.settleAsync(one.hold, charge -> {
-                    boolean isHeld = charge.policy().holds() > 0;
-                    // What a later dispatch took of the same quota is a part of the same cost.
-                    boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
-                    settled.add(charge);
-                    return isPaid
-                            ? 0
-                            : isHeld ? RuleCharge.actual(charge, terms, headers, attributes, end) : charge.permits();
-                });
+            if (!back.isEmpty()) {
+                // Without effect on reservations, which are settled.
+                List<Taken> open = ended.stream().filter(one -> !one.isKept).toList();
+                owner.refundAsync(open.stream().map(Taken::decision).toList(), charge -> RuleCharge.isIn(back, charge));
             }
+        } finally {
+            // Whatever the application or the container throws.
+            ended.forEach(one -> owner.end(one.decision));
+            counted.forEach(one -> one.thenAccept(owner::end));
+            counted = List.of();
         }
-        if (!back.isEmpty()) {
-            // Without effect on reservations, which are settled.
-            List<Decision> open = ended.stream()
-                    .filter(one -> !one.isKept)
-                    .map(Taken::decision)
-                    .toList();
-            owner.refundAsync(open, charge -> RuleCharge.isIn(back, charge));
-        }
-        ended.forEach(one -> owner.end(one.decision));
-        counted.forEach(one -> one.thenAccept(owner::end));
-        counted = List.of();
     }
 }
