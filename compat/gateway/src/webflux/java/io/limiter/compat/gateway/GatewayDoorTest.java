@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -63,6 +64,12 @@ class GatewayDoorTest extends DoorTest {
         @Order(FIRST + 1)
         WebFilter limits() {
             return (exchange, chain) -> filter.filter(exchange, chain);
+        }
+
+        /** Else Reactor Netty asks the service again when a connection of its pool turns out to be closed. */
+        @Bean
+        HttpClientCustomizer once() {
+            return client -> client.disableRetry(true);
         }
 
         @Bean
