@@ -1,15 +1,26 @@
 package io.limiter.redis;
 
 import io.limiter.internal.Algorithm;
-import java.util.List;
 import java.util.stream.Stream;
 
-/** Faults in the scripts of rates, members and blocks: a name, what stands there, and what is written instead. */
+/** Faults in the scripts of rates, members and blocks. Each is a name, the right text, and the wrong one. */
 final class PlantedRateFaults {
-    private static final String[][] FIXED = {
+    /** In the lines that the files have in common; a block counts nothing of a call that is allowed. */
+    private static final String[][] CALL = {
         {"a look that writes", "if s.changed and mode ~= 'look' then", "if s.changed then"},
         {"denied calls are counted", "if allowed and not stamp then take(c, s) end", "if not stamp then take(c, s) end"
         },
+    };
+
+    private static final String[][] LOG = {
+        {"< for <= at the limit", "s.live + s.added + c.n <= c.limit", "s.live + s.added + c.n < c.limit"},
+        {"next of the oldest although the limit was lowered", "math.max(0, count - c.limit)", "0"},
+        {"a refund of what has expired", "if stamp <= c.now - c.period", "if false"},
+        {"a lost time to live", "then redis.call('PEXPIRE', c.key, math.ceil(life * 9 / 8)) end", "then life = 0 end"},
+        {"no never", "c.n > c.limit and -1", "false"},
+    };
+
+    private static final String[][] FIXED = {
         {"< for <= at the limit", "s.count + c.n <= c.limit", "s.count + c.n < c.limit"},
         {"a window that is open at its end", "if ends > c.now and count", "if ends >= c.now and count"},
         {"no cut of a long window", "if ends > s.latest then", "if false then"},
@@ -25,14 +36,6 @@ final class PlantedRateFaults {
     };
 
     private static final String[][] LIST = {
-        {"a look that writes", "if s.changed and mode ~= 'look' then", "if s.changed then"},
-        {"denied calls are counted", "if allowed and not stamp then take(c, s) end", "if not stamp then take(c, s) end"
-        },
-        {"< for <= at the limit", "s.live + s.added + c.n <= c.limit", "s.live + s.added + c.n < c.limit"},
-        {"next of the oldest although the limit was lowered", "math.max(0, count - c.limit)", "0"},
-        {"a refund of what has expired", "if stamp <= c.now - c.period", "if false"},
-        {"a lost time to live", "then redis.call('PEXPIRE', c.key, math.ceil(life * 9 / 8)) end", "then life = 0 end"},
-        {"no never", "c.n > c.limit and -1", "false"},
         {"a window closed at its beginning", "if stamp > time then", "if stamp >= time then"},
         {"an expired head that counts", "if head <= cut then", "if head < cut then"},
         {"the wrong timestamp for retry", "at(c, s, over - 1) + until_us or 0", "at(c, s, over) + until_us or 0"},
@@ -44,14 +47,6 @@ final class PlantedRateFaults {
     };
 
     private static final String[][] ZSET = {
-        {"a look that writes", "if s.changed and mode ~= 'look' then", "if s.changed then"},
-        {"denied calls are counted", "if allowed and not stamp then take(c, s) end", "if not stamp then take(c, s) end"
-        },
-        {"< for <= at the limit", "s.live + s.added + c.n <= c.limit", "s.live + s.added + c.n < c.limit"},
-        {"next of the oldest although the limit was lowered", "math.max(0, count - c.limit)", "0"},
-        {"a refund of what has expired", "if stamp <= c.now - c.period", "if false"},
-        {"a lost time to live", "then redis.call('PEXPIRE', c.key, math.ceil(life * 9 / 8)) end", "then life = 0 end"},
-        {"no never", "c.n > c.limit and -1", "false"},
         {"a window closed at its beginning", "cut + 1, '+inf')", "cut, '+inf')"},
         {"an expired head that counts", "if oldest <= cut then", "if oldest < cut then"},
         {"the wrong timestamp for retry", "at(c, s, over - 1) + until_us", "at(c, s, over) + until_us"},
@@ -71,9 +66,6 @@ final class PlantedRateFaults {
     };
 
     private static final String[][] BUCKET = {
-        {"a look that writes", "if s.changed and mode ~= 'look' then", "if s.changed then"},
-        {"denied calls are counted", "if allowed and not stamp then take(c, s) end", "if not stamp then take(c, s) end"
-        },
         {"> for >= at the cost", "s.level >= c.n * s.parts", "s.level > c.n * s.parts"},
         {"floor for ceil", "math.ceil((wanted - s.level) / s.rate)", "math.floor((wanted - s.level) / s.rate)"},
         {"ceil for floor", "math.max(0, math.floor(s.level / s.parts))", "math.max(0, math.ceil(s.level / s.parts))"},
@@ -93,9 +85,6 @@ final class PlantedRateFaults {
     };
 
     private static final String[][] DISTINCT = {
-        {"a look that writes", "if s.changed and mode ~= 'look' then", "if s.changed then"},
-        {"denied calls are counted", "if allowed and not stamp then take(c, s) end", "if not stamp then take(c, s) end"
-        },
         {"one member too many", "return s.count < c.limit", "return s.count <= c.limit"},
         {"one member too few", "return s.count < c.limit", "return s.count + 1 < c.limit"},
         {"a window that is open at its end", "or ends <= c.now then", "or ends < c.now then"},
@@ -145,18 +134,18 @@ final class PlantedRateFaults {
 
     static Stream<PlantedFaults.Fault> faults() {
         return Stream.of(
-                        of(Algorithm.FIXED_WINDOW, FIXED),
-                        of(Algorithm.SLIDING_LIST, LIST),
-                        of(Algorithm.SLIDING_ZSET, ZSET),
-                        of(Algorithm.TOKEN_BUCKET, BUCKET),
-                        of(Algorithm.DISTINCT, DISTINCT),
+                        of(Algorithm.FIXED_WINDOW, CALL, FIXED),
+                        of(Algorithm.SLIDING_LIST, CALL, LOG, LIST),
+                        of(Algorithm.SLIDING_ZSET, CALL, LOG, ZSET),
+                        of(Algorithm.TOKEN_BUCKET, CALL, BUCKET),
+                        of(Algorithm.DISTINCT, CALL, DISTINCT),
                         of(Algorithm.BLOCK, BLOCK))
-                .flatMap(List::stream);
+                .flatMap(all -> all);
     }
 
-    private static List<PlantedFaults.Fault> of(Algorithm algorithm, String[][] faults) {
-        return Stream.of(faults)
-                .map(fault -> new PlantedFaults.Fault(algorithm, fault[0], fault[1], fault[2]))
-                .toList();
+    private static Stream<PlantedFaults.Fault> of(Algorithm algorithm, String[][]... tables) {
+        return Stream.of(tables)
+                .flatMap(Stream::of)
+                .map(fault -> new PlantedFaults.Fault(algorithm, fault[0], fault[1], fault[2]));
     }
 }

@@ -38,7 +38,7 @@ class ScriptTest {
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
                 Map.entry("allotment", "a4e2b78e9240611e989965dc9b11bf04590c5c68"),
-                Map.entry("batch", "7ce1f188bb8f9d5d3222112c0c3dd69b6a2f864d"),
+                Map.entry("batch", "09e5ff407d7d177dd32258be8c9fd6f40253034d"),
                 Map.entry("block", "78dd839c6cdc114ad14787ea8b1db0749025ae33"),
                 Map.entry("concurrent", "3e69a5b456d9f1693929b45283b7754c31b82c99"),
                 Map.entry("distinct", "9c916dd232295b9542bb6b0ea12ddf1a9734fd48"),

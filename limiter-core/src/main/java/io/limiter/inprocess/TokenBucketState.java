@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * token_bucket.lua.
  */
 final class TokenBucketState extends State {
-    /** More than any time that is told; with a bucket's credit added it is still a number. */
+    /** Above every wait that is told, in parts of a permit. Adding a bucket's credit to it does not overflow. */
     private static final long MOST = 1L << 61;
 
     /** The limit under which it was written, so that its parts and rate need not be computed again; null for a full bucket. */

@@ -95,9 +95,9 @@ local function told(c, s, permits)
   return left + math.max(0, math.ceil((wanted - level) / s.rate))
 end
 
--- What follows stands in for the functions of an algorithm, which are c.plain; batch.lua calls it. c: as in the
--- algorithm files, and what the options of holds say; mode: '', 'reserve' or 'settle'; hold: the id of a reservation or
--- settlement; records: the key of the records; writes: whether the call may write.
+-- For a limit with holds, batch.lua calls these functions instead of those of the algorithm, which are in c.plain.
+-- c has the fields that it has in the algorithm files, and: most, ttl and keep (from the options); mode ('', 'reserve'
+-- or 'settle'); hold (the id of a reservation or settlement); records (their key); writes (the call may write).
 local function read_options(c)
   local base, most, rest = string.match(c.options, '^(.-),?holds=(%d+)(.*)$')
   if not base then error('LIMITEROPTIONS ARGV[9] has no holds: ' .. c.options) end
