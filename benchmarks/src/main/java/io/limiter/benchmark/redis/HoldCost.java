@@ -25,7 +25,7 @@ final class HoldCost implements AutoCloseable {
     private static final int TIMES = 10;
     private static final List<String> LIMIT = List.of("5", "1000000", "60000000", "1000000");
     private static final String HOLDS = "holds=1000";
-    private static final String TERMS = HOLDS + ",ttl=60000000,life=60000000";
+    private static final String TERMS = HOLDS + ",ttl=60000000,keep=60000000";
     private static final List<String> FLIGHT = List.of("concurrent", "1", "20", "30000000", "20", "");
     private static final List<String> WAYS = List.of(
             "take",
@@ -58,6 +58,9 @@ final class HoldCost implements AutoCloseable {
         double[][] micros = new double[WAYS.size()][rounds];
         for (int round = -1; round < rounds; round++) {
             for (int way = 0; way < WAYS.size(); way++) {
+                if (!isPossible(algorithm, WAYS.get(way))) {
+                    continue;
+                }
                 connection.sync().flushall();
                 double before = server.usage().cpuMicros();
                 int done = 0;
@@ -70,6 +73,9 @@ final class HoldCost implements AutoCloseable {
             }
         }
         for (int way = 0; way < WAYS.size(); way++) {
+            if (!isPossible(algorithm, WAYS.get(way))) {
+                continue;
+            }
             double[] own = micros[way];
             double[] takes = micros[0];
             double ratio = ScriptCost.median(IntStream.range(0, rounds).mapToDouble(i -> own[i] / takes[i]));
@@ -80,6 +86,11 @@ final class HoldCost implements AutoCloseable {
                     "20 keys",
                     new double[] {median, ratio});
         }
+    }
+
+    /** A log holds nothing. */
+    private static boolean isPossible(String algorithm, String way) {
+        return !algorithm.startsWith("sliding") || way.equals("take") || way.startsWith("enter");
     }
 
     /** Some new keys, each of them ten times. */
@@ -96,21 +107,19 @@ final class HoldCost implements AutoCloseable {
         boolean isPair = way.startsWith("pair");
         String actual = way.endsWith("less") ? "2" : way.endsWith("more") ? "9" : "5";
         String options = isPair ? TERMS : way.equals("take") ? "" : HOLDS;
+        String script = options.isEmpty() ? sha : connection.sync().scriptLoad(Ours.script("batch"));
         for (int time = 0; time < TIMES; time++) {
             List<List<String>> own = new ArrayList<>();
             for (int i = 0; i < AT_ONCE; i++) {
                 own.add(isPair ? List.of(id()) : List.of());
             }
-            List<Long> ends = ask(sha, name, inBatches, keys, isPair ? "reserve" : "", options, own);
+            List<Long> ends = ask(script, name, inBatches, keys, isPair ? "reserve" : "", options, own);
             if (isPair) {
                 List<List<String>> settled = new ArrayList<>();
                 for (int i = 0; i < AT_ONCE; i++) {
-                    String end = inBatches
-                            ? Long.toHexString(ends.get(i))
-                            : ends.get(i).toString();
-                    settled.add(List.of(own.get(i).get(0), end, actual));
+                    settled.add(List.of(own.get(i).get(0), Long.toHexString(ends.get(i)), actual));
                 }
-                ask(sha, name, inBatches, keys, "settle", HOLDS + ",settle", settled);
+                ask(script, name, inBatches, keys, "settle", TERMS, settled);
             }
         }
     }
@@ -168,6 +177,7 @@ final class HoldCost implements AutoCloseable {
     }
 
     /** Returns the last number of each reply. */
+    /** The last number of each reply. A limit with holds is asked by the batch script, also alone. */
     private List<Long> ask(
             String sha,
             String name,
@@ -176,45 +186,36 @@ final class HoldCost implements AutoCloseable {
             String mode,
             String options,
             List<List<String>> own) {
-        List<Long> last = new ArrayList<>();
-        if (inBatches) {
-            List<String> arguments = new ArrayList<>(List.of("", "1", options.isEmpty() ? "1" : "-1"));
-            arguments.add(name + (options.isEmpty() ? "" : "+holds"));
-            arguments.addAll(LIMIT);
-            if (!options.isEmpty()) {
-                arguments.addAll(List.of("", mode, "", options));
-            }
-            own.forEach(arguments::addAll);
-            List<Object> reply = connection
-                    .sync()
-                    .evalsha(
-                            sha, ScriptOutputType.MULTI, keys.toArray(String[]::new), arguments.toArray(String[]::new));
-            for (int i = 0; i < AT_ONCE; i++) {
-                int size = reply.size() / AT_ONCE;
-                last.add((Long) reply.get(size * i + size - 1));
-            }
-            return last;
+        boolean isHeld = !options.isEmpty();
+        List<String> form = new ArrayList<>();
+        if (inBatches || isHeld) {
+            form.addAll(List.of("", "1", isHeld ? "-1" : "1", name + (isHeld ? "+holds" : "")));
+        }
+        form.addAll(LIMIT);
+        if (isHeld) {
+            form.addAll(List.of("", mode, "", options));
         }
         connection.setAutoFlushCommands(false);
         List<RedisFuture<List<Object>>> replies = new ArrayList<>();
-        for (int i = 0; i < AT_ONCE; i++) {
-            List<String> arguments = new ArrayList<>(LIMIT);
-            List<String> values = own.get(i);
-            if (mode.equals("settle")) {
-                arguments.addAll(
-                        List.of("", "", "back:" + values.get(1), values.get(0), options + "=" + values.get(2)));
-            } else if (!options.isEmpty()) {
-                arguments.addAll(List.of("", "", "", values.isEmpty() ? "" : values.get(0), options));
-            }
-            replies.add(connection
-                    .async()
-                    .evalsha(
-                            sha, ScriptOutputType.MULTI, new String[] {keys.get(i)}, arguments.toArray(String[]::new)));
+        int together = inBatches ? AT_ONCE : 1;
+        for (int from = 0; from < AT_ONCE; from += together) {
+            List<String> arguments = new ArrayList<>(form);
+            own.subList(from, from + together).forEach(arguments::addAll);
+            String[] states = keys.subList(from, from + together).stream()
+                    .flatMap(key -> isHeld ? Stream.of(key, key + ":holds") : Stream.of(key))
+                    .toArray(String[]::new);
+            replies.add(
+                    connection.async().evalsha(sha, ScriptOutputType.MULTI, states, arguments.toArray(String[]::new)));
         }
         connection.flushCommands();
         connection.setAutoFlushCommands(true);
-        for (RedisFuture<List<Object>> reply : replies) {
-            last.add((Long) reply.toCompletableFuture().join().get(5));
+        List<Long> last = new ArrayList<>();
+        for (RedisFuture<List<Object>> future : replies) {
+            List<Object> reply = future.toCompletableFuture().join();
+            int size = reply.size() / together;
+            for (int i = 1; i <= together; i++) {
+                last.add((Long) reply.get(size * i - 1));
+            }
         }
         return last;
     }
