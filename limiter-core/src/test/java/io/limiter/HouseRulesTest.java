@@ -33,7 +33,7 @@ import java.util.stream.Stream;
 /** The walls of this module. */
 @AnalyzeClasses(packages = "io.limiter", importOptions = ImportOption.DoNotIncludeTests.class)
 class HouseRulesTest {
-    private static final int MOST_LINES = 350;
+    private static final int MOST_LINES = 600;
 
     /** Each package, the root too, which a pattern such as {@code io.limiter.(**)} leaves out. */
     private static final SliceAssignment BY_PACKAGE = new SliceAssignment() {
