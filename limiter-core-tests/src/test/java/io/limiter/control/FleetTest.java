@@ -232,7 +232,7 @@ class FleetTest extends ControlFixture {
     }
 
     /** What Redis says: on a busy machine a deadline can be over first. */
-    private long look(PartitionKey key) {
+    private long look(PartitionKey key) throws Exception {
         PermitRequest request =
                 PermitRequest.of(fleet.get(0).policy("vote"), key, 0).withLook();
         AtomicReference<Decision> decision = new AtomicReference<>();
