@@ -166,16 +166,17 @@ class GatewayDoorTest extends DoorTest {
         QueryStringDecoder target = new QueryStringDecoder(request.uri());
         Door.Reply reply;
         try {
-            reply = current.app().reply(new Door.Asked(
-                    request.method().name(),
-                    path -> path.equals(request.requestHeaders().get("Test-Route"))
-                            || PathPatternParser.defaultInstance
-                                    .parse(path)
-                                    .matches(PathContainer.parsePath(target.rawPath())),
-                    name -> request.requestHeaders().get(name),
-                    name -> target.parameters().getOrDefault(name, List.of()).stream()
-                            .findFirst()
-                            .orElse(null)));
+            reply = current.app()
+                    .reply(new Door.Asked(
+                            request.method().name(),
+                            path -> path.equals(request.requestHeaders().get("Test-Route"))
+                                    || PathPatternParser.defaultInstance
+                                            .parse(path)
+                                            .matches(PathContainer.parsePath(target.rawPath())),
+                            name -> request.requestHeaders().get(name),
+                            name -> target.parameters().getOrDefault(name, List.of()).stream()
+                                    .findFirst()
+                                    .orElse(null)));
         } catch (Exception failed) {
             return Mono.error(failed);
         }
