@@ -126,7 +126,6 @@ class SmokeTest {
         "limiter-app-fixed;limiter-bucket;limiter-list;limiter-zset;limiter-two;rrl;rrl-tuned, keys;denied, 1, 0",
         "limiter-app-tuned-fixed;redisson-fixed;redisson-bucket, keys;denied, 1, 0",
         "lettuce-bucket;lettuce-list;lettuce-zset;lettuce-two;gcra, keys;denied, 1, 0",
-        "lettuce-today-fixed;lettuce-today-bucket;lettuce-today-list;lettuce-today-zset;lettuce-today-two, denied, 1, 0",
         "bucket4j-lettuce;bucket4j-lettuce-batching;bucket4j-redisson;bucket4j-redisson-batching, zipf;denied, 4, 0",
         "bucket4j-lettuce-two;bucket4j-lettuce-retries;bucket4j-redisson-retries, denied, async-4, 0",
         "limiter-no-cache-fixed;limiter-fixed, denied;attacked, 8, 0",

@@ -69,7 +69,6 @@ public interface Contender extends AutoCloseable {
             case "limiter-no-cache" -> OurContender.withoutMemory(what, task);
             case "limiter-app" -> OurContender.ofClientOfTheApplication(what, task);
             case "lettuce" -> LettuceContender.ofOurScripts(what, task);
-            case "lettuce-today" -> LettuceContender.ofFrozenScripts(what, task);
             default ->
                 switch (name) {
                     case "gcra" -> LettuceContender.ofGcra(task);

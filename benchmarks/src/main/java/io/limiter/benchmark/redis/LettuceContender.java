@@ -72,12 +72,7 @@ final class LettuceContender implements Contender {
     }
 
     static Contender ofOurScripts(String what, Task task) {
-        return of(Ours.script(file(what)), what, task, false);
-    }
-
-    /** Our scripts as they were on 22 November 2026, so that later ones can be compared with them. */
-    static Contender ofFrozenScripts(String what, Task task) {
-        return of(FrozenScripts.text(file(what)), what, task, true);
+        return of(Ours.script(file(what)), what, task);
     }
 
     private static String file(String what) {
@@ -90,7 +85,7 @@ final class LettuceContender implements Contender {
         };
     }
 
-    private static Contender of(String script, String what, Task task, boolean frozen) {
+    private static Contender of(String script, String what, Task task) {
         String most = Long.toString(task.permits());
         String period = Long.toString(task.periodMicros());
         if (!what.equals("two")) {
@@ -99,20 +94,14 @@ final class LettuceContender implements Contender {
         Task second = task.second();
         String more = Long.toString(second.permits());
         String longer = Long.toString(second.periodMicros());
-        // The frozen batch script requires a request id and a mode for each limit, and replies with a list of requests.
-        String[] two = frozen
-                ? new String[] {
-                    "", "2", "fixed", "1", most, period, most, "", "", "fixed", "1", more, longer, more, "", ""
-                }
-                : new String[] {"", "1", "2", "fixed", "1", most, period, most, "fixed", "1", more, longer, more};
-        return scripted(
-                script, task, List.of("a", "b"), reply -> frozen ? ((List<?>) reply.get(0)).get(0) : reply.get(0), two);
+        String[] two = {"", "1", "2", "fixed", "1", most, period, most, "fixed", "1", more, longer, more};
+        return scripted(script, task, List.of("a", "b"), reply -> reply.get(0), two);
     }
 
     static Contender ofGcra(Task task) {
         String permit = Double.toString((double) task.periodMicros() / task.permits());
         return scripted(
-                FrozenScripts.resource("gcra.lua"),
+                ScriptCost.resource("gcra"),
                 task,
                 List.of("g"),
                 reply -> reply.get(0),

@@ -49,7 +49,7 @@ final class RedisBenchmark {
                 "-P",
                 async ? count : "1",
                 "EVALSHA",
-                server.load(FrozenScripts.resource("gcra.lua")),
+                server.load(ScriptCost.resource("gcra")),
                 "1",
                 one ? "lettuce:{client-0}:g" : "lettuce:{client-__rand_int__}:g",
                 Double.toString((double) workload.periodMicros() / workload.permits()),

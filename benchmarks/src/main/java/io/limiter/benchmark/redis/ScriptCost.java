@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
@@ -303,9 +304,12 @@ public final class ScriptCost implements AutoCloseable {
         return sorted[sorted.length / 2];
     }
 
-    private static String resource(String name) throws IOException {
+    /** A script next to this class. */
+    static String resource(String name) {
         try (InputStream stream = Objects.requireNonNull(ScriptCost.class.getResourceAsStream(name + ".lua"), name)) {
             return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
