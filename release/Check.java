@@ -157,7 +157,7 @@ public final class Check {
         demand(!text.contains("${"), name + " has a property");
         demand(!text.contains("SNAPSHOT"), name + " has a snapshot");
         demand(!text.contains("<scope>test</scope>") && !text.contains("test-jar"), name + " has dependencies of tests");
-        demand(!publish || !text.contains(".example"), name + ": set project.home in the top pom.xml");
+        demand(!publish || !text.contains(".example"), name + ": set project.home in release/pom.xml");
         Node managed = child(pom, "dependencyManagement");
         boolean bom = name.startsWith("limiter-bom");
         demand(bom == (managed != null), name + (bom ? " manages nothing" : " manages dependencies"));

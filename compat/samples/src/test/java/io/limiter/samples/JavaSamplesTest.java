@@ -180,7 +180,10 @@ class JavaSamplesTest {
         properties.put("grpc-netty-shaded", property(pom, "grpc.version"));
         properties.put("grpc-services", property(pom, "grpc.version"));
         for (String plugin : List.of("aspectj-maven-plugin", "maven-war-plugin", "maven-compiler-plugin")) {
-            properties.put(plugin, property(pom, plugin + ".version"));
+            Matcher version = Pattern.compile("<artifactId>" + plugin + "</artifactId>\\s*<version>(.+)</version>")
+                    .matcher(pom);
+            assertTrue(version.find(), plugin);
+            properties.put(plugin, version.group(1));
         }
         String own = property(pom, "version");
         int checked = 0;
