@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Callers that are virtual threads, in a JVM of the JDK at {@code -Dlimiter.jdk}. How to run it: CONTRIBUTING.md. */
+/**
+ * A thousand callers that are virtual threads, in a JVM of the JDK at {@code -Dlimiter.jdk}; none may be pinned to its carrier. {@code mvn -pl
+ * limiter-core-tests -am test -Dtest.groups=virtual -Dtest.excludedGroups= -Dlimiter.jdk=/usr/lib/jvm/temurin-25-jdk-amd64}
+ */
 @Tag("virtual")
 class VirtualThreadsTest {
     @Test
