@@ -25,7 +25,6 @@ class TestRulesTest {
     private static final Set<String> ABOUT_DEADLINES = Set.of(
             "CloseTest",
             "FlightInstances",
-            "InFlightServer",
             "PausedRedisTest",
             "ReconnectionsTest",
             "SelfTestTest",

@@ -18,16 +18,7 @@ import org.junit.jupiter.api.Test;
 /** docs/compatibility.md names the versions and the API that the build has. */
 class CompatibilityPageTest {
     private static final List<String> VERSIONS = List.of(
-            "redisson",
-            "tomcat10",
-            "tomcat11",
-            "jetty",
-            "aspectj",
-            "spring6",
-            "spring7",
-            "boot3",
-            "boot41",
-            "slf4j");
+            "redisson", "tomcat10", "tomcat11", "jetty", "aspectj", "spring6", "spring7", "boot3", "boot41", "slf4j");
     private static final Pattern PUBLIC_TYPE =
             Pattern.compile("(?m)^public (abstract |final |sealed |non-sealed )*(@?interface|class|enum|record) ");
 

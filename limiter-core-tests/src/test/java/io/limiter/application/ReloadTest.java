@@ -65,21 +65,6 @@ class ReloadTest extends ChangingFile {
     }
 
     @Test
-    void whatIsNotCountedIsLoggedWhenItChangesNotAtEveryReload() {
-        String rule = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = %d/1m\nlimiter.rules.r.except = %s\n";
-        write(rule.formatted(1, "/health"));
-        look();
-        for (int i = 2; i < 5; i++) {
-            write(rule.formatted(i, "/health"));
-            look();
-        }
-        assertEquals(1, log.of(Level.WARN, "RL-153").size(), log::toString);
-        write(rule.formatted(4, "/health, /info"));
-        look();
-        assertEquals(2, log.of(Level.WARN, "RL-153").size(), log::toString);
-    }
-
-    @Test
     void theOnlyRuleMayBeSwitchedOffForThatWasAskedFor() {
         String rule = "limiter.rules.r.path = /r\nlimiter.rules.r.limits = 1/1m\n";
         write(rule);

@@ -4,8 +4,7 @@ import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
+import io.limiter.internal.control.ForwardingBackend;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -14,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** A backend that counts what it is asked, and whose answers a test can hold back or replace by failures. */
-class AskedBackend implements Backend {
+class AskedBackend extends ForwardingBackend {
     private final Backend backend;
     final List<List<Charge>> asked = new ArrayList<>();
     final List<Decision> refunded = new ArrayList<>();
@@ -25,6 +24,11 @@ class AskedBackend implements Backend {
 
     AskedBackend(Backend backend) {
         this.backend = backend;
+    }
+
+    @Override
+    protected Backend inner() {
+        return backend;
     }
 
     @Override
@@ -54,15 +58,5 @@ class AskedBackend implements Backend {
     public CompletionStage<Boolean> refund(Decision decision) {
         refunded.add(decision);
         return backend.refund(decision);
-    }
-
-    @Override
-    public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        return backend.reset(policy, key);
-    }
-
-    @Override
-    public void close() {
-        backend.close();
     }
 }

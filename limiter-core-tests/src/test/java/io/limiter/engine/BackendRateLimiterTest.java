@@ -285,11 +285,6 @@ class BackendRateLimiterTest {
     }
 
     @Test
-    void aResetThatCantBeDoneIsTold() {
-        assertThrows(BackendException.class, () -> RateLimiters.on(away).reset(LOCAL, KEY));
-    }
-
-    @Test
     void anInterruptIsKeptAndTheAnswerStillComes() {
         CompletableFuture<Decision> late = new CompletableFuture<>();
         Backend slow = backend();

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
-import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
@@ -83,16 +82,6 @@ class CountersTest {
                     answer.orTimeout(60, TimeUnit.SECONDS).join());
             assertFalse(thread.join().contains("netty"), thread.join());
         }
-    }
-
-    @Test
-    void policiesThatAreTooManyAreHeardOfAsOthers() {
-        limiter.monitor().onPolicy(heard::add);
-        for (int i = 0; i < EngineMonitor.MOST_POLICIES + 10; i++) {
-            ask("p" + i);
-        }
-        assertEquals(EngineMonitor.MOST_POLICIES + 1, heard.size());
-        assertEquals(LimiterMonitor.OTHERS, heard.get(EngineMonitor.MOST_POLICIES));
     }
 
     @Test

@@ -41,20 +41,6 @@ class ReplaceTest {
     }
 
     @Test
-    void stateStaysAndTheNewLimitIsInForceAtOnce() {
-        try (Limiter limiter = Limiter.start(config("policies.vote.limits", "3/1h"))) {
-            for (int i = 0; i < 3; i++) {
-                assertTrue(limiter.tryAcquire("vote", KEY, 1).allowed());
-            }
-            limiter.replace(config("policies.vote.limits", "5/1h"));
-            assertEquals(1, limiter.tryAcquire("vote", KEY, 1).remaining());
-            limiter.replace(config("policies.vote.limits", "2/1h", "policies.new.limits", "1/1h"));
-            assertFalse(limiter.tryAcquire("vote", KEY, 1).allowed());
-            assertTrue(limiter.tryAcquire("new", KEY, 1).allowed());
-        }
-    }
-
-    @Test
     void whatNeedsARestartIsRefusedWhole() {
         try (Limiter limiter = Limiter.start(config("policies.vote.limits", "3/1h"))) {
             LimiterConfig before = limiter.config();

@@ -56,18 +56,6 @@ class WaitingEdgesTest {
     }
 
     @Test
-    void aCallWithoutAWaitIsDeniedBehindAQueueAndDoesNotAsk() {
-        ask(SLOW, SECOND);
-        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(20));
-        int asked = backend.asked.size();
-        CompletableFuture<Decision> denied = ask(SLOW, Duration.ZERO);
-        assertFalse(denied.join().allowed());
-        assertEquals(asked, backend.asked.size());
-        assertEquals(1, limiter.monitor().waiting());
-        assertFalse(waits.isDone());
-    }
-
-    @Test
     void aResetOrARefundLetsTheFirstAskAtOnce() {
         Decision first = ask(SLOW, SECOND).join();
         CompletableFuture<Decision> one = ask(SLOW, Duration.ofSeconds(25));

@@ -4,9 +4,8 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.internal.Access;
+import io.limiter.internal.control.ForwardingBackend;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -16,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** A backend with a fault about calls in flight that the judgment must find. */
-final class FaultyFlights implements Backend {
+final class FaultyFlights extends ForwardingBackend {
     /** What it does wrong. */
     enum Fault {
         ENDS_ANOTHER_CALL,
@@ -36,6 +35,11 @@ final class FaultyFlights implements Backend {
     FaultyFlights(Backend backend, Fault fault) {
         this.backend = backend;
         this.fault = fault;
+    }
+
+    @Override
+    protected Backend inner() {
+        return backend;
     }
 
     @Override
@@ -86,15 +90,5 @@ final class FaultyFlights implements Backend {
             backend.adopt(again(Decision.of(Decision.Source.LOCAL_FALLBACK, held)));
         }
         return first;
-    }
-
-    @Override
-    public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        return backend.reset(policy, key);
-    }
-
-    @Override
-    public void close() {
-        backend.close();
     }
 }

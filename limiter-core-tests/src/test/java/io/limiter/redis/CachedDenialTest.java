@@ -126,33 +126,6 @@ class CachedDenialTest {
 
     @ParameterizedTest
     @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
-    void aLowerCostPassesByAndAHigherOneDoesNot(Algorithm algorithm) {
-        Policy policy = policy(algorithm, 3, PERIOD);
-        is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
-        is(REDIS, false, mine.tryAcquire(policy, KEY, 3));
-        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 3));
-        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 4));
-        assertTrue(mine.tryAcquire(policy, KEY, 4).retryAfter().isEmpty(), "4 of 3 can never pass");
-        is(REDIS, true, mine.tryAcquire(policy, KEY, 2));
-        is(REDIS, true, mine.tryAcquire(policy, KEY, 0));
-        // What was left has changed, so Redis is asked again.
-        is(REDIS, false, mine.tryAcquire(policy, KEY, 3));
-        assertEquals(0, mine.tryAcquire(policy, KEY, 3).remaining());
-    }
-
-    @ParameterizedTest
-    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
-    void aRefundByThisInstanceIsSeenAtOnce(Algorithm algorithm) {
-        Policy policy = policy(algorithm, 3, PERIOD);
-        Decision taken = mine.tryAcquire(policy, KEY, 3);
-        is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
-        assertTrue(mine.refund(taken));
-        is(REDIS, true, mine.tryAcquire(policy, KEY, 3));
-        is(REDIS, false, mine.tryAcquire(policy, KEY, 3));
-    }
-
-    @ParameterizedTest
-    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void aResetByThisInstanceIsSeenAtOnceAndThatOfAnotherWithinMaxAge(Algorithm algorithm) {
         Policy policy = exhausted(algorithm, PERIOD);
         mine.reset(policy, KEY);
@@ -163,24 +136,6 @@ class CachedDenialTest {
         is(REDIS, true, others.tryAcquire(policy, KEY, 1));
         time.advance(Duration.ofNanos(1_000));
         is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
-    }
-
-    @ParameterizedTest
-    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
-    void otherLimitsOnTheSameStateAreDecidedByRedis(Algorithm algorithm) {
-        Policy few = exhausted(algorithm, PERIOD);
-        Policy many = policy(algorithm, 9, PERIOD);
-        is(REDIS, algorithm != Algorithm.TOKEN_BUCKET, mine.tryAcquire(many, KEY, 1));
-        is(REDIS, false, mine.tryAcquire(few, KEY, 1));
-        is(CACHED_DENIAL, false, mine.tryAcquire(few, KEY, 1));
-        // A call under a shorter period cuts the window, and the log, for all.
-        is(REDIS, false, mine.tryAcquire(policy(algorithm, 1, Duration.ofMillis(300)), KEY, 1));
-        time.advance(Duration.ofMillis(300));
-        assertEquals(
-                mine.tryAcquire(PermitRequest.of(List.of(new Charge(few, KEY, 1)))
-                                .withLook())
-                        .allowed(),
-                mine.tryAcquire(few, KEY, 1).allowed());
     }
 
     @Test
@@ -203,21 +158,6 @@ class CachedDenialTest {
 
     private static LimiterConfig config(String text) throws Exception {
         return LimiterConfig.builder().text("test", new StringReader(text)).build();
-    }
-
-    @Test
-    void aCallWithARequestIdIsAdmittedAgainBesideAKnownDenial() {
-        Policy policy = policy(Algorithm.SLIDING_ZSET, 1, PERIOD);
-        List<Charge> asked = List.of(new Charge(policy, KEY, 1, "id"));
-        is(REDIS, true, mine.tryAcquire(PermitRequest.of(asked)));
-        is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
-        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
-        is(REDIS, true, mine.tryAcquire(PermitRequest.of(asked)));
-        is(
-                REDIS,
-                false,
-                mine.tryAcquire(
-                        PermitRequest.of(List.of(new Charge(policy, KEY, 1))).withLook()));
     }
 
     @Test

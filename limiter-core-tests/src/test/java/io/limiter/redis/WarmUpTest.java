@@ -5,11 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
-import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
+import io.limiter.internal.control.ForwardingBackend;
 import io.limiter.kit.RedisServers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -87,13 +85,18 @@ class WarmUpTest extends StartingRedis {
     }
 
     /** What comes of the calls. */
-    private static final class Recorder implements Backend {
+    private static final class Recorder extends ForwardingBackend {
         private final RedisBackend backend;
         private final AtomicInteger byRedis = new AtomicInteger();
         private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
         Recorder(RedisBackend backend) {
             this.backend = backend;
+        }
+
+        @Override
+        protected Backend inner() {
+            return backend;
         }
 
         @Override
@@ -119,26 +122,6 @@ class WarmUpTest extends StartingRedis {
             } else {
                 byRedis.incrementAndGet();
             }
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return backend.refund(decision);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return backend.reset(policy, key);
-        }
-
-        @Override
-        public BackendHealth health() {
-            return backend.health();
-        }
-
-        @Override
-        public void close() {
-            backend.close();
         }
     }
 }

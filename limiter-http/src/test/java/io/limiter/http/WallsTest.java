@@ -1,25 +1,20 @@
 package io.limiter.http;
 
-import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchRule;
 import io.limiter.kit.DoorWalls;
-import java.util.Set;
 
 @AnalyzeClasses(packages = "io.limiter.http", importOptions = DoNotIncludeTests.class)
 class WallsTest {
     private static final String ROOT = "io.limiter.http";
     private static final String RULES = ROOT + ".internal";
-
-    /** What users name. */
-    private static final Set<Class<?>> FOR_USERS =
-            Set.of(Request.class, ClientAddress.class, DenialAnswer.class, RequestSample.class, Explanation.class);
 
     @ArchTest
     static final ArchTests OF_ALL_DOORS = ArchTests.in(DoorWalls.class);
@@ -56,16 +51,8 @@ class WallsTest {
             .because("a door of any server uses this module, and none of them brings another server's API");
 
     @ArchTest
-    static final ArchRule PUBLIC_TYPES = classes()
-            .that()
-            .doNotHaveSimpleName("package-info")
-            .and()
-            .areNotMemberClasses()
-            .and(describe(
-                    "are not named here",
-                    type -> type.getPackageName().equals(ROOT)
-                            && FOR_USERS.stream().noneMatch(type::isEquivalentTo)))
-            .should()
-            .notBePublic()
-            .because("what is public is kept for ever");
+    static void onlyTheseTypesArePublic(JavaClasses all) {
+        DoorWalls.assertPublic(
+                all, "io.limiter.http", "ClientAddress", "DenialAnswer", "Explanation", "Request", "RequestSample");
+    }
 }

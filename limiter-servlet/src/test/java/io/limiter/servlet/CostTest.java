@@ -81,15 +81,6 @@ class CostTest {
 
     @ParameterizedTest
     @EachContainer
-    void aConstant(Container.Kind kind) {
-        String rules = RULE + "limiter.rules.batch.cost = 40\n";
-        start(kind, rules);
-        assertEquals(40, taken(rules, "/page"));
-        assertEquals(List.of(200, 429), server.statuses(2, "/page"));
-    }
-
-    @ParameterizedTest
-    @EachContainer
     void aHeaderNeverCostsLessThanItMeans(Container.Kind kind) {
         start(kind, HEADER);
         assertEquals(1, taken(HEADER, "/page"), "missing");

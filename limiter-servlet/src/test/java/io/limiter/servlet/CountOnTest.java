@@ -8,7 +8,6 @@ import io.limiter.kit.Await;
 import jakarta.servlet.AsyncContext;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,33 +20,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 
 /** {@code count-on} and {@code refund-on}: only some responses keep what was charged, and whatever ends otherwise keeps it. */
 class CountOnTest extends CountOnApp {
-    @ParameterizedTest
-    @EachContainer
-    void onlyTheseStatusesCount(Container.Kind kind) {
-        start(kind, LOGIN.replace("path = /*", "path = /answer, /error"));
-        assertKept(0, "/answer?s=200");
-        assertKept(0, "/answer?s=302");
-        assertKept(1, "/answer?s=401");
-        assertKept(2, "/answer?s=403");
-        assertKept(2, "/answer?s=404");
-        assertKept(3, "/answer?s=503");
-        assertKept(3, "/error?s=404");
-        assertKept(4, "/error?s=401");
-        assertKept(5, "/error?s=500");
-        assertEquals(429, server.get("/answer?s=200").statusCode());
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    void allButTheseStatusesCount(Container.Kind kind) {
-        start(
-                kind,
-                LOGIN.replace("path = /*", "path = /answer").replace("count-on = 401, 403, 5xx", "refund-on = 304"));
-        assertKept(0, "/answer?s=304");
-        assertKept(1, "/answer?s=200");
-        assertKept(2, "/answer?s=401");
-        assertKept(2, "/answer?s=304");
-    }
 
     private static final String BY_HEADER = """
             limiter.rules.login.path = /*
@@ -168,17 +140,6 @@ class CountOnTest extends CountOnApp {
 
     @ParameterizedTest
     @EachContainer
-    void theEndOfAsynchronousWorkDecides(Container.Kind kind) {
-        start(kind, LOGIN.replace("path = /*", "path = /async, /async-dispatch"));
-        assertKept(1, "/async?s=401");
-        assertKept(1, "/async?s=200");
-        assertKept(2, "/async-dispatch?s=403");
-        assertKept(2, "/async-dispatch?s=200");
-        assertKept(3, "/async?s=500");
-    }
-
-    @ParameterizedTest
-    @EachContainer
     void aTimeoutAndAFailureOfAsynchronousWorkKeepTheCharge(Container.Kind kind) {
         start(
                 kind,
@@ -216,27 +177,6 @@ class CountOnTest extends CountOnApp {
         assertEquals(LIMIT, wrong);
         assertEquals(LIMIT, served.get());
         assertEquals(0, left());
-    }
-
-    /** What is counted, is given back or is denied while others are on their way: at the end only the wrong ones are left. */
-    @ParameterizedTest
-    @EachContainer
-    void theStateAfterwardsEqualsTheMatchingAnswers(Container.Kind kind) {
-        start(kind, LOGIN.replace("path = /*", "path = /answer, /async").replace("5/1h", "300/1h"));
-        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 300)
-                .mapToObj(i -> HttpRequest.newBuilder(
-                                server.request((i % 2 == 0 ? "/answer" : "/async") + "?s=" + (i % 3 == 0 ? 401 : 200))
-                                        .build()
-                                        .uri())
-                        .build())
-                .map(request -> WebServer.CLIENT.sendAsync(request, HttpResponse.BodyHandlers.ofString()))
-                .toList();
-        long wrong = answers.stream()
-                .filter(answer -> answer.join().statusCode() == 401)
-                .count();
-        assertEquals(100, wrong);
-        awaitCompleted(300);
-        assertEquals(200, left());
     }
 
     @ParameterizedTest

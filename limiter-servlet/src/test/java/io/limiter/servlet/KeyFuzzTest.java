@@ -3,13 +3,9 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
-import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Heard;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.http.Cookie;
@@ -27,7 +23,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -52,38 +47,15 @@ class KeyFuzzTest {
             limiter.rules.r.key = ip + user + session + header:H + cookie:c
             """;
 
-    private final Seen backend = new Seen();
-    private final RateLimitFilter filter = WebServer.limiter(RateLimiters.on(backend), RULE);
+    private PartitionKey key = PartitionKey.global();
+    private final RateLimitFilter filter = WebServer.limiter(
+            RateLimiters.on(new Heard(charges -> {
+                assertEquals(1, charges.size());
+                key = charges.get(0).key();
+            })),
+            RULE);
     private final Random random = new Random(20_261_121);
     private final Map<String, String> digested = new HashMap<>();
-
-    /** Remembers whose quota was asked for. */
-    private static final class Seen implements Backend {
-        private final Backend decides = InProcessBackend.create();
-        private PartitionKey key = PartitionKey.global();
-
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            assertEquals(1, charges.size());
-            key = charges.get(0).key();
-            return decides.decide(charges, mode);
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return decides.refund(decision);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey other) {
-            return decides.reset(policy, other);
-        }
-
-        @Override
-        public void close() {
-            decides.close();
-        }
-    }
 
     /** The caller data of a request; null if it is missing. */
     private record Caller(String peer, String user, String session, String header, String cookie) {}
@@ -106,7 +78,7 @@ class KeyFuzzTest {
         for (int i = 0; i < cases; i++) {
             Caller caller = new Caller(peer(), said(), said(), said(), said());
             filter.doFilter(request(caller), response(), chain);
-            check(caller, backend.key.canonical());
+            check(caller, key.canonical());
         }
         assertEquals(cases, passed.get());
     }

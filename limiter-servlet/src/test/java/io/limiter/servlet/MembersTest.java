@@ -141,36 +141,6 @@ class MembersTest {
 
     @ParameterizedTest
     @EnumSource
-    void theRefundOfTheRequestThatAddedAMemberRemovesIt(Decided decided) throws Exception {
-        String rules = named("""
-                limiter.rules.NAME.path = /page
-                limiter.rules.NAME.member = query:user
-                limiter.rules.NAME.limits = 2/1h distinct
-                limiter.rules.NAME.count-on = 401
-                """);
-        Policy policy = WebServer.config(rules).policies().values().iterator().next();
-        try (RateLimiter limiter = decided.limiter();
-                Container server = start(limiter, rules)) {
-            for (String user : List.of("a", "b", "c", "d")) {
-                assertEquals(200, server.get("/page?user=" + user).statusCode());
-                Await.until(
-                        Duration.ofSeconds(60),
-                        "given back",
-                        () -> limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.of("127.0.0.1"), 0)
-                                                .withLook())
-                                        .remaining()
-                                == 2);
-            }
-            assertEquals(401, server.get("/page?s=401&user=a").statusCode());
-            assertEquals(200, server.get("/page?user=a").statusCode(), "it is known, so nothing is given back");
-            assertEquals(401, server.get("/page?s=401&user=b").statusCode());
-            assertEquals(429, server.get("/page?user=c").statusCode());
-            assertEquals(401, server.get("/page?s=401&user=a").statusCode());
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
     void aPlanWithoutMembersIgnoresThem(Decided decided) throws Exception {
         String rules = named("""
                 limiter.plans.free.limits = 1/1h distinct, 100/1d

@@ -177,14 +177,6 @@ class PlansTest {
 
     @ParameterizedTest
     @EachContainer
-    void anAttributeOfTheUser(Container.Kind kind) {
-        start(kind, PLANS.replace("header:X-Plan", "user:plan"));
-        assertEquals(3, allowed("Test-Plan", "gold"));
-        assertEquals(1, allowed());
-    }
-
-    @ParameterizedTest
-    @EachContainer
     void aResolverIsAskedOnceForEachCaller(Container.Kind kind) {
         start(kind, BY_KEY);
         assertEquals(3, allowed("X-Api-Key", "gold 1"));

@@ -87,14 +87,6 @@ class QuotaFieldsTest {
     }
 
     @Test
-    void whatIsNotLimitedIsToldNothing() {
-        start("limiter.rules.vote.path = /vote\nlimiter.rules.vote.limits = 3/10s\nlimiter.http.expose-headers = true");
-        HttpResponse<String> answer = server.get("/page");
-        ALL.forEach(name -> assertEquals(List.of(), all(answer, name)));
-        assertEquals(List.of(), all(answer, "Access-Control-Expose-Headers"));
-    }
-
-    @Test
     void twoFiltersAddTheirItems() {
         start(
                 "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 3/10s",
@@ -180,20 +172,6 @@ class QuotaFieldsTest {
         HttpResponse<String> answer = server.get("/page");
         assertEquals(List.of("3"), all(answer, "RateLimit-Limit"));
         assertEquals(List.of("2"), all(answer, "RateLimit-Remaining"));
-    }
-
-    @Test
-    void aForwardIntoAnotherRuleAddsItsItems() {
-        start("""
-                limiter.rules.front.path = /front
-                limiter.rules.front.limits = 3/10s
-                limiter.rules.behind.path = /behind
-                limiter.rules.behind.limits = 1/10s
-                """);
-        assertEquals(List.of("\"front\";r=2;t=10, \"behind\";r=0;t=10"), all(server.get("/front"), "RateLimit"));
-        HttpResponse<String> denied = server.get("/front");
-        assertEquals(429, denied.statusCode());
-        assertEquals(List.of("\"front\";r=1;t=10, \"behind\";r=0;t=10"), all(denied, "RateLimit"));
     }
 
     @Test

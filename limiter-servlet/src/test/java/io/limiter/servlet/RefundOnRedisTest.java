@@ -4,14 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
-import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.control.ForwardingBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -27,9 +26,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import redis.clients.jedis.Jedis;
@@ -141,48 +137,6 @@ class RefundOnRedisTest {
                 .toList();
     }
 
-    @Test
-    void onAClusterEachIsGivenBackAtItsMaster() throws Exception {
-        RedisBackend backend = Backends.connected(Backends.redis().cluster(RedisServers.cluster()));
-        try (RateLimiter limiter = RateLimiters.on(backend);
-                Container server = start(Container.Kind.TOMCAT, limiter)) {
-            server.get("/forward?s=200");
-            assertLeft(limiter, 5L, 5L, 5L, 4L);
-        }
-    }
-
-    /** Nobody is at that address: what the failure mode took here is given back here. */
-    @ParameterizedTest
-    @EachContainer
-    void whileRedisIsDownWhatWasTakenHereIsGivenBackHere(Container.Kind kind) {
-        String rules = Stream.of("local", "deny", "allow")
-                .map(mode -> """
-                        limiter.rules.%1$s.path = /%1$s
-                        limiter.rules.%1$s.limits = 2/1h
-                        limiter.rules.%1$s.on-failure = %1$s
-                        limiter.rules.%1$s.count-on = 401
-                        """.formatted(mode))
-                .collect(Collectors.joining());
-        RedisBackend nobody = RedisBackend.builder()
-                .address("redis://127.0.0.1:1")
-                .deadline(Duration.ofSeconds(30))
-                .build();
-        try (RateLimiter limiter = RateLimiters.builder(nobody)
-                        .fallback(InProcessBackend.create())
-                        .build();
-                Container server = kind.make(directory)
-                        .filter("limiter", WebServer.limiter(limiter, rules))
-                        .servlet(
-                                "/",
-                                (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
-                        .start()) {
-            assertEquals(List.of(200, 200, 200, 200, 200), server.statuses(5, "/local?s=200"));
-            assertEquals(List.of(401, 401, 429, 429), server.statuses(4, "/local?s=401"));
-            assertEquals(List.of(503, 503), server.statuses(2, "/deny?s=200"));
-            assertEquals(List.of(401, 401, 401, 401), server.statuses(4, "/allow?s=401"));
-        }
-    }
-
     /** Redis stops while the application runs: its client waits for nothing, and what was charged stays. */
     @ParameterizedTest
     @EachContainer
@@ -216,29 +170,22 @@ class RefundOnRedisTest {
     }
 
     /** Records how each refund has ended. */
-    private record Waiting(Backend backend, BlockingQueue<Boolean> refunded) implements Backend {
+    private static final class Waiting extends ForwardingBackend {
+        private final Backend backend;
+        private final BlockingQueue<Boolean> refunded = new LinkedBlockingQueue<>();
+
         Waiting(Backend backend) {
-            this(backend, new LinkedBlockingQueue<>());
+            this.backend = backend;
         }
 
         @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            return backend.decide(charges, mode);
+        protected Backend inner() {
+            return backend;
         }
 
         @Override
         public CompletionStage<Boolean> refund(Decision decision) {
             return backend.refund(decision).whenComplete((given, failure) -> refunded.add(failure == null && given));
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return backend.reset(policy, key);
-        }
-
-        @Override
-        public void close() {
-            backend.close();
         }
     }
 }

@@ -109,13 +109,6 @@ class RejectionHandlerTest {
     }
 
     @Test
-    void whatCanNeverPassHasNoTime() {
-        assertEquals(
-                "429 OptionalLong.empty [never] false",
-                denied(CLOSED, new Brief()).body());
-    }
-
-    @Test
     void aHandlerMayTakeAnotherStatusAndTheStandardBody() {
         HttpResponse<String> denied = denied(ONCE, (rejection, request, response) -> {
             response.setStatus(420);
@@ -218,19 +211,6 @@ class RejectionHandlerTest {
                 .servlet("/", WebServer.Answer.text("served"))
                 .start();
         assertEquals("429 OptionalLong.empty [never] false", server.get("/page").body());
-    }
-
-    @Test
-    void aClassIsNamedInTheConfigurationOfALimiter() {
-        try (Limiter limiter =
-                Limiter.start(WebServer.config(CLOSED + "limiter.http.rejection-handler = " + Brief.class.getName()))) {
-            server = new WebServer(directory)
-                    .filter("limiter", new RateLimitFilter(limiter))
-                    .servlet("/", WebServer.Answer.text("served"))
-                    .start();
-            assertEquals(
-                    "429 OptionalLong.empty [never] false", server.get("/page").body());
-        }
     }
 
     @ParameterizedTest

@@ -10,10 +10,6 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
-import jakarta.servlet.DispatcherType;
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -21,7 +17,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -30,11 +25,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.eclipse.jetty.ee10.servlet.FilterHolder;
-import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
-import org.eclipse.jetty.ee10.servlet.ServletHolder;
-import org.eclipse.jetty.server.Server;
-import org.eclipse.jetty.server.ServerConnector;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,32 +67,6 @@ class ReplacedRulesTest {
                 .servlet("/", Answer.text("ok"))
                 .start()) {
             replaceUnderLoad(server.port());
-        }
-    }
-
-    @Test
-    void ofJettyUnderLoad() throws Exception {
-        Server server = new Server();
-        ServerConnector connector = new ServerConnector(server);
-        ServletContextHandler context = new ServletContextHandler("/");
-        context.addFilter(new FilterHolder(new RateLimitFilter(limiter)), "/*", EnumSet.of(DispatcherType.REQUEST));
-        context.addServlet(
-                new ServletHolder(new HttpServlet() {
-                    private static final long serialVersionUID = 1L;
-
-                    @Override
-                    protected void doGet(HttpServletRequest request, HttpServletResponse response) {
-                        response.setStatus(200);
-                    }
-                }),
-                "/*");
-        server.addConnector(connector);
-        server.setHandler(context);
-        server.start();
-        try {
-            replaceUnderLoad(connector.getLocalPort());
-        } finally {
-            server.stop();
         }
     }
 

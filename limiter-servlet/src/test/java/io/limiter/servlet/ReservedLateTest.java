@@ -10,6 +10,7 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.HoldTerms;
+import io.limiter.internal.control.ForwardingBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
 import io.limiter.rule.PlanResolver;
@@ -19,7 +20,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -54,26 +54,20 @@ class ReservedLateTest {
     }
 
     /** Its reservations have an answer when the test says so. */
-    private static final class Slow implements Backend {
+    private static final class Slow extends ForwardingBackend {
         private final Backend backend = InProcessBackend.create();
         private final CompletableFuture<Void> asked = new CompletableFuture<>();
         private final CompletableFuture<Void> answers = new CompletableFuture<>();
 
         @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            return backend.decide(charges, mode);
+        protected Backend inner() {
+            return backend;
         }
 
         @Override
         public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
             asked.complete(null);
             return answers.thenCompose(none -> backend.reserve(charges, terms));
-        }
-
-        @Override
-        public CompletionStage<List<Settled>> settle(
-                Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-            return backend.settle(held, terms, actual);
         }
     }
 

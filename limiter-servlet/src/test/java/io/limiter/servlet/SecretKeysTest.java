@@ -4,18 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
-import io.limiter.Charge;
-import io.limiter.Decision;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Heard;
 import io.limiter.servlet.WebServer.Answer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,30 +20,6 @@ class SecretKeysTest {
 
     @TempDir
     Path directory;
-
-    /** Remembers whose quota was asked for. */
-    private record Seen(List<String> keys, Backend decides) implements Backend {
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            charges.forEach(charge -> keys.add(charge.key().canonical()));
-            return decides.decide(charges, mode);
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return decides.refund(decision);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return decides.reset(policy, key);
-        }
-
-        @Override
-        public void close() {
-            decides.close();
-        }
-    }
 
     private List<String> keys(ServletSite container, String secret) throws Exception {
         String rules = """
@@ -69,24 +39,26 @@ class SecretKeysTest {
                 limiter.rules.session.limits = 9/1h
                 limiter.rules.session.key = session
                 """ + (secret == null ? "" : "limiter.redis.key-secret = " + secret);
-        Seen seen = new Seen(new CopyOnWriteArrayList<>(), InProcessBackend.create());
+        List<String> seen = new CopyOnWriteArrayList<>();
+        Heard heard =
+                new Heard(charges -> charges.forEach(one -> seen.add(one.key().canonical())));
         String[] headers = {"Authorization", "Bearer " + CLEAR, "X-Anything", CLEAR, "Cookie", "c=" + CLEAR};
         try (ServletSite.Running site = container.start(
                 directory,
-                List.of(WebServer.limiter(RateLimiters.on(seen), rules)),
+                List.of(WebServer.limiter(RateLimiters.on(heard), rules)),
                 Map.of("/", Answer.text("ok"), "/login", (request, response) -> request.getSession(true)))) {
             String cookie = site.get("/login?q=" + CLEAR, headers)
                     .headers()
                     .firstValue("Set-Cookie")
                     .orElseThrow()
                     .split(";", -1)[0];
-            seen.keys().clear();
+            seen.clear();
             headers[5] += "; " + cookie;
             assertEquals(429, site.status("/?q=" + CLEAR, headers));
             String session = cookie.substring(cookie.indexOf('=') + 1).split("\\.", -1)[0];
-            assertTrue(seen.keys().stream().noneMatch(key -> key.contains(CLEAR) || key.contains(session)));
+            assertTrue(seen.stream().noneMatch(key -> key.contains(CLEAR) || key.contains(session)));
         }
-        return seen.keys();
+        return seen;
     }
 
     @ParameterizedTest

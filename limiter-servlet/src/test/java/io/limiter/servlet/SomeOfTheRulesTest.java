@@ -9,8 +9,6 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.servlet.rejection.RejectionHandler;
-import jakarta.servlet.DispatcherType;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
@@ -54,24 +52,6 @@ class SomeOfTheRulesTest {
         assertEquals(429, exchange.status);
     }
 
-    /** A filter before the limiter may try a failed request again; having been denied is no way to pass. */
-    @Test
-    void aDeniedRequestThatIsTriedAgainIsDecidedAgain() throws Exception {
-        Limiter one = limiter("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n");
-        RateLimitFilter filter = new RateLimitFilter(one);
-        FakeExchange first = new FakeExchange();
-        assertTrue(passes(filter, first));
-        assertTrue(passes(filter, first), "one request is counted once");
-
-        FakeExchange second = new FakeExchange();
-        assertEquals(false, passes(filter, second));
-        assertEquals(false, passes(filter, second));
-        for (DispatcherType dispatch : List.of(DispatcherType.FORWARD, DispatcherType.ASYNC)) {
-            second.dispatch = dispatch;
-            assertEquals(false, passes(filter, second), () -> "by " + dispatch);
-        }
-    }
-
     @Test
     void aFilterMayHaveNone() throws Exception {
         RateLimitFilter none =
@@ -80,27 +60,6 @@ class SomeOfTheRulesTest {
         assertTrue(passes(none, exchange));
         assertEquals(List.of(), exchange.all("RateLimit"));
         assertThrows(IllegalArgumentException.class, () -> new RateLimitFilter(limiter("")), "all rules, of none");
-    }
-
-    @Test
-    void theHandlerThatIsGivenAnswersElseTheOneThatIsConfigured() throws Exception {
-        Limiter nobody = limiter("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h\n");
-        FakeExchange exchange = new FakeExchange();
-        RejectionHandler polite =
-                (rejection, request, response) -> response.getWriter().println("please");
-        assertEquals(
-                false,
-                passes(RateLimitFilter.builder(nobody).rejectionHandler(polite).build(), exchange));
-        assertEquals("please", exchange.body().strip());
-        exchange = new FakeExchange();
-        assertEquals(
-                false,
-                passes(
-                        RateLimitFilter.builder(nobody)
-                                .configuredRules(name -> true)
-                                .build(),
-                        exchange));
-        assertTrue(exchange.body().contains("quota-exceeded"), exchange.body());
     }
 
     private static boolean passes(RateLimitFilter filter, FakeExchange exchange) throws Exception {

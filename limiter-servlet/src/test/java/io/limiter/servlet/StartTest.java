@@ -16,7 +16,6 @@ import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -214,38 +213,12 @@ class StartTest {
     }
 
     @Test
-    void allMistakesOfAFileInOneMessage() throws IOException {
-        Files.writeString(webInf.resolve("limiter.properties"), """
-                limiter.backend = memory
-                limiter.rules.vote.path = api/votes
-                limiter.rules.vote.limits = 3/10x
-                limiter.rules.vote.methds = POST
-                limiter.rules.export.limits = 2/10s
-                """);
-        String message = failure();
-
-        assertTrue(message.startsWith("/WEB-INF/limiter.properties has 5 problems:\n"), message);
-        for (int line = 1; line <= 5; line++) {
-            assertTrue(message.contains("\n  line " + line + ": "), message);
-        }
-        assertTrue(message.contains("did you mean"), message);
-    }
-
-    @Test
     void aMistakeOfAnInitParamNamesIt() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), ONE);
         String message = failure("limiter.rules.all.limits", "often");
 
         assertTrue(message.startsWith("web.xml init-param has 1 problem:\n"), message);
         assertTrue(message.contains("limiter.rules.all.limits = often"), message);
-    }
-
-    @Test
-    void aFileThatIsNotUtf8() throws IOException {
-        Files.write(
-                webInf.resolve("limiter.properties"), ("# caf\u00e9\n" + ONE).getBytes(StandardCharsets.ISO_8859_1));
-        String message = failure();
-        assertTrue(message.contains("not UTF-8"), message);
     }
 
     @Test
@@ -280,15 +253,6 @@ class StartTest {
             }
         }
         server = null;
-    }
-
-    @Test
-    void aLimiterWithoutRulesIsRefused() {
-        try (Limiter limiter = Limiter.start(WebServer.config("limiter.policies.vote.limits = 3/10s"))) {
-            String message = assertThrows(IllegalArgumentException.class, () -> new RateLimitFilter(limiter))
-                    .getMessage();
-            assertTrue(message.startsWith("RL-109 the configuration has no rule"), message);
-        }
     }
 
     @Test

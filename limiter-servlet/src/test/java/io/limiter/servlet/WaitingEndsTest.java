@@ -11,9 +11,6 @@ import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -34,64 +31,6 @@ class WaitingEndsTest {
 
     @TempDir
     Path directory;
-
-    @ParameterizedTest
-    @EachContainer
-    void thoseThatWaitAreAnsweredWhenTheLimiterOrTheServerStops(Container.Kind kind) {
-        for (boolean isServer : List.of(false, true)) {
-            RateLimiter ending = new ManualTimer().limiter();
-            Container server = kind.make(directory.resolve(String.valueOf(isServer)))
-                    .filter(
-                            "limiter",
-                            WebServer.limiter(
-                                    ending, RULES.replace("10/1s", "1/10s").replace("5s", "1m")))
-                    .servlet("/", (request, response) -> response.setStatus(200))
-                    .start();
-            try {
-                assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-                List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/", "X-Key: a"))
-                        .limit(4)
-                        .toList();
-                Await.until(LONG, "they wait", () -> ending.monitor().waiting() == 4);
-                if (isServer) {
-                    server.close();
-                } else {
-                    ending.close();
-                }
-                List<Integer> statuses = clients.stream()
-                        .map(client -> client.response().status())
-                        .toList();
-                assertEquals(Collections.nCopies(4, isServer ? 503 : 429), statuses);
-                assertEquals(0, ending.monitor().waiting());
-            } finally {
-                if (!isServer) {
-                    server.close();
-                }
-                ending.close();
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    void aReplacedLimitHoldsForThoseThatWait(Container.Kind kind) {
-        String slow = RULES.replace("10/1s", "1/50s").replace("5s", "1m");
-        Limiter replaced = Limiter.of(WebServer.config(slow), limiter);
-        try (Container server = kind.make(directory)
-                .filter("limiter", RateLimitFilter.builder(replaced).build())
-                .servlet("/", (request, response) -> response.setStatus(200))
-                .start()) {
-            List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/", "X-Key: a"))
-                    .limit(2)
-                    .toList();
-            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
-            replaced.replace(WebServer.config(slow.replace("1/50s", "100/1m")));
-            timer.advance(1_000_000);
-            for (Client client : clients) {
-                assertEquals(200, client.response().status());
-            }
-        }
-    }
 
     /** It has its turn under the first rule, and the one that is new by then holds it again. */
     @ParameterizedTest

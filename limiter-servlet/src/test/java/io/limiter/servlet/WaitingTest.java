@@ -121,16 +121,6 @@ class WaitingTest {
 
     @ParameterizedTest
     @EachContainer
-    void whoCannotHaveItsTurnInTimeIsDeniedAtOnce(Container.Kind kind) {
-        try (Container server = start(kind, RULES.replace("10/1s", "1/1h"))) {
-            assertEquals(200, server.get("/?s=200", "X-Key", "a").statusCode());
-            assertEquals(429, server.get("/?s=200", "X-Key", "a").statusCode());
-            assertEquals(0, limiter.monitor().waiting());
-        }
-    }
-
-    @ParameterizedTest
-    @EachContainer
     void theShortestWaitOfTheRulesThatDenyCounts(Container.Kind kind) {
         String two = RULES + """
                 limiter.rules.login.path = /login
@@ -224,20 +214,6 @@ class WaitingTest {
             assertEquals(List.of(200), statuses(server, 1, "/?s=200", "X-Key", "a"));
             assertEquals(List.of(200, 200), server.statuses(2, "/?s=200", "X-Key", "a"), "at this time");
             assertEquals(4, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
-        }
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    void aDisconnectedClientLeavesWhenItHasItsTurn(Container.Kind kind) {
-        try (Container server = start(kind, RULES)) {
-            List<Client> clients = send(server, 0, 5);
-            clients.get(2).close();
-            timer.advance(400_000);
-            for (int i : List.of(0, 1, 3, 4)) {
-                assertEquals(200, clients.get(i).response().status());
-            }
-            Await.until(LONG, "nobody waits", () -> limiter.monitor().waiting() == 0);
         }
     }
 

@@ -245,18 +245,6 @@ class AttributesTest {
             throw failure;
         }
 
-        @RateLimited(value = "three", key = "'first'", refundOn = RuntimeException.class)
-        @RateLimited(value = "three", key = "'first'", permits = "2")
-        public void keptByTheLarger(RuntimeException failure) {
-            throw failure;
-        }
-
-        @RateLimited(value = "three", key = "'second'")
-        @RateLimited(value = "three", key = "'second'", permits = "2", refundOn = RuntimeException.class)
-        public void keptByTheSmaller(RuntimeException failure) {
-            throw failure;
-        }
-
         @RateLimited(value = "three", key = "'third'", refundOn = RuntimeException.class)
         @RateLimited(value = "three", key = "'third'", refundOn = IllegalStateException.class)
         public void givenBackByBoth(RuntimeException failure) {
@@ -264,16 +252,12 @@ class AttributesTest {
         }
     }
 
-    /** In any order, and whichever is larger. */
+    /** That one annotation keeps it: see {@link RefundsTest}. */
     @Test
-    void aSharedChargeIsGivenBackOnlyIfNoAnnotationKeepsIt() {
+    void aSharedChargeIsGivenBackIfEachAnnotationSaysSo() {
         try (App app = App.of(POLICIES, Failing.class)) {
             Failing failing = app.bean(Failing.class);
             IllegalStateException failure = new IllegalStateException();
-            assertThrows(IllegalStateException.class, () -> failing.keptByTheLarger(failure));
-            assertEquals(1, app.left("three", "3/10s", key("first")));
-            assertThrows(IllegalStateException.class, () -> failing.keptByTheSmaller(failure));
-            assertEquals(1, app.left("three", "3/10s", key("second")));
             assertThrows(IllegalStateException.class, () -> failing.givenBackByBoth(failure));
             assertEquals(3, app.left("three", "3/10s", key("third")));
             assertThrows(IllegalArgumentException.class, () -> failing.givenBackByBoth(new IllegalArgumentException()));

@@ -260,12 +260,4 @@ class EscapesTest {
                     "registered");
         }
     }
-
-    @Test
-    void aDenialIsNoFailureOfTheStart() {
-        try (App app = App.ofClasses("", Service.class)) {
-            app.bean(Service.class).call();
-            assertThrows(RateLimitExceededException.class, app.bean(Service.class)::call);
-        }
-    }
 }

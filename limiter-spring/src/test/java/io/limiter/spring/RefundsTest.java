@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.Backend;
+import io.limiter.BackendException;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
@@ -102,7 +103,8 @@ class RefundsTest {
     void theShareOfAnInstanceGetsItsPartBackToo() {
         ManualTime time = new ManualTime();
         Backend share = InProcessBackend.builder().timeSource(time).build();
-        RateLimiter rateLimiter = RateLimiters.builder(new UnreachableBackend())
+        RateLimiter rateLimiter = RateLimiters.builder(
+                        (charges, mode) -> CompletableFuture.failedFuture(new BackendException("RL-220 unreachable")))
                 .fallback(share)
                 .instances(3)
                 .build();

@@ -62,27 +62,6 @@ class UnusedPoliciesTest {
         assertTrue(lines.get(0).contains("[misspelled, unused]"), lines::toString);
     }
 
-    @Test
-    void annotationsAndRulesUseThem() {
-        String used = POLICIES.replace("limiter.policies.unused.limits = 1/1h\n", "")
-                .replace("limiter.policies.misspelled.limits = 1/1h\n", "");
-        assertEquals(
-                List.of(),
-                lines(() ->
-                        App.of(used, Eager.class, OfLater.class, OfAScope.class).close()));
-        assertEquals(
-                1, lines(() -> App.of(used, Eager.class, OfLater.class).close()).size());
-    }
-
-    @Test
-    void whatIsReportedAtStartupIsNotReportedAgainWhenItIsClosed() {
-        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
-            App.of(POLICIES, Eager.class, OfLater.class, OfAScope.class).close();
-            assertEquals(1, log.of(Level.WARN, "RL-140").size(), log::toString);
-            assertEquals(List.of(), log.of(Level.INFO, "RL-140"));
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
     @EnableRateLimiting
     static class Child {

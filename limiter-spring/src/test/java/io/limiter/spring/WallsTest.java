@@ -7,12 +7,9 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -20,9 +17,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
+import io.limiter.kit.DoorWalls;
 
 /** The walls of this module. */
 @AnalyzeClasses(packages = "io.limiter.spring", importOptions = DoNotIncludeTests.class)
@@ -33,12 +28,8 @@ class WallsTest {
     private static final String OF_BEANS = "io.limiter.spring.internal."
             + "(LimitHints|ProxyReach|RateLimitInterceptor|RateLimitedPostProcessor)(\\$.*)?";
 
-    /** A slice is one package, by its whole name. */
     @ArchTest
-    static final ArchRule NO_CYCLES = slices().matching("(io.limiter.spring..)")
-            .should()
-            .beFreeOfCycles()
-            .because("packages in a cycle can't be understood separately");
+    static final ArchRule NO_CYCLES = DoorWalls.NO_CYCLES_OF_PACKAGES;
 
     @ArchTest
     static final ArchRule WEAVING_NEEDS_NO_PROXIES = noClasses()
@@ -188,30 +179,23 @@ class WallsTest {
 
     @ArchTest
     static void onlyTheseTypesArePublic(JavaClasses all) {
-        Set<String> open = all.stream()
-                .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
-                .filter(type -> type.getEnclosingClass().isEmpty())
-                .filter(type -> !type.getPackageName().contains(".internal"))
-                .map(JavaClass::getName)
-                .collect(Collectors.toCollection(TreeSet::new));
-        assertEquals(
-                new TreeSet<>(Set.of(
-                        "io.limiter.spring.Caller",
-                        "io.limiter.spring.CallerSource",
-                        "io.limiter.spring.RateLimitExceededException",
-                        "io.limiter.spring.RateLimited",
-                        "io.limiter.spring.aop.RateLimitAspect",
-                        "io.limiter.spring.aop.RateLimiting",
-                        "io.limiter.spring.boot.LimiterAutoConfiguration",
-                        "io.limiter.spring.boot.LimiterReactiveAutoConfiguration",
-                        "io.limiter.spring.boot.LimiterServletAutoConfiguration",
-                        "io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration",
-                        "io.limiter.spring.config.EnableRateLimiting",
-                        "io.limiter.spring.web.RateLimitExceededAdvice",
-                        "io.limiter.spring.webflux.RateLimitExceededWebHandler",
-                        "io.limiter.spring.webflux.ReactiveRateLimitExceededAdvice")),
-                open,
-                "a public type is a promise: add it here on purpose, or make it package-private");
+        DoorWalls.assertPublic(
+                all,
+                "io.limiter.spring",
+                "Caller",
+                "CallerSource",
+                "RateLimitExceededException",
+                "RateLimited",
+                "aop.RateLimitAspect",
+                "aop.RateLimiting",
+                "boot.LimiterAutoConfiguration",
+                "boot.LimiterReactiveAutoConfiguration",
+                "boot.LimiterServletAutoConfiguration",
+                "boot.actuate.LimiterActuatorAutoConfiguration",
+                "config.EnableRateLimiting",
+                "web.RateLimitExceededAdvice",
+                "webflux.RateLimitExceededWebHandler",
+                "webflux.ReactiveRateLimitExceededAdvice");
     }
 
     private static com.tngtech.archunit.base.DescribedPredicate<JavaClass> resideInInner(String outer) {

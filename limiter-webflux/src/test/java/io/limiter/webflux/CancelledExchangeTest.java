@@ -10,51 +10,23 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
-import io.limiter.kit.Repeats;
-import io.limiter.kit.door.Client;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.SplittableRandom;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
-import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A client can leave at any moment: what its request holds is free then, once, and what it was charged stays. */
 class CancelledExchangeTest {
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final String RULES = """
-            limiter.rules.flight.path = /*
-            limiter.rules.flight.key = global
-            limiter.rules.flight.limits = 100 concurrent
-            limiter.rules.kept.path = /*
-            limiter.rules.kept.key = global
-            limiter.rules.kept.limits = 100000/1h fixed
-            limiter.rules.kept.refund-on = 200
-            """;
-    private static final String WAITING = RULES + """
-            limiter.rules.wait.path = /*
-            limiter.rules.wait.key = global
-            limiter.rules.wait.limits = 2000/1s token-bucket burst 1
-            limiter.rules.wait.wait = 10s
-            """;
 
     private static final String ESTIMATED = """
             limiter.policies.tokens.limits = 10000/1h fixed
@@ -77,25 +49,6 @@ class CancelledExchangeTest {
                         .get(0)
                         .remaining()
                 + 1;
-    }
-
-    @Test
-    void onAServer() throws Exception {
-        try (RateLimiter decides = RateLimiters.on(InProcessBackend.create())) {
-            Limiter limiter = Limiter.of(WebSite.config(RULES), decides);
-            RateLimitWebFilter filter = RateLimitWebFilter.builder(limiter).build();
-            Semaphore arrived = new Semaphore(0);
-            try (WebSite.Server server = WebSite.NETTY.serve(
-                    directory,
-                    WebSite.handler(exchange -> Mono.<Void>never().doOnSubscribe(s -> arrived.release()), filter))) {
-                Client leaves = Client.send(server.port(), "GET", "/");
-                arrived.acquire();
-                assertEquals(99, left(limiter, "flight"));
-                leaves.close();
-                Await.until(LONG, "its permit is free", () -> left(limiter, "flight") == 100);
-                assertEquals(99_999, left(limiter, "kept"), "who leaves early is counted");
-            }
-        }
     }
 
     /** Each client says that it needs 1, and leaves before the end of an endless stream. */
@@ -158,49 +111,5 @@ class CancelledExchangeTest {
                                         Flux.just(Flux.just(block)), Flux.error(new IllegalStateException("meant")));
                             default -> Flux.just(all);
                         });
-    }
-
-    @Test
-    void atAnyMomentInThisJvm() {
-        cancelMany(RateLimiters.on(InProcessBackend.create()), WAITING, Repeats.of(300, 20_000));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {RULES, WAITING})
-    void atAnyMomentInRedis(String rules) {
-        cancelMany(
-                RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single()))),
-                rules,
-                Repeats.of(300, 20_000));
-    }
-
-    private static void cancelMany(RateLimiter decides, String rules, int times) {
-        SplittableRandom random = new SplittableRandom(20_261_126);
-        try (decides) {
-            Limiter limiter = Limiter.of(WebSite.config(rules), decides);
-            RateLimitWebFilter filter = RateLimitWebFilter.builder(limiter).build();
-            AtomicInteger ended = new AtomicInteger();
-            AtomicInteger begun = new AtomicInteger();
-            for (int i = 0; i < times; i++) {
-                Mono<Void> application =
-                        i % 3 == 0 ? Mono.delay(Duration.ofMillis(1)).then() : Mono.empty();
-                Disposable exchange = filter.filter(
-                                MockServerWebExchange.from(MockServerHttpRequest.get("/")),
-                                one -> Mono.defer(() -> {
-                                    begun.incrementAndGet();
-                                    return application.doFinally(end -> ended.incrementAndGet());
-                                }))
-                        .subscribe();
-                long pause = random.nextInt(2_000_000);
-                if (pause > 500_000) {
-                    LockSupport.parkNanos(pause - 500_000);
-                }
-                exchange.dispose();
-            }
-            Await.until(LONG, "all have ended", () -> begun.get() == ended.get());
-            Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
-            Await.until(LONG, "nothing is held", () -> left(limiter, "flight") == 100);
-            filter.close();
-        }
     }
 }

@@ -1,32 +1,19 @@
 package io.limiter.webflux;
 
-import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.junit.ArchTests;
 import com.tngtech.archunit.lang.ArchRule;
 import io.limiter.kit.DoorWalls;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 
 @AnalyzeClasses(packages = "io.limiter.webflux", importOptions = DoNotIncludeTests.class)
 class WallsTest {
-    /** What users name. As texts: some of them need Gateway, which is not here. */
-    private static final Set<String> FOR_USERS = Set.of(
-            "RateLimitWebFilter",
-            "WebRejection",
-            "WebRejectionHandler",
-            "LimiterGatewayFilterFactory",
-            "GatewayRateLimiter",
-            "LimiterGatewayAutoConfiguration",
-            "LimiterWebFluxAutoConfiguration");
-
     @ArchTest
     static final ArchTests OF_ALL_DOORS = ArchTests.in(DoorWalls.class);
 
@@ -52,23 +39,25 @@ class WallsTest {
             .because("an application without Spring Boot has all of the rest");
 
     @ArchTest
-    static final ArchRule NOTHING_BLOCKS = noClasses()
+    static final ArchRule NOTHING_BLOCKS = DoorWalls.NOTHING_BLOCKS;
+
+    @ArchTest
+    static final ArchRule NO_PUBLISHER_IS_WAITED_FOR = noClasses()
             .should()
-            .callMethod(CompletableFuture.class, "join")
-            .orShould()
-            .callMethod(CompletableFuture.class, "get")
-            .orShould()
             .callMethod(reactor.core.publisher.Mono.class, "block")
             .because("a thread of an event loop has many requests");
 
     @ArchTest
-    static final ArchRule PUBLIC_TYPES = classes()
-            .that()
-            .doNotHaveSimpleName("package-info")
-            .and()
-            .areNotMemberClasses()
-            .and(describe("are not named here", type -> !FOR_USERS.contains(type.getSimpleName())))
-            .should()
-            .notBePublic()
-            .because("what is public is kept for ever");
+    static void onlyTheseTypesArePublic(JavaClasses all) {
+        DoorWalls.assertPublic(
+                all,
+                "io.limiter.webflux",
+                "GatewayRateLimiter",
+                "LimiterGatewayAutoConfiguration",
+                "LimiterGatewayFilterFactory",
+                "LimiterWebFluxAutoConfiguration",
+                "RateLimitWebFilter",
+                "WebRejection",
+                "WebRejectionHandler");
+    }
 }

@@ -1,14 +1,11 @@
 package io.limiter.kit.door;
 
 import io.limiter.Backend;
-import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Heard;
 import io.limiter.kit.door.Chains.Trust;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** Chains of proxies at a door: it must find the client that the second walk finds. */
@@ -21,21 +18,12 @@ final class ChainRun {
     private final Chains chains = new Chains(20_261_126);
     private Trust trust = chains.trust();
 
-    /** Notes the last key. */
-    static final class Seen implements Backend {
-        private final Backend decides = InProcessBackend.create();
-        private volatile @Nullable PartitionKey key;
+    /** The key of the last request. */
+    private volatile @Nullable PartitionKey key;
 
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            key = charges.get(0).key();
-            return decides.decide(charges, mode);
-        }
-
-        @Override
-        public void close() {
-            decides.close();
-        }
+    /** What a door of this run asks. */
+    Backend backend() {
+        return new Heard(charges -> key = charges.get(0).key());
     }
 
     /** The next configuration. */
@@ -48,7 +36,7 @@ final class ChainRun {
     }
 
     /** Sends this number of requests to a door with that configuration, whose application answers without a body. */
-    void send(int number, int port, Seen seen) {
+    void send(int number, int port) {
         try (Connection connection = new Connection(port)) {
             for (int i = 0; i < number; i++) {
                 String peer = sendable(chains.peer());
@@ -61,14 +49,14 @@ final class ChainRun {
                         .append(": ")
                         .append(line)
                         .append("\r\n"));
-                seen.key = null;
+                key = null;
                 boolean refusable = (peer + lines).matches("(?s).*[\u0000-\b\u000b-\u001f\u007f].*");
                 if (refusable) {
                     // Reactor Netty may leave such a request without an answer if it has not quite ended the last one.
                     connection.close();
                 }
                 int status = connection.status(request.append("\r\n").toString());
-                PartitionKey found = seen.key;
+                PartitionKey found = key;
                 String client = trust.naive().text(peer, lines);
                 if (found == null && status == 400 && refusable) {
                     refused++;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.limiter.Charge;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
@@ -11,6 +12,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Heard;
 import io.limiter.kit.Repeats;
 import java.io.IOException;
 import java.io.StringReader;
@@ -26,6 +28,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,8 +72,11 @@ public abstract class Http2Test {
     private final AtomicInteger served = new AtomicInteger();
     private final AtomicInteger pages = new AtomicInteger();
     private final CompletableFuture<Void> hanging = new CompletableFuture<>();
-    private final NotedKeys keys = new NotedKeys();
-    private final RateLimiter limiter = RateLimiters.on(keys);
+    /** The keys of the last charges, by policy. */
+    private volatile Map<String, PartitionKey> keys = Map.of();
+
+    private final RateLimiter limiter = RateLimiters.on(new Heard(charges ->
+            keys = charges.stream().collect(Collectors.toMap(one -> one.policy().name(), Charge::key))));
     private Map<String, Policy> policies;
     private Door.Running running;
 
@@ -192,7 +198,7 @@ public abstract class Http2Test {
 
     /** What an HTTP/1.1 request with these lines is counted by. */
     private Map<String, PartitionKey> keysOfHttp1(List<String> lines) throws IOException {
-        keys.last = Map.of();
+        keys = Map.of();
         try (var socket = Tls.connect(running.port(), "http/1.1")) {
             String text =
                     "GET / HTTP/1.1\r\nHost: h\r\n" + String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
@@ -200,15 +206,15 @@ public abstract class Http2Test {
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
             assertTrue(answer.startsWith("HTTP/1.1 200"), answer);
         }
-        return keys.last;
+        return keys;
     }
 
     private Map<String, PartitionKey> keysOfHttp2(List<String> lines) throws Exception {
-        keys.last = Map.of();
+        keys = Map.of();
         try (Http2Client client = connect()) {
             assertEquals(200, client.status(client.open(true, Http2Heads.to("/", lines.toArray(String[]::new)))));
         }
-        return keys.last;
+        return keys;
     }
 
     @ParameterizedTest
@@ -246,7 +252,7 @@ public abstract class Http2Test {
     void trailersChangeNothing(Door door) throws Exception {
         start(door);
         Map<String, PartitionKey> without = keysOfHttp2(List.of("x-key: a"));
-        keys.last = Map.of();
+        keys = Map.of();
         try (Http2Client client = connect()) {
             int stream = client.open(false, "POST", "/page", "x-key: a");
             client.data(stream, false, "abc");
@@ -254,7 +260,7 @@ public abstract class Http2Test {
             assertEquals(200, client.status(stream));
             assertEquals(2, served.get());
             assertEquals(2, counted("counted"));
-            Map<String, PartitionKey> with = new TreeMap<>(keys.last);
+            Map<String, PartitionKey> with = new TreeMap<>(keys);
             with.remove("page");
             assertEquals(without, with);
             // One with a pseudo-header is malformed, and one that has ended has no more.

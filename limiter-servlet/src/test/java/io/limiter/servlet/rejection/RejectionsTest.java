@@ -29,17 +29,6 @@ class RejectionsTest {
             InProcessBackend.builder().timeSource(new ManualTime()).build());
 
     @Test
-    void aPolicyOfTheConfigurationIsToldAsTheFilterTellsIt() throws IOException {
-        LimiterConfig config = config("limiter.policies.vote.limits = 0/10s\n");
-        FakeExchange exchange = new FakeExchange();
-        Rejections.of(config).write(denial(config.policies().get("vote")), exchange.request(), exchange.response());
-        assertEquals(429, exchange.status);
-        assertEquals(List.of("\"vote\";q=0;w=10"), exchange.all("RateLimit-Policy"));
-        assertEquals(List.of("no-store"), exchange.all("Cache-Control"));
-        assertTrue(exchange.body().contains("\"violated-policies\":[\"vote\"]"), exchange.body());
-    }
-
-    @Test
     void soIsOneThatIsNotConfiguredAlsoBesideAnother() throws IOException {
         LimiterConfig config = config("limiter.policies.vote.limits = 9/10s fixed name daily\n");
         Policy own = Policy.of("own", Limit.fixedWindow(0, Duration.ofDays(1)).withName("daily"));
@@ -51,26 +40,6 @@ class RejectionsTest {
                     List.of("\"vote/daily\";q=9;w=10, \"own/daily\";q=0;w=86400"), exchange.all("RateLimit-Policy"));
             assertTrue(exchange.body().contains("\"violated-policies\":[\"own/daily\"]"), exchange.body());
         }
-    }
-
-    @Test
-    void aHandlerWritesTheBody() throws IOException {
-        LimiterConfig config = config("limiter.policies.vote.limits = 0/10s\n");
-        FakeExchange exchange = new FakeExchange();
-        Rejections.of(config, (rejection, request, response) -> response.setStatus(420))
-                .write(denial(config.policies().get("vote")), exchange.request(), exchange.response());
-        assertEquals(420, exchange.status);
-        assertEquals("", exchange.body());
-    }
-
-    @Test
-    void whatIsCommittedIsLeftAsItIs() throws IOException {
-        LimiterConfig config = config("limiter.policies.vote.limits = 0/10s\n");
-        FakeExchange exchange = new FakeExchange();
-        exchange.committed = true;
-        Rejections.of(config).write(denial(config.policies().get("vote")), exchange.request(), exchange.response());
-        assertEquals(200, exchange.status);
-        assertEquals(0, exchange.received.size());
     }
 
     @Test

@@ -262,13 +262,6 @@ class MisplacedKeysTest {
     }
 
     @Test
-    void policiesThatNothingUsesAreReportedInOneLine() {
-        List<String> lines = told("RL-140", RULES_OUT + "limiter.policies.other.limits: 1/1h\n", Site.class);
-        assertEquals(1, lines.size(), lines::toString);
-        Facts.toldInOneLine(lines.get(0), "RL-140", "[other, vote]", "ignore this");
-    }
-
-    @Test
     void thoseThatAreUsedAreNot() {
         String used = """
                 limiter:

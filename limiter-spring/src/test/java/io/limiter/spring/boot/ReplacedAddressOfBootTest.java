@@ -114,15 +114,6 @@ class ReplacedAddressOfBootTest {
         assertRefused("RL-191", Site.class, VALVE, EXEMPT);
     }
 
-    @Tag("long")
-    @ParameterizedTest
-    @ValueSource(strings = {FRAMEWORK, NATIVE, PLATFORM, VALVE})
-    void allOfThemDo(String strategy) {
-        assertRefused("RL-191", Site.class, strategy, EXEMPT);
-        assertRefused("RL-191", Site.class, strategy, DENIED);
-        assertRefused("RL-191", Site.class, strategy, EXEMPT_OF_RULE);
-    }
-
     /** Tomcat logs why a filter does not start, through the logging of the JDK. */
     @Test
     void aFilterOfTheApplicationIsFoundToo() {
@@ -172,45 +163,6 @@ class ReplacedAddressOfBootTest {
         }
     }
 
-    @Test
-    void behindATrustedProxyTheLastAddressCounts() {
-        try (BootSite site = BootSite.start(
-                folder,
-                YAML,
-                Site.class,
-                FRAMEWORK,
-                EXEMPT,
-                SOURCE + "connection",
-                "--limiter.client-ip.trusted-proxies=127.0.0.1")) {
-            String[] forged = {"X-Forwarded-For", "10.9.1.1, 192.0.2.1"};
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/page", forged));
-            String[] honest = {"X-Forwarded-For", "10.9.1.1"};
-            assertEquals(List.of(200, 200, 200, 200), site.statuses(4, "GET", "/page", honest));
-        }
-    }
-
-    @Tag("long")
-    @ParameterizedTest
-    @ValueSource(strings = {FRAMEWORK, NATIVE, PLATFORM, VALVE})
-    void whoSaysSoIsBelieved(String strategy) {
-        try (BootSite site = BootSite.start(folder, YAML, Site.class, strategy, EXEMPT, SOURCE + "container")) {
-            assertEquals(List.of(200, 200, 200, 200, 200, 200, 200, 200, 200, 200), forged(site, "/page", 10));
-        }
-    }
-
-    @Test
-    void withoutExemptionsItIsAFinding(CapturedOutput output) {
-        withoutExemptionsItIsAFindingToo(FRAMEWORK, output);
-    }
-
-    @Tag("long")
-    @ParameterizedTest
-    @ValueSource(strings = {NATIVE, PLATFORM, VALVE})
-    void withoutExemptionsItIsAFindingToo(String strategy, CapturedOutput output) {
-        BootSite.start(folder, YAML, Site.class, strategy).close();
-        assertEquals(2, output.toString().split("RL-330").length, output::toString);
-    }
-
     /** Without rules: each invented address has a new quota. */
     @Test
     void keysOfAnnotationsAloneAreEnough(CapturedOutput output) {
@@ -250,14 +202,5 @@ class ReplacedAddressOfBootTest {
         public String tenant(String id) {
             return id;
         }
-    }
-
-    @Test
-    void otherwiseThereIsNothingToSay(CapturedOutput output) {
-        try (BootSite site =
-                BootSite.start(folder, YAML, Site.class, "--server.forward-headers-strategy=none", EXEMPT)) {
-            assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/page"));
-        }
-        assertEquals(-1, output.toString().indexOf("RL-33"), output::toString);
     }
 }

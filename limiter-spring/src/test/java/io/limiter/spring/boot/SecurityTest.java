@@ -1,7 +1,6 @@
 package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
@@ -203,15 +202,6 @@ class SecurityTest {
     }
 
     @Test
-    void aRuleByUserThatComesByReplaceIsInForce() {
-        BootSite before = withRules("limiter.instances: 1");
-        assertEquals(List.of(200, 200, 200), before.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
-        BootSite site = withRules("limiter.rules.fair: {path: /*, key: user, limits: 2/1h}");
-        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
-        assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("bob")));
-    }
-
-    @Test
     void aSessionIsKnownBeforeTheLoginIsChecked() {
         String yaml = """
                 limiter:
@@ -254,33 +244,6 @@ class SecurityTest {
             assertEquals(429, site.call("GET", "/open", "Tenant", "a").statusCode());
             assertEquals(200, site.call("GET", "/open", "Tenant", "b").statusCode());
         }
-    }
-
-    @Test
-    void theTwoFiltersAreOneForARequest(CapturedOutput output) {
-        String yaml = """
-                limiter:
-                  policies:
-                    shared.limits: 10/1h
-                    other.limits: 5/1h name shared
-                  rules:
-                    by-header: {path: /open, key: "header:X-Api-Key", policy: shared}
-                    by-user: {path: /open, key: user, policy: shared}
-                    by-user-too: {path: /open, key: user, policy: other}
-                """;
-        BootSite site = withRules(yaml);
-        HttpResponse<String> answer = site.call("GET", "/open");
-        assertEquals(
-                "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
-                answer.headers().firstValue("RateLimit").orElseThrow(),
-                "a caller with neither key nor login is one client, charged once, with all quota fields");
-        assertEquals(1, answer.headers().allValues("RateLimit").size());
-        answer = site.call("GET", "/open", "X-Api-Key", "k", "Authorization", basic("ann"));
-        assertEquals(
-                "\"shared/shared\";r=9;t=3600, \"other/shared\";r=4;t=3600",
-                answer.headers().firstValue("RateLimit").orElseThrow(),
-                "two clients of one policy, each with its own quota");
-        assertFalse(output.getOut().contains("RL-320"), output::getOut);
     }
 
     @Test

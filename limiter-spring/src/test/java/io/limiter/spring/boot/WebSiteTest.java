@@ -115,19 +115,4 @@ class WebSiteTest {
             assertEquals("slow down, please", denied.body());
         }
     }
-
-    @Test
-    void theAddressIsThatOfTheTrustedProxysHeaderForBoth() {
-        String yaml = YAML + """
-                  client-ip:
-                    trusted-proxies: 127.0.0.0/8
-                """;
-        try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
-            for (String client : List.of("192.0.2.1", "192.0.2.2")) {
-                assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/pages/one", "X-Forwarded-For", client));
-                assertEquals(
-                        List.of(200, 200, 200, 429), site.statuses(4, "POST", "/votes", "X-Forwarded-For", client));
-            }
-        }
-    }
 }

@@ -147,16 +147,6 @@ class AsyncTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(Style.class)
-    void theSameInThisJvm(Style style) throws Exception {
-        try (Limited<Service> limited = Limited.of(Service.class, POLICY, RateLimiters.on(InProcessBackend.create()))) {
-            List<Future<?>> answers = inParallel(() -> style.call.apply(limited.object()));
-            assertEquals(LIMIT, passed(answers));
-            assertEquals(LIMIT, limited.object().runs());
-        }
-    }
-
     static class Reactive {
         final AtomicInteger assembled = new AtomicInteger();
 

@@ -16,10 +16,6 @@ import io.limiter.kit.Repeats;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +26,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,8 +39,6 @@ class InFlightMethodsTest {
     private static final int ROUNDS = Repeats.of(20, 1_000);
     /** Few, because this runs in six rows; limiter-servlet kills many. */
     private static final int CLOSED = Repeats.of(1, 3);
-
-    private static final int KILLED = 3;
 
     private static final String CONFIG = "limiter.policies.calls.limits = 8 concurrent";
 
@@ -208,43 +201,6 @@ class InFlightMethodsTest {
 
     private static RateLimiter onRedis(String prefix) {
         return onRedis(prefix, RedisServers.single());
-    }
-
-    @Test
-    @Tag("long")
-    void permitsOfAKilledApplicationComeBack() throws Exception {
-        String prefix = "killed-" + System.nanoTime();
-        List<Long> freeAfter = new ArrayList<>();
-        try (RateLimiter here = onRedis(prefix)) {
-            for (int round = 0; round < KILLED; round++) {
-                Process other = new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java")
-                                        .toString(),
-                                "-XX:TieredStopAtLevel=1",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                HoldingJvm.class.getName(),
-                                prefix,
-                                RedisServers.single())
-                        .redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .start();
-                try {
-                    BufferedReader lines =
-                            new BufferedReader(new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
-                    assertTrue(lines.lines().anyMatch(HoldingJvm.HOLDS::equals), "it holds all permits");
-                    // Stages are decided later than they are returned.
-                    Await.until(Duration.ofSeconds(30), "all are in use", () -> left(here) == 0);
-                } finally {
-                    other.destroyForcibly().waitFor();
-                }
-                long killed = System.nanoTime();
-                // By the time of Redis: nobody renews them any more, and none is held for longer than that.
-                assertTrue(RedisServers.heldFor(prefix).compareTo(Duration.ofSeconds(2)) <= 0);
-                Await.until(Duration.ofSeconds(30), "all are free", () -> left(here) == LIMIT);
-                freeAfter.add((System.nanoTime() - killed) / 1_000_000);
-            }
-        }
-        System.out.printf("%s: killed %d times, free after %s ms%n", Weaving.now(), KILLED, freeAfter);
     }
 
     /** Its calls have not ended, and nobody renews their permits. */

@@ -5,15 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
 import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
+import io.limiter.kit.Heard;
 import io.limiter.spring.RateLimited;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -27,7 +24,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,7 +43,7 @@ class KeysThatAreMadeTest {
     static class Site {
         @Bean
         RateLimiter rateLimiter() {
-            return RateLimiters.on(new Recording(InProcessBackend.create()));
+            return RateLimiters.on(new Heard(MADE::addAll));
         }
 
         @Bean
@@ -99,32 +95,6 @@ class KeysThatAreMadeTest {
 
         @RateLimited(limits = "9/1h", key = "{{'a', 'b'}, {'c'}}[0]")
         public void index() {}
-    }
-
-    /** Remembers what was charged. */
-    private record Recording(Backend backend) implements Backend {
-        @Override
-        public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-            if (mode == Mode.TAKE) {
-                MADE.addAll(charges);
-            }
-            return backend.decide(charges, mode);
-        }
-
-        @Override
-        public CompletionStage<Boolean> refund(Decision decision) {
-            return backend.refund(decision);
-        }
-
-        @Override
-        public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-            return backend.reset(policy, key);
-        }
-
-        @Override
-        public void close() {
-            backend.close();
-        }
     }
 
     @BeforeEach

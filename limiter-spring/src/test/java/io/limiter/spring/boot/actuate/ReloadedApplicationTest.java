@@ -2,7 +2,6 @@ package io.limiter.spring.boot.actuate;
 
 import static io.limiter.spring.boot.actuate.ManagedSite.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -235,13 +234,5 @@ class ReloadedApplicationTest {
         }
         String message = String.valueOf(cause.getMessage());
         assertTrue(message.contains("RL-158 limiter.reload.interval = 5s"), message);
-    }
-
-    @Test
-    void unlessItIsAskedForNoThreadLooks() {
-        try (BootSite site = start(YAML.formatted("1h", 1).replace("reload.interval: 1h", "instances: 1"))) {
-            assertFalse(watching() > 0);
-            assertEquals(200, site.call("POST", "/actuator/ratelimits").statusCode());
-        }
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
@@ -20,7 +21,6 @@ import io.limiter.internal.config.LimitText;
 import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
-import io.limiter.spring.UnreachableBackend;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,7 +71,8 @@ class SameAnswersTest {
             limiter.tryAcquire(own, a, 1);
             denials.add(limiter.tryAcquire(PermitRequest.of(List.of(new Charge(own, a, 1), new Charge(vote, b, 1)))));
         }
-        try (RateLimiter limiter = RateLimiters.builder(new UnreachableBackend())
+        try (RateLimiter limiter = RateLimiters.builder(
+                        (charges, mode) -> CompletableFuture.failedFuture(new BackendException("RL-220 unreachable")))
                 .fallback(InProcessBackend.builder().timeSource(time).build())
                 .build()) {
             denials.add(limiter.tryAcquire(policy("closed", "1/1s"), PartitionKey.global(), 1));
