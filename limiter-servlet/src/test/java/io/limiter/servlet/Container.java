@@ -6,6 +6,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** A real servlet container on a free port, for what must be the same on each. */
@@ -17,6 +18,16 @@ public interface Container extends AutoCloseable {
 
         Container make(Path directory) {
             return this == TOMCAT ? new WebServer(directory) : new JettyServer();
+        }
+
+        /** Starts one with these filters, in this order, and servlets. */
+        Container start(Path directory, List<? extends Filter> filters, Map<String, WebServer.Answer> servlets) {
+            Container made = make(directory);
+            for (int i = 0; i < filters.size(); i++) {
+                made.filter("filter " + i, filters.get(i));
+            }
+            servlets.forEach(made::servlet);
+            return made.start();
         }
     }
 
@@ -31,8 +42,8 @@ public interface Container extends AutoCloseable {
     /** How long a connection may be without progress. */
     Container idleTimeout(int millis);
 
-    /** Stops and starts the application, and keeps the server. */
-    void redeploy() throws Exception;
+    /** HTTP/2 and HTTP/1.1 over TLS. */
+    Container secure();
 
     Container start();
 
@@ -50,10 +61,14 @@ public interface Container extends AutoCloseable {
         return WebServer.send(headers.length == 0 ? request : request.headers(headers));
     }
 
+    default int status(String path, String... headers) {
+        return get(path, headers).statusCode();
+    }
+
     /** The status codes of this number of calls of one path. */
     default List<Integer> statuses(int calls, String path, String... headers) {
         return IntStream.range(0, calls)
-                .mapToObj(i -> get(path, headers).statusCode())
+                .mapToObj(i -> status(path, headers))
                 .toList();
     }
 }

@@ -199,7 +199,7 @@ class ExplainAgreesTest {
 
     @ParameterizedTest
     @EachContainer
-    void explainedIsWhatHappens(ServletSite container, @TempDir Path directory) throws Exception {
+    void explainedIsWhatHappens(Container.Kind container, @TempDir Path directory) throws Exception {
         Filter compares = (request, response, chain) -> {
             Caller caller = new Caller((HttpServletRequest) request);
             // A denial reaches its client before this filter goes on, and the next request must not be counted with it.
@@ -214,7 +214,7 @@ class ExplainAgreesTest {
                 }
             }
         };
-        try (ServletSite.Running site = container.start(
+        try (Container site = container.start(
                 directory, List.of(compares, filter), Map.of("/*", (request, response) -> response.setStatus(200)))) {
             for (int i = 0; i < REQUESTS; i++) {
                 WebServer.send(request(site));
@@ -285,7 +285,7 @@ class ExplainAgreesTest {
         });
     }
 
-    private HttpRequest.Builder request(ServletSite.Running site) {
+    private HttpRequest.Builder request(Container site) {
         String method = one(List.of("GET", "GET", "POST", "HEAD", "OPTIONS", "DELETE"));
         String query = one(List.of("", "", "?mode=deep", "?mode=deep&id=1", "?m%6fde=deep&id=2", "?_method=DELETE"));
         HttpRequest.Builder request = site.request(oddly(one(PATHS)) + query)

@@ -9,6 +9,7 @@ import org.eclipse.jetty.ee10.servlet.ErrorPageErrorHandler;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
+import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
 import org.eclipse.jetty.server.ForwardedRequestCustomizer;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -22,8 +23,8 @@ import org.eclipse.jetty.util.ssl.SslContextFactory;
 /** A real Jetty on a free port. */
 public final class JettyServer implements Container {
     private final Server server = new Server();
-    private final ServerConnector connector = new ServerConnector(server);
-    private final ServletContextHandler context = new ServletContextHandler("/");
+    private ServerConnector connector = new ServerConnector(server);
+    private final ServletContextHandler context = new ServletContextHandler("/", ServletContextHandler.SESSIONS);
     private final ErrorPageErrorHandler errors = new ErrorPageErrorHandler();
 
     @Override
@@ -45,15 +46,23 @@ public final class JettyServer implements Container {
 
     /** Takes the client's address from headers, as {@code http-forwarded} of a Jetty installation does. */
     public JettyServer forwarded() {
-        connector
-                .getConnectionFactory(HttpConnectionFactory.class)
-                .getHttpConfiguration()
-                .addCustomizer(new ForwardedRequestCustomizer());
+        http().addCustomizer(new ForwardedRequestCustomizer());
         return this;
     }
 
-    /** A connector of HTTP/2 and HTTP/1.1 over TLS. */
-    static ServerConnector secure(Server server) throws Exception {
+    /** Lets every path in that it can. */
+    JettyServer lax() {
+        http().setUriCompliance(UriCompliance.UNSAFE);
+        context.getServletHandler().setDecodeAmbiguousURIs(true);
+        return this;
+    }
+
+    private HttpConfiguration http() {
+        return connector.getConnectionFactory(HttpConnectionFactory.class).getHttpConfiguration();
+    }
+
+    @Override
+    public JettyServer secure() {
         HttpConfiguration https = new HttpConfiguration();
         https.addCustomizer(new SecureRequestCustomizer(false));
         SslContextFactory.Server keys = new SslContextFactory.Server();
@@ -61,12 +70,13 @@ public final class JettyServer implements Container {
         keys.setKeyStorePassword(Tls.PASSWORD);
         ALPNServerConnectionFactory choice = new ALPNServerConnectionFactory();
         choice.setDefaultProtocol("http/1.1");
-        return new ServerConnector(
+        connector = new ServerConnector(
                 server,
                 new SslConnectionFactory(keys, choice.getProtocol()),
                 choice,
                 new HTTP2ServerConnectionFactory(https),
                 new HttpConnectionFactory(https));
+        return this;
     }
 
     @Override
@@ -79,12 +89,6 @@ public final class JettyServer implements Container {
     public JettyServer idleTimeout(int millis) {
         connector.setIdleTimeout(millis);
         return this;
-    }
-
-    @Override
-    public void redeploy() throws Exception {
-        context.stop();
-        context.start();
     }
 
     @Override

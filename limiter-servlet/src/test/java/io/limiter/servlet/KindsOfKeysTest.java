@@ -26,7 +26,7 @@ class KindsOfKeysTest {
     Path directory;
 
     private final AtomicReference<String> body = new AtomicReference<>();
-    private ServletSite.Running site;
+    private Container site;
 
     @AfterEach
     void stop() throws Exception {
@@ -35,7 +35,7 @@ class KindsOfKeysTest {
         }
     }
 
-    private void start(ServletSite container, String key) throws Exception {
+    private void start(Container.Kind container, String key) throws Exception {
         String rules = "limiter.rules.r.path = /page\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
         site = container.start(
                 directory,
@@ -67,7 +67,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void eachValueOfAQueryParameterHasItsOwn(ServletSite container) throws Exception {
+    void eachValueOfAQueryParameterHasItsOwn(Container.Kind container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=ann");
         assertDenied("/page?user=ann");
@@ -84,7 +84,7 @@ class KindsOfKeysTest {
     /** Whatever the application reads as ann is ann's quota, or that of the address: no spelling gives a new one each time. */
     @ParameterizedTest
     @EachContainer
-    void noSpellingOfAQueryMakesAQuotaOfItsOwn(ServletSite container) throws Exception {
+    void noSpellingOfAQueryMakesAQuotaOfItsOwn(Container.Kind container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=ann");
         for (String spelling : List.of(
@@ -110,7 +110,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void aCharsetThatTheClientNamesMakesNoSecondSpelling(ServletSite container) throws Exception {
+    void aCharsetThatTheClientNamesMakesNoSecondSpelling(Container.Kind container) throws Exception {
         start(container, "query:user");
         assertPasses("/page?user=%C3%A9");
         assertDenied("/page?user=%C3%A9");
@@ -122,7 +122,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void aFormIsNeverRead(ServletSite container) throws Exception {
+    void aFormIsNeverRead(Container.Kind container) throws Exception {
         start(container, "query:user");
         for (int expected : new int[] {200, 429}) {
             assertEquals(
@@ -137,7 +137,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void aForwardHasTheQueryThatItIsSentWith(ServletSite container) throws Exception {
+    void aForwardHasTheQueryThatItIsSentWith(Container.Kind container) throws Exception {
         start(container, "query:user");
         assertPasses("/forward?user=1");
         assertDenied("/forward?user=2");
@@ -148,7 +148,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void eachBearerTokenHasItsOwn(ServletSite container) throws Exception {
+    void eachBearerTokenHasItsOwn(Container.Kind container) throws Exception {
         start(container, "bearer");
         assertPasses("/page", "Authorization", "Bearer abc-._~+/9==");
         for (String same : List.of("bearer abc-._~+/9==", "BEARER   abc-._~+/9==", "Bearer abc-._~+/9== ")) {
@@ -164,7 +164,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void whatIsNoBearerTokenIsMissing(ServletSite container) throws Exception {
+    void whatIsNoBearerTokenIsMissing(Container.Kind container) throws Exception {
         start(container, "bearer");
         assertPasses("/page");
         for (String other : List.of(
@@ -216,7 +216,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void aClassIsAskedForTheTargetOfADispatch(ServletSite container) throws Exception {
+    void aClassIsAskedForTheTargetOfADispatch(Container.Kind container) throws Exception {
         start(container, "class:" + ByTarget.class.getName());
         assertPasses("/forward");
         assertDenied("/page?user=ann");
@@ -235,7 +235,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void aClassMakesTheKeyAndNoFaultOfItIsFree(ServletSite container) throws Exception {
+    void aClassMakesTheKeyAndNoFaultOfItIsFree(Container.Kind container) throws Exception {
         start(container, "class:" + ByTenant.class.getName());
         assertPasses("/page", "Tenant", "a");
         assertDenied("/page", "Tenant", "a", "X", "y");
@@ -251,20 +251,20 @@ class KindsOfKeysTest {
     /** Whether this JVM can go on is unknown; the request does not reach the application. */
     @ParameterizedTest
     @EachContainer
-    void aJvmWithoutMemoryAdmitsNothing(ServletSite container) throws Exception {
+    void aJvmWithoutMemoryAdmitsNothing(Container.Kind container) throws Exception {
         start(container, "class:" + ByTenant.class.getName());
         try {
             assertEquals(500, site.status("/page", "Tenant", "memory"));
         } catch (UncheckedIOException closed) {
             // Tomcat ends the connection of such a thread.
-            assertEquals(ServletSite.TOMCAT, container);
+            assertEquals(Container.Kind.TOMCAT, container);
         }
         assertPasses("/page", "Tenant", "a");
     }
 
     @ParameterizedTest
     @EachContainer
-    void aClassThatTheApplicationHasIsNotMadeAgain(ServletSite container) throws Exception {
+    void aClassThatTheApplicationHasIsNotMadeAgain(Container.Kind container) throws Exception {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = class:"
                 + WithSuffix.class.getName();
         RateLimitFilter.Builder builder =
@@ -283,7 +283,7 @@ class KindsOfKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void spellingsThatAreFoldedHaveOne(ServletSite container) throws Exception {
+    void spellingsThatAreFoldedHaveOne(Container.Kind container) throws Exception {
         start(container, "query:a fold + header:B fold");
         assertPasses("/page?a=Ann", "B", "x");
         assertDenied("/page?a=%20ANN.", "B", "X ");

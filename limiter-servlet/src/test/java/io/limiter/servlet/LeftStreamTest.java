@@ -28,8 +28,8 @@ class LeftStreamTest {
     Path directory;
 
     @ParameterizedTest
-    @EnumSource(ServletSite.class)
-    void itsPermitComesBack(ServletSite site) throws Exception {
+    @EnumSource(Container.Kind.class)
+    void itsPermitComesBack(Container.Kind site) throws Exception {
         LimiterConfig config = LimiterConfig.builder()
                 .text("test", new StringReader("""
                         limiter.rules.api.path = /*
@@ -38,16 +38,17 @@ class LeftStreamTest {
                         """.formatted(PLACES)))
                 .build();
         try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
-                ServletSite.Running running = site.start(
-                        directory,
-                        List.of(RateLimitFilter.builder(Limiter.of(config, limiter))
-                                .build()),
-                        Map.of("/*", (request, response) -> {
+                Container running = site.make(directory)
+                        .secure()
+                        .filter(
+                                "limiter",
+                                RateLimitFilter.builder(Limiter.of(config, limiter)).build())
+                        .servlet("/*", (request, response) -> {
                             request.startAsync().setTimeout(0);
                             response.getWriter().write("begun");
                             response.flushBuffer();
-                        }),
-                        true)) {
+                        })
+                        .start()) {
             PermitRequest look = PermitRequest.of(config.policies().get("api"), PartitionKey.global(), 1)
                     .withLook();
             for (int i = 0; i < 2 * PLACES; i++) {

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Decision.Source;
 import io.limiter.ManualTime;
 import io.limiter.kit.Pages;
-import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpHeaders;
@@ -46,7 +45,7 @@ class RecipesTest {
         }
     }
 
-    private void start(Container container, String recipe) {
+    private void start(RuleSite.Container container, String recipe) {
         site = new RuleSite(container, directory, text(FILES.resolve(recipe + ".properties")));
     }
 
@@ -68,7 +67,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void ban(Container container) {
+    void ban(RuleSite.Container container) {
         start(container, "ban");
         assertEquals(5, deliveries(24, "/login"));
         assertFalse(site.send("POST", "/login", "").body().isEmpty(), "the twentieth denial");
@@ -82,7 +81,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void publicApi(Container container) {
+    void publicApi(RuleSite.Container container) {
         start(container, "public-api");
         assertEquals(10, site.reached(11, "/api/a", "X-Api-Key", "ann"));
         assertEquals(10, site.reached(11, "/api/a/b", "X-Api-Key", "bob"));
@@ -98,7 +97,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void cost(Container container) {
+    void cost(RuleSite.Container container) {
         start(container, "cost");
         assertEquals(4, site.reached(5, "/export", "Test-User", "ann"));
         assertEquals(0, site.reached(1, "/search", "Test-User", "ann"));
@@ -109,7 +108,7 @@ class RecipesTest {
     /** A sixth account is refused, while the five that are known still work. */
     @ParameterizedTest
     @EachContainer
-    void passwordSpraying(Container container) {
+    void passwordSpraying(RuleSite.Container container) {
         start(container, "password-spraying");
         List<String> known = List.of("ann", "bob", "10", "1e1", "9007199254740993");
         for (int round = 0; round < 2; round++) {
@@ -129,7 +128,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void sharedAccounts(Container container) {
+    void sharedAccounts(RuleSite.Container container) {
         start(container, "shared-accounts");
         for (int round = 0; round < 2; round++) {
             for (String address : List.of("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2")) {
@@ -142,7 +141,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void articles(Container container) {
+    void articles(RuleSite.Container container) {
         start(container, "articles");
         for (int round = 0; round < 2; round++) {
             for (String id : List.of("1", "2", "3", "4")) {
@@ -160,7 +159,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void healthAndOffice(Container container) {
+    void healthAndOffice(RuleSite.Container container) {
         start(container, "health-and-office");
         assertEquals(10, site.reached(11, "/page", "Test-Address", "192.0.2.1"));
         assertEquals(20, site.reached(20, "/health", "Test-Address", "192.0.2.1"));
@@ -172,7 +171,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void webhooks(Container container) {
+    void webhooks(RuleSite.Container container) {
         start(container, "webhooks");
         assertEquals(20, deliveries(25, "/webhooks/shop"));
         site.time.advance(Duration.ofSeconds(1));
@@ -192,7 +191,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void expensiveExport(Container container) {
+    void expensiveExport(RuleSite.Container container) {
         start(container, "expensive-export");
         for (String user : new String[] {"ann", "bob"}) {
             assertEquals(3, site.reached(4, "/api/orders/export", "Test-User", user));
@@ -203,7 +202,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void staticFiles(Container container) {
+    void staticFiles(RuleSite.Container container) {
         start(container, "static-files");
         assertEquals(30, site.reached(30, "/static/css/site.css"));
         assertEquals(5, site.reached(5, "/favicon.ico"));
@@ -213,7 +212,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void calendarDay(Container container) {
+    void calendarDay(RuleSite.Container container) {
         start(container, "calendar-day");
         OffsetDateTime night = OffsetDateTime.parse("2026-10-25T00:00:30+02:00");
         site.time.setMicros(night.toEpochSecond() * 1_000_000);
@@ -230,7 +229,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void gradualRollout(Container container) {
+    void gradualRollout(RuleSite.Container container) {
         start(container, "gradual-rollout");
         assertEquals(10, site.reached(12, "/page"));
         assertEquals(4, site.rateLimiter.monitor().allowed("next", Source.IN_PROCESS));
@@ -238,7 +237,7 @@ class RecipesTest {
     }
 
     /** Answers 401 to wrong passwords, as an application does. */
-    private ServletSite.Running startLogin(ServletSite container) throws Exception {
+    private Container startLogin(Container.Kind container) throws Exception {
         return container.start(
                 directory,
                 List.of(WebServer.limiter(new ManualTime(), text(FILES.resolve("login.properties")))),
@@ -250,8 +249,8 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void login(ServletSite container) throws Exception {
-        try (ServletSite.Running running = startLogin(container)) {
+    void login(Container.Kind container) throws Exception {
+        try (Container running = startLogin(container)) {
             for (int i = 0; i < 50; i++) {
                 assertEquals(200, tried(running, "ann", "right"), "who logs in uses nothing");
             }
@@ -269,7 +268,7 @@ class RecipesTest {
     /** An application may take all of them for ann: by its own code, or by the collation of its database. */
     @ParameterizedTest
     @EachContainer
-    void allSpellingsOfAnAccountHaveFiveGuessesTogether(ServletSite container) throws Exception {
+    void allSpellingsOfAnAccountHaveFiveGuessesTogether(Container.Kind container) throws Exception {
         List<String> spellings = List.of(
                 "ann",
                 "Ann",
@@ -288,7 +287,7 @@ class RecipesTest {
                 "%EF%BC%A1nn",
                 "ann%E3%80%80",
                 "%E2%93%90nn");
-        try (ServletSite.Running running = startLogin(container)) {
+        try (Container running = startLogin(container)) {
             long guesses = IntStream.range(0, 5)
                     .boxed()
                     .flatMap(round -> spellings.stream())
@@ -301,14 +300,14 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void threeHundredWrongPasswordsAtOnce(ServletSite container) throws Exception {
-        try (ServletSite.Running running = startLogin(container)) {
+    void threeHundredWrongPasswordsAtOnce(Container.Kind container) throws Exception {
+        try (Container running = startLogin(container)) {
             IntStream.range(0, 300).parallel().forEach(i -> tried(running, "ann", "wrong"));
             assertEquals(5, served.get());
         }
     }
 
-    private static int tried(ServletSite.Running running, String account, String password) {
+    private static int tried(Container running, String account, String password) {
         return WebServer.send(running.request("/login/" + account)
                         .header("Password", password)
                         .POST(HttpRequest.BodyPublishers.noBody()))
@@ -317,7 +316,7 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
-    void plans(Container container) {
+    void plans(RuleSite.Container container) {
         start(container, "plans");
         assertEquals(5, site.reached(6, "/api/a", "X-Api-Key", "ann"));
         assertEquals(20, site.reached(21, "/api/a", "X-Api-Key", "bob", "X-Plan", "gold"));

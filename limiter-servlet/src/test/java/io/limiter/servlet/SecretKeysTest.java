@@ -21,7 +21,7 @@ class SecretKeysTest {
     @TempDir
     Path directory;
 
-    private List<String> keys(ServletSite container, String secret) throws Exception {
+    private List<String> keys(Container.Kind container, String secret) throws Exception {
         String rules = """
                 limiter.rules.bearer.path = /*
                 limiter.rules.bearer.limits = 1/1h
@@ -43,7 +43,7 @@ class SecretKeysTest {
         Heard heard =
                 new Heard(charges -> charges.forEach(one -> seen.add(one.key().canonical())));
         String[] headers = {"Authorization", "Bearer " + CLEAR, "X-Anything", CLEAR, "Cookie", "c=" + CLEAR};
-        try (ServletSite.Running site = container.start(
+        try (Container site = container.start(
                 directory,
                 List.of(WebServer.limiter(RateLimiters.on(heard), rules)),
                 Map.of("/", Answer.text("ok"), "/login", (request, response) -> request.getSession(true)))) {
@@ -63,7 +63,7 @@ class SecretKeysTest {
 
     @ParameterizedTest
     @EachContainer
-    void everyCredentialIsHashed(ServletSite container) throws Exception {
+    void everyCredentialIsHashed(Container.Kind container) throws Exception {
         List<String> plain = keys(container, null);
         assertEquals(5, plain.size());
         for (String kind : List.of("bearer", "header.x-anything", "cookie.c", "query.q", "session")) {

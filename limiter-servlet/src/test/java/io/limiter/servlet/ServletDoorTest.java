@@ -17,18 +17,18 @@ import java.util.stream.Stream;
 /** What must be the same at each door, in servlet containers. */
 class ServletDoorTest extends DoorTest {
     static Stream<Door> doors() {
-        return Stream.of(new InContainer(ServletSite.TOMCAT, false), new InContainer(ServletSite.JETTY, false));
+        return Stream.of(new InContainer(Container.Kind.TOMCAT, false), new InContainer(Container.Kind.JETTY, false));
     }
 
-    record InContainer(ServletSite site, boolean isSecure) implements Door {
+    record InContainer(Container.Kind site, boolean isSecure) implements Door {
         @Override
         public Running start(Path directory, RateLimiter limiter, String rules, App app) throws Exception {
             RateLimitFilter filter = new RateLimitFilter(Limiter.of(WebServer.config(rules), limiter));
-            ServletSite.Running running = site.start(
-                    directory,
-                    List.of(RuleSite.disguising(), filter),
-                    Map.of("/*", (request, response) -> answer(app, request, response)),
-                    isSecure);
+            Container made = site.make(directory)
+                    .filter("who", new WebServer.Peer())
+                    .filter("limiter", filter)
+                    .servlet("/*", (request, response) -> answer(app, request, response));
+            Container running = (isSecure ? made.secure() : made).start();
             return new Running() {
                 @Override
                 public int port() {

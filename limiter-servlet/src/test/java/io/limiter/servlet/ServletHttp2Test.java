@@ -9,6 +9,6 @@ import java.util.stream.Stream;
 /** The attack by HTTP/2 on servlet containers. */
 class ServletHttp2Test extends Http2Test {
     static Stream<Door> secureDoors() {
-        return Stream.of(ServletSite.values()).limit(Repeats.of(1, 2)).map(site -> new InContainer(site, true));
+        return Stream.of(Container.Kind.values()).limit(Repeats.of(1, 2)).map(site -> new InContainer(site, true));
     }
 }

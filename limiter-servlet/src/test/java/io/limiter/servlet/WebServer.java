@@ -33,8 +33,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Principal;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.catalina.Context;
@@ -50,8 +48,8 @@ import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 
 /**
- * A real Tomcat on a free port. A request may say who it comes from: the headers {@code Test-Address} and
- * {@code Test-User} become the remote address and the principal.
+ * A real Tomcat on a free port. A request may say who it comes from: the headers {@code Test-Address}, {@code Test-User} and
+ * {@code Test-Role} become the remote address, the principal and its role.
  */
 public final class WebServer implements Container {
     public static final HttpClient CLIENT =
@@ -70,7 +68,6 @@ public final class WebServer implements Container {
 
     private final Tomcat tomcat = new Tomcat();
     private final Context context;
-    private final Map<String, Answer> servlets = new HashMap<>();
 
     public WebServer(Path baseDirectory) {
         this(baseDirectory, baseDirectory.resolve("web"));
@@ -157,7 +154,6 @@ public final class WebServer implements Container {
 
     @Override
     public WebServer servlet(String pattern, Answer answer) {
-        servlets.put(pattern, answer);
         String name = "servlet " + pattern;
         Tomcat.addServlet(context, name, new AnswerServlet(answer)).setAsyncSupported(true);
         context.addServletMappingDecoded(pattern, name);
@@ -176,8 +172,8 @@ public final class WebServer implements Container {
         return this;
     }
 
-    /** HTTP/2 and HTTP/1.1 over TLS. */
-    WebServer secure() {
+    @Override
+    public WebServer secure() {
         SSLHostConfig host = new SSLHostConfig();
         SSLHostConfigCertificate keys = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.EC);
         keys.setCertificateKeystoreFile(Tls.store().toString());
@@ -193,17 +189,6 @@ public final class WebServer implements Container {
     @Override
     public WebServer idleTimeout(int millis) {
         return connector("connectionTimeout", Integer.toString(millis));
-    }
-
-    @Override
-    public void redeploy() throws LifecycleException {
-        context.stop();
-        // It keeps filters, and forgets servlets.
-        Map.copyOf(servlets).forEach((pattern, answer) -> {
-            context.removeServletMapping(pattern);
-            servlet(pattern, answer);
-        });
-        context.start();
     }
 
     public WebServer queriesByTheCharsetOfTheBody() {
@@ -295,7 +280,8 @@ public final class WebServer implements Container {
         }
     }
 
-    private static final class Peer extends HttpFilter {
+    /** By which a request says who it comes from. */
+    static final class Peer extends HttpFilter {
         private static final long serialVersionUID = 1L;
 
         @Override
@@ -303,8 +289,9 @@ public final class WebServer implements Container {
                 throws IOException, ServletException {
             String address = request.getHeader("Test-Address");
             String user = request.getHeader("Test-User");
-            boolean plain = (address == null && user == null) || request.getDispatcherType() != DispatcherType.REQUEST;
-            chain.doFilter(plain ? request : new Disguised(request, address, user), response);
+            boolean says = address != null || user != null || request.getHeader("Test-Role") != null;
+            boolean first = request.getDispatcherType() == DispatcherType.REQUEST;
+            chain.doFilter(says && first ? new Disguised(request, address, user) : request, response);
         }
     }
 
@@ -331,6 +318,11 @@ public final class WebServer implements Container {
         @Override
         public Principal getUserPrincipal() {
             return user == null ? null : () -> user;
+        }
+
+        @Override
+        public boolean isUserInRole(String role) {
+            return role.equals(getHeader("Test-Role"));
         }
     }
 }

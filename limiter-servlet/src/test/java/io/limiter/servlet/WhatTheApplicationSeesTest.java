@@ -41,7 +41,7 @@ class WhatTheApplicationSeesTest {
 
     @ParameterizedTest
     @EachContainer
-    void theDecisionIsAnAttribute(ServletSite container) throws Exception {
+    void theDecisionIsAnAttribute(Container.Kind container) throws Exception {
         String rules = """
                 limiter.rules.page.path = /page
                 limiter.rules.page.limits = 2/1h
@@ -53,7 +53,7 @@ class WhatTheApplicationSeesTest {
                         InProcessBackend.builder().timeSource(new ManualTime()).build()),
                 rules,
                 (rejection, request, response) -> SEEN.to(request, response));
-        try (ServletSite.Running site = container.start(
+        try (Container site = container.start(
                 directory,
                 List.of(limiter),
                 Map.of(
@@ -84,7 +84,7 @@ class WhatTheApplicationSeesTest {
 
     @ParameterizedTest
     @EachContainer
-    void xRatelimitBesideADraft(ServletSite container) throws Exception {
+    void xRatelimitBesideADraft(Container.Kind container) throws Exception {
         assertEquals(
                 "{ratelimit=[\"r\";r=1;t=3600], ratelimit-policy=[\"r\";q=2;w=3600],"
                         + " x-ratelimit-limit=[2], x-ratelimit-remaining=[1], x-ratelimit-reset=[3600]}",
@@ -99,10 +99,10 @@ class WhatTheApplicationSeesTest {
                 fields(container, "draft-6, x-ratelimit").toString());
     }
 
-    private Map<String, List<String>> fields(ServletSite container, String forms) throws Exception {
+    private Map<String, List<String>> fields(Container.Kind container, String forms) throws Exception {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 2/1h\nlimiter.http.headers = " + forms
                 + "\nlimiter.http.x-ratelimit-reset = delta\nlimiter.http.expose-headers = true";
-        try (ServletSite.Running site = container.start(
+        try (Container site = container.start(
                 directory, List.of(WebServer.limiter(new ManualTime(), rules)), Map.of("/", Answer.text("ok")))) {
             HttpResponse<String> answer = site.get("/");
             Map<String, List<String>> fields = new TreeMap<>(answer.headers().map());
@@ -134,7 +134,7 @@ class WhatTheApplicationSeesTest {
 
     @ParameterizedTest
     @EachContainer
-    void rulesAreDecidedBeforeOrAfterAuthentication(ServletSite container) throws Exception {
+    void rulesAreDecidedBeforeOrAfterAuthentication(Container.Kind container) throws Exception {
         String rules = """
                 limiter.rules.tries.path = /*
                 limiter.rules.tries.limits = 6/1h
@@ -153,7 +153,7 @@ class WhatTheApplicationSeesTest {
                     RateLimitFilter.builder(limiter).rulesBeforeAuthentication().build();
             Filter after =
                     RateLimitFilter.builder(limiter).rulesAfterAuthentication().build();
-            try (ServletSite.Running site = container.start(
+            try (Container site = container.start(
                     directory, List.of(before, AUTHENTICATION, after), Map.of("/", Answer.text("ok")))) {
                 // What is refused before costs nothing after.
                 assertEquals(401, site.status("/"));
@@ -172,7 +172,7 @@ class WhatTheApplicationSeesTest {
     /** A request that authentication refuses never reaches the rule behind it. */
     @ParameterizedTest
     @EachContainer
-    void aRuleBehindTheAuthenticationLeavesTheDefaultRuleInForce(ServletSite container) throws Exception {
+    void aRuleBehindTheAuthenticationLeavesTheDefaultRuleInForce(Container.Kind container) throws Exception {
         String rules = """
                 limiter.rules.api.path = /*
                 limiter.rules.api.limits = 9/1h
@@ -188,7 +188,7 @@ class WhatTheApplicationSeesTest {
                     RateLimitFilter.builder(limiter).rulesBeforeAuthentication().build();
             Filter after =
                     RateLimitFilter.builder(limiter).rulesAfterAuthentication().build();
-            try (ServletSite.Running site = container.start(
+            try (Container site = container.start(
                     directory, List.of(before, AUTHENTICATION, after), Map.of("/", Answer.text("ok")))) {
                 assertEquals(401, site.status("/"));
                 assertEquals(401, site.status("/"));
@@ -200,7 +200,7 @@ class WhatTheApplicationSeesTest {
                         RateLimiters.on(InProcessBackend.builder()
                                 .timeSource(new ManualTime())
                                 .build()));
-                ServletSite.Running site = container.start(
+                Container site = container.start(
                         directory,
                         List.of(AUTHENTICATION, new RateLimitFilter(limiter)),
                         Map.of("/", Answer.text("ok")))) {
