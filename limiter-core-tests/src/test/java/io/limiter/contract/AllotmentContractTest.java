@@ -19,6 +19,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.time.Instant;
@@ -114,10 +115,7 @@ class AllotmentContractTest {
                     limiter.confirm(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "eve", 1, "x")))
                             .withLook())),
                     "a look buys nothing");
-            assertEquals(
-                    1,
-                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(1, Looks.left(limiter, sale, KEY));
         }
     }
 
@@ -146,10 +144,7 @@ class AllotmentContractTest {
                 }
             }
             assertEquals(25, owners);
-            assertEquals(
-                    0,
-                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(0, Looks.left(limiter, sale, KEY));
         } finally {
             threads.shutdownNow();
         }
@@ -168,10 +163,7 @@ class AllotmentContractTest {
             assertEquals(DenialReason.QUANTITY, reason(limiter, order(sale, "ann", 2, "a")));
             assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "ann", 1, "a")), "a retry");
             assertEquals(DenialReason.QUOTA, reason(limiter, order(sale, "bob", 2, "a")), "the id of another member");
-            assertEquals(
-                    7,
-                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(7, Looks.left(limiter, sale, KEY));
         }
     }
 
@@ -187,18 +179,11 @@ class AllotmentContractTest {
             Decision first = limiter.tryAcquire(PermitRequest.of(List.of(ann)));
             Decision both = limiter.tryAcquire(PermitRequest.of(List.of(ann, order(sale, "bob", 1, "b"))));
             assertTrue(both.allowed(), "only one of two wants something");
-            assertEquals(
-                    1,
-                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(1, Looks.left(limiter, sale, KEY));
             Decision late = limiter.tryAcquire(PermitRequest.of(
                     List.of(ann, order(sale, "cid", 1, "c"), order(sale, "dan", 1, "d"), order(sale, "bob", 1, "b"))));
             assertFalse(late.allowed(), "one is left for two");
-            assertEquals(
-                    1,
-                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
-                            .remaining(),
-                    "what the list took is given back, and nothing else");
+            assertEquals(1, Looks.left(limiter, sale, KEY), "what the list took is given back, and nothing else");
             assertTrue(limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "eve", 1, "e"))))
                     .allowed());
             assertEquals(DenialReason.SOLD_OUT, reason(limiter, order(sale, "cid", 1, "c")));
@@ -276,11 +261,7 @@ class AllotmentContractTest {
                         .allowed());
             }
             time.advance(Duration.ofMinutes(16));
-            assertEquals(
-                    199,
-                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
-                            .remaining(),
-                    "all others have run out");
+            assertEquals(199, Looks.left(limiter, sale, KEY), "all others have run out");
             Decision again = limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "m98", 2, "a"))));
             assertTrue(again.allowed(), "the id of a hold that has run out is free");
             for (int i = 0; i < 9; i++) {
@@ -291,11 +272,7 @@ class AllotmentContractTest {
                     limiter.tryAcquire(PermitRequest.of(List.of(order(sale, "m98", 2, "a"))))
                             .allowed(),
                     "asked again");
-            assertEquals(
-                    197,
-                    limiter.tryAcquire(PermitRequest.of(sale, KEY, 0).withLook())
-                            .remaining(),
-                    "bought once");
+            assertEquals(197, Looks.left(limiter, sale, KEY), "bought once");
             assertEquals(DenialReason.ALREADY_HAD, reason(limiter, order(sale, "m98", 1, "b")));
             assertTrue(limiter.confirm(again));
         }

@@ -15,6 +15,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.List;
@@ -67,11 +68,7 @@ class AsyncContractTest {
             assertEquals(
                     2,
                     limiter.monitor()
-                            .denied(
-                                    "none",
-                                    limiter.tryAcquire(PermitRequest.of(POLICY, KEY, 0)
-                                                    .withLook())
-                                            .source()));
+                            .denied("none", Looks.at(limiter, POLICY, KEY).source()));
         }
     }
 
@@ -99,10 +96,7 @@ class AsyncContractTest {
                     limiter.refundAsync(both, charge -> charge.policy().name().equals("async"))));
             assertEquals(3, remaining(limiter));
             assertFalse(done(limiter.refundAsync(both, charge -> true)), "a second time");
-            assertEquals(
-                    8,
-                    limiter.tryAcquire(PermitRequest.of(kept, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(8, Looks.left(limiter, kept, KEY));
         }
     }
 

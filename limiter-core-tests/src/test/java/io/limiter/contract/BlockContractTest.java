@@ -16,6 +16,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,8 +46,7 @@ class BlockContractTest {
     }
 
     private static long left(RateLimiter limiter, Policy policy, PartitionKey key) {
-        List<io.limiter.LimitOutcome> all =
-                limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook()).outcomes();
+        List<io.limiter.LimitOutcome> all = Looks.at(limiter, policy, key).outcomes();
         return all.get(all.size() - 1).remaining();
     }
 
@@ -177,11 +177,7 @@ class BlockContractTest {
             }
             assertTrue(limiter.tryAcquire(SEARCH, KEY, 1).blocked(), "20 denials by search, each counted once");
             assertEquals(20, left(limiter, LOGIN, KEY));
-            assertEquals(
-                    5,
-                    limiter.tryAcquire(PermitRequest.of(LOGIN, KEY, 0).withLook())
-                            .remaining(),
-                    "a call that was denied took nothing");
+            assertEquals(5, Looks.left(limiter, LOGIN, KEY), "a call that was denied took nothing");
             limiter.tryAcquire(PermitRequest.of(List.of(new Charge(LOGIN, KEY, 1), new Charge(SEARCH, KEY, 1))));
             assertEquals(20, left(limiter, LOGIN, KEY), "nor does a block of search count for login");
         }

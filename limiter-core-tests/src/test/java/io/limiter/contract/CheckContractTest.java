@@ -18,6 +18,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.List;
@@ -44,8 +45,7 @@ class CheckContractTest {
 
     private static List<Long> left(RateLimiter limiter) {
         return Stream.of(LOGIN, ALL)
-                .flatMap(policy ->
-                        limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook()).outcomes().stream())
+                .flatMap(policy -> Looks.at(limiter, policy, KEY).outcomes().stream())
                 .map(LimitOutcome::remaining)
                 .toList();
     }

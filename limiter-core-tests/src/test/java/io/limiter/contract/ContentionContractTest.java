@@ -16,6 +16,7 @@ import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import java.util.ArrayList;
@@ -66,10 +67,7 @@ class ContentionContractTest {
                 }
                 return 0L;
             });
-            assertEquals(
-                    LIMIT,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(LIMIT, Looks.left(limiter, policy, KEY));
         }
     }
 
@@ -111,12 +109,8 @@ class ContentionContractTest {
                 rest++;
             }
             assertEquals(LIMIT, both + rest);
-            assertEquals(
-                    0,
-                    limiter.tryAcquire(PermitRequest.of(one, KEY, 0).withLook()).remaining());
-            assertEquals(
-                    0,
-                    limiter.tryAcquire(PermitRequest.of(two, KEY, 0).withLook()).remaining());
+            assertEquals(0, Looks.left(limiter, one, KEY));
+            assertEquals(0, Looks.left(limiter, two, KEY));
         }
     }
 

@@ -10,13 +10,13 @@ import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.List;
@@ -76,8 +76,7 @@ class HeldChangesContractTest {
         }
 
         long left() {
-            return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                    .remaining();
+            return Looks.left(limiter, policy, KEY);
         }
     }
 

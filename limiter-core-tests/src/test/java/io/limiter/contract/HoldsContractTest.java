@@ -15,12 +15,12 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,8 +55,7 @@ class HoldsContractTest {
         }
 
         long left() {
-            return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                    .remaining();
+            return Looks.left(limiter, policy, KEY);
         }
 
         boolean takes(long permits) {
@@ -241,7 +240,7 @@ class HoldsContractTest {
     }
 
     private static List<Long> lefts(Stage stage) {
-        return stage.limiter.tryAcquire(PermitRequest.of(stage.policy, KEY, 0).withLook()).outcomes().stream()
+        return Looks.at(stage.limiter, stage.policy, KEY).outcomes().stream()
                 .map(LimitOutcome::remaining)
                 .toList();
     }

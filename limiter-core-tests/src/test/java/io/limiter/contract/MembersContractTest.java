@@ -16,6 +16,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import io.limiter.rule.Rule;
 import java.time.Duration;
@@ -48,10 +49,7 @@ class MembersContractTest {
             Charge one = new Charge(policy, KEY, 1, null, PartitionKey.of("b"));
             assertTrue(
                     limiter.tryAcquire(PermitRequest.of(List.of(nothing, one))).allowed());
-            assertEquals(
-                    2,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(2, Looks.left(limiter, policy, KEY));
         }
     }
 
@@ -142,26 +140,16 @@ class MembersContractTest {
         try (RateLimiter limiter = RateLimiters.on(tested.open(new ManualTime()))) {
             Decision both = limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "b")));
             assertTrue(both.allowed());
-            assertEquals(
-                    1,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(1, Looks.left(limiter, policy, KEY));
             assertFalse(limiter.tryAcquire(PermitRequest.of(charges(policy, "c", "d")))
                     .allowed());
-            assertEquals(
-                    1,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(1, Looks.left(limiter, policy, KEY));
             assertTrue(limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "b", "c")))
                     .allowed());
             assertFalse(limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "d")))
                     .allowed());
             assertTrue(limiter.refund(both), "of the other limit");
-            assertEquals(
-                    0,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .remaining(),
-                    "the members were used again");
+            assertEquals(0, Looks.left(limiter, policy, KEY), "the members were used again");
             assertThrows(
                     IllegalArgumentException.class,
                     () -> limiter.tryAcquire(PermitRequest.of(charges(policy, "a", "a"))));

@@ -20,6 +20,7 @@ import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
 import java.util.List;
@@ -116,7 +117,7 @@ class MixedHoldsContractTest {
     }
 
     private static List<Long> remaining(RateLimiter limiter, Policy policy) {
-        return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook()).outcomes().stream()
+        return Looks.at(limiter, policy, KEY).outcomes().stream()
                 .map(LimitOutcome::remaining)
                 .toList();
     }
@@ -132,9 +133,7 @@ class MixedHoldsContractTest {
 
     private static List<Long> left(RateLimiter limiter) {
         return Stream.of(TOKENS, CALLS, USERS)
-                .map(policy -> limiter.tryAcquire(
-                                PermitRequest.of(policy, KEY, 0).withLook())
-                        .remaining())
+                .map(policy -> Looks.left(limiter, policy, KEY))
                 .toList();
     }
 }

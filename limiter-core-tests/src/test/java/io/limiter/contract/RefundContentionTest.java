@@ -20,6 +20,7 @@ import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.NaiveLimiter;
 import io.limiter.kit.Repeats;
 import java.util.ArrayList;
@@ -97,10 +98,7 @@ class RefundContentionTest {
         Policy policy = policy("p", algorithm);
         try (RateLimiter limiter = RateLimiters.on(running.get())) {
             callAndRefund(limiter, running, () -> List.of(AnyAlgorithm.charge(policy, KEY, 1)));
-            assertEquals(
-                    LIMIT,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(LIMIT, Looks.left(limiter, policy, KEY));
         }
     }
 
@@ -122,13 +120,10 @@ class RefundContentionTest {
                     () -> ThreadLocalRandom.current().nextBoolean()
                             ? List.of(new Charge(two, KEY, 1))
                             : List.of(new Charge(two, KEY, 1), new Charge(other, KEY, 2)));
-            limiter.tryAcquire(PermitRequest.of(two, KEY, 0).withLook())
+            Looks.at(limiter, two, KEY)
                     .outcomes()
                     .forEach(outcome -> assertEquals(LIMIT, outcome.remaining(), outcome.toString()));
-            assertEquals(
-                    LIMIT,
-                    limiter.tryAcquire(PermitRequest.of(other, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(LIMIT, Looks.left(limiter, other, KEY));
         }
     }
 
@@ -157,12 +152,7 @@ class RefundContentionTest {
                 }
             });
             for (int i = 0; i < keys; i++) {
-                assertEquals(
-                        LIMIT,
-                        limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.of("new " + i), 0)
-                                        .withLook())
-                                .remaining(),
-                        "key " + i);
+                assertEquals(LIMIT, Looks.left(limiter, policy, PartitionKey.of("new " + i)), "key " + i);
             }
         }
     }
@@ -204,7 +194,7 @@ class RefundContentionTest {
             for (Event event : events) {
                 replay(model, event);
             }
-            Decision last = limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook());
+            Decision last = Looks.at(limiter, policy, KEY);
             assertEquals(model.decide(last.charges(), Mode.LOOK, read.get()), last.outcomes());
         }
     }
@@ -255,13 +245,10 @@ class RefundContentionTest {
             }
             NaiveLimiter model = new NaiveLimiter();
             events.forEach(event -> replay(model, event));
-            Decision last = limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook());
+            Decision last = Looks.at(limiter, policy, KEY);
             assertEquals(model.decide(last.charges(), Mode.LOOK, time.nowMicros()), last.outcomes());
             time.advanceMicros(DAY);
-            assertEquals(
-                    LIMIT,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(LIMIT, Looks.left(limiter, policy, KEY));
         }
     }
 

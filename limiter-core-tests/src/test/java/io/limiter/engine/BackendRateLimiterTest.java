@@ -25,6 +25,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -113,7 +114,7 @@ class BackendRateLimiterTest {
         for (int i = 0; i < 12; i++) {
             ask(limiter, LOCAL, wide);
         }
-        limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook());
+        Looks.at(limiter, LOCAL, KEY);
         LimiterMonitor counters = limiter.monitor();
         assertEquals(Set.of("local", "wide"), counters.policies());
         assertEquals(10, counters.allowed("local", Decision.Source.IN_PROCESS));
@@ -175,9 +176,7 @@ class BackendRateLimiterTest {
                 RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
         Decision local = limiter.tryAcquire(LOCAL, KEY, 4);
         assertTrue(limiter.refund(local));
-        assertEquals(
-                10,
-                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertEquals(10, Looks.left(limiter, LOCAL, KEY));
         assertFalse(limiter.refund(limiter.tryAcquire(ALLOW, KEY, 1)), "nobody counted");
         verify(away, never()).refund(any());
     }
@@ -191,9 +190,7 @@ class BackendRateLimiterTest {
         assertTrue(limiter.tryAcquire(LOCAL, KEY, 2).allowed());
         assertTrue(limiter.refund(first));
         assertFalse(limiter.refund(first), "a second time");
-        assertEquals(
-                8,
-                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertEquals(8, Looks.left(limiter, LOCAL, KEY));
     }
 
     @Test
@@ -201,18 +198,12 @@ class BackendRateLimiterTest {
         RateLimiter limiter =
                 RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
         limiter.tryAcquire(LOCAL, KEY, 4);
-        assertEquals(
-                6,
-                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertEquals(6, Looks.left(limiter, LOCAL, KEY));
         assertThrows(BackendException.class, () -> limiter.reset(LOCAL, KEY));
-        assertEquals(
-                10,
-                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertEquals(10, Looks.left(limiter, LOCAL, KEY));
         limiter.tryAcquire(LOCAL, KEY, 4);
         assertThrows(BackendException.class, () -> limiter.reset(LOCAL, KEY));
-        assertEquals(
-                10,
-                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertEquals(10, Looks.left(limiter, LOCAL, KEY));
     }
 
     @Test
@@ -259,9 +250,7 @@ class BackendRateLimiterTest {
     @Test
     void whoAsksForNothingIsAllowedInAnyMode() {
         assertTrue(RateLimiters.on(away).tryAcquire(DENY, KEY, 0).allowed());
-        assertTrue(RateLimiters.on(away)
-                .tryAcquire(PermitRequest.of(DENY, KEY, 0).withLook())
-                .allowed());
+        assertTrue(Looks.at(RateLimiters.on(away), DENY, KEY).allowed());
     }
 
     @Test
@@ -279,9 +268,7 @@ class BackendRateLimiterTest {
         RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
         assertTrue(limiter.tryAcquire(LOCAL, KEY, 10).allowed());
         assertFalse(limiter.refund(limiter.tryAcquire(LOCAL, KEY, 1)));
-        assertEquals(
-                0,
-                limiter.tryAcquire(PermitRequest.of(LOCAL, KEY, 0).withLook()).remaining());
+        assertEquals(0, Looks.left(limiter, LOCAL, KEY));
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.LimitText;
 import io.limiter.internal.control.ForwardingBackend;
+import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -129,7 +130,7 @@ class InFlightTest {
         assertTrue(limiter.refund(first.decision()));
         first.close();
         assertEquals(0, limiter.monitor().inFlight("both"));
-        Decision look = limiter.tryAcquire(PermitRequest.of(BOTH, KEY, 0).withLook());
+        Decision look = Looks.at(limiter, BOTH, KEY);
         assertEquals(
                 List.of(2L, 3L),
                 look.outcomes().stream().map(LimitOutcome::remaining).toList());
@@ -140,7 +141,7 @@ class InFlightTest {
         InFlight first = limiter.enter(BOTH, KEY, 1);
         first.close();
         assertTrue(limiter.refund(first.decision()));
-        Decision look = limiter.tryAcquire(PermitRequest.of(BOTH, KEY, 0).withLook());
+        Decision look = Looks.at(limiter, BOTH, KEY);
         assertEquals(
                 List.of(2L, 3L),
                 look.outcomes().stream().map(LimitOutcome::remaining).toList());

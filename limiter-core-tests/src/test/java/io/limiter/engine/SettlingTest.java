@@ -10,11 +10,11 @@ import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.internal.HoldTerms;
+import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -39,7 +39,7 @@ class SettlingTest {
     }
 
     private long left(Policy policy) {
-        return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook()).remaining();
+        return Looks.left(limiter, policy, KEY);
     }
 
     /** Of an override or a tenant: the announced limits would fill the bucket again. */

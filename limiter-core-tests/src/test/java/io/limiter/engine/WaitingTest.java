@@ -15,6 +15,7 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -187,9 +188,7 @@ class WaitingTest {
         timer.run();
         assertEquals(List.of("first", "next"), admitted);
         assertEquals(1, backend.refunded.size());
-        assertEquals(
-                0,
-                limiter.tryAcquire(PermitRequest.of(STEADY, KEY, 0).withLook()).remaining());
+        assertEquals(0, Looks.left(limiter, STEADY, KEY));
     }
 
     @Test
@@ -199,9 +198,7 @@ class WaitingTest {
         answer.cancel(false);
         backend.answer();
         backend.holdsBack = false;
-        assertEquals(
-                1,
-                limiter.tryAcquire(PermitRequest.of(STEADY, KEY, 0).withLook()).remaining());
+        assertEquals(1, Looks.left(limiter, STEADY, KEY));
     }
 
     /** A cheap call behind an expensive one that leaves asks at once. */

@@ -10,13 +10,13 @@ import io.limiter.FailureMode;
 import io.limiter.InFlight;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.history.FlightHistory.Call;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
@@ -86,8 +86,7 @@ class FlightHistoryTest {
 
     private boolean isFree(RateLimiter limiter) {
         for (int i = 0; i < KEYS; i++) {
-            Decision look = limiter.tryAcquire(
-                    PermitRequest.of(policy, PartitionKey.of("k" + i), 0).withLook());
+            Decision look = Looks.at(limiter, policy, PartitionKey.of("k" + i));
             if (look.outcomes().get(0).remaining() != LIMIT) {
                 return false;
             }

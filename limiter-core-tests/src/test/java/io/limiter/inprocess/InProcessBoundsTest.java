@@ -17,6 +17,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.Looks;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -102,10 +103,7 @@ class InProcessBoundsTest extends BoundedBackend {
             assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
             assertEquals(1, backend.overflowed());
             time.advance(Duration.ofSeconds(2));
-            assertEquals(
-                    0,
-                    limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook())
-                            .remaining());
+            assertEquals(0, Looks.left(limiter, policy, key));
             assertFalse(limiter.tryAcquire(policy, key, 1).allowed());
             time.advance(Duration.ofMinutes(1));
             assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
@@ -261,8 +259,7 @@ class InProcessBoundsTest extends BoundedBackend {
         Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofSeconds(10)));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int i = 0; i < 1_000; i++) {
-                limiter.tryAcquire(
-                        PermitRequest.of(policy, PartitionKey.of("k" + i), 0).withLook());
+                Looks.at(limiter, policy, PartitionKey.of("k" + i));
                 limiter.tryAcquire(policy, PartitionKey.of("k" + i), 4);
                 limiter.tryAcquire(policy, PartitionKey.of("k" + i), 0);
             }

@@ -15,6 +15,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
+import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -123,7 +124,7 @@ class InProcessStressTest extends BoundedBackend {
         PartitionKey key = PartitionKey.of("k" + random.nextInt(2) * random.nextInt(2 * keys));
         Policy policy = random.nextBoolean() ? one : two;
         if (random.nextInt(10) == 0) {
-            limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook());
+            Looks.at(limiter, policy, key);
         } else if (random.nextInt(4) > 0) {
             Decision decision = limiter.tryAcquire(policy, key, 1);
             calls.increment();

@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +33,7 @@ class InventedKeysTest extends BoundedBackend {
     }
 
     private static long left(RateLimiter limiter, Policy policy, PartitionKey key) {
-        return limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook()).remaining();
+        return Looks.left(limiter, policy, key);
     }
 
     @ParameterizedTest(name = "{0} states, {1} timestamps, {2}")

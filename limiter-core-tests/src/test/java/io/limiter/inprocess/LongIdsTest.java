@@ -10,6 +10,7 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Looks;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
@@ -69,17 +70,11 @@ class LongIdsTest {
             }
             long taken = usedBytes() - before;
             assertTrue(taken < 2_750_000, "they take " + taken + " bytes");
-            assertEquals(
-                    10_000 - CALLS - 1,
-                    limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.global(), 0)
-                                    .withLook())
-                            .remaining());
+            assertEquals(10_000 - CALLS - 1, Looks.left(limiter, policy, PartitionKey.global()));
             limiter.tryAcquire(PermitRequest.of(List.of(charge(policy, LONG, 7))));
             assertEquals(
                     10_000 - CALLS - 1,
-                    limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.global(), 0)
-                                    .withLook())
-                            .remaining(),
+                    Looks.left(limiter, policy, PartitionKey.global()),
                     "the same id is the same call");
         }
     }
@@ -100,10 +95,7 @@ class LongIdsTest {
                 long bytes = (usedBytes() - before) / PURCHASES;
                 long said = (backend.stamps() - counted) * Long.BYTES / PURCHASES;
                 assertTrue(bytes < said + 100, "a purchase takes " + bytes + " bytes, counted as " + said);
-                assertTrue(limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.global(), 0)
-                                        .withLook())
-                                .remaining()
-                        < 10_000);
+                assertTrue(Looks.left(limiter, policy, PartitionKey.global()) < 10_000);
             }
         }
     }

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -83,10 +83,7 @@ class MillionClientsTest {
                 algorithm.text(), CLIENTS, bound, CLIENTS - backend.overflowed());
         assertEquals(bound, backend.entries());
         assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
-        assertEquals(
-                0,
-                limiter.tryAcquire(PermitRequest.of(policy, exhausted, 0).withLook())
-                        .remaining());
+        assertEquals(0, Looks.left(limiter, policy, exhausted));
     }
 
     /** Ten million keys under one policy: newcomers of another get states up to its part, and memory stays bounded. */

@@ -18,6 +18,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,10 +58,7 @@ class BlockOnRedisTest {
     }
 
     private static long left(RateLimiter limiter) {
-        return limiter.tryAcquire(PermitRequest.of(LOGIN, KEY, 0).withLook())
-                .outcomes()
-                .get(1)
-                .remaining();
+        return Looks.at(limiter, LOGIN, KEY).outcomes().get(1).remaining();
     }
 
     private static void deny(RateLimiter limiter, int times, Source source) {
@@ -120,12 +118,7 @@ class BlockOnRedisTest {
             assertFalse(after.blocked());
             time.advance(AGE.dividedBy(2));
             assertFalse(limiter.tryAcquire(policy, KEY, 1).blocked());
-            assertEquals(
-                    18,
-                    limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .outcomes()
-                            .get(1)
-                            .remaining());
+            assertEquals(18, Looks.at(limiter, policy, KEY).outcomes().get(1).remaining());
         }
     }
 
@@ -220,11 +213,8 @@ class BlockOnRedisTest {
             }
             time.advance(AGE);
             limiter.tryAcquire(policy, KEY, 1);
-            long counted = 1_000_000
-                    - limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                            .outcomes()
-                            .get(1)
-                            .remaining();
+            long counted =
+                    1_000_000 - Looks.at(limiter, policy, KEY).outcomes().get(1).remaining();
             assertEquals(threads * calls + 2, counted);
         } finally {
             pool.shutdownNow();

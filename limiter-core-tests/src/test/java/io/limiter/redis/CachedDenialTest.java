@@ -24,8 +24,9 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Configs;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
-import java.io.StringReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,62 +143,18 @@ class CachedDenialTest {
     void aReplacedConfigurationIsInForceAtOnce() throws Exception {
         String text = "limiter.backend = redis\nlimiter.redis.address = " + RedisServers.single()
                 + "\nlimiter.policies.p.limits = %d/1h fixed\n";
-        LimiterConfig few = config(text.formatted(2));
+        LimiterConfig few = Configs.of(text.formatted(2));
         try (Limiter limiter = Limiter.start(few, Backends.connected(redis().address(RedisServers.single())))) {
             limiter.tryAcquire("p", KEY, 2);
             is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
             is(CACHED_DENIAL, false, limiter.tryAcquire("p", KEY, 1));
-            limiter.replace(config(text.formatted(3)));
+            limiter.replace(Configs.of(text.formatted(3)));
             is(REDIS, true, limiter.tryAcquire("p", KEY, 1));
             is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
             is(CACHED_DENIAL, false, limiter.tryAcquire("p", KEY, 1));
             limiter.replace(few);
             is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
         }
-    }
-
-    private static LimiterConfig config(String text) throws Exception {
-        return LimiterConfig.builder().text("test", new StringReader(text)).build();
-    }
-
-    @Test
-    void ofSeveralChargesTheDeniedOnesAnswerAndNothingIsTaken() {
-        Policy denied = exhausted(Algorithm.FIXED_WINDOW, PERIOD);
-        Policy free = Policy.of("free", Limit.tokenBucket(5, PERIOD));
-        List<Charge> both = List.of(new Charge(free, KEY, 1), new Charge(denied, KEY, 1));
-        Decision decision = mine.tryAcquire(PermitRequest.of(both));
-        is(CACHED_DENIAL, false, decision);
-        assertEquals(both, decision.charges());
-        assertEquals(
-                List.of(both.get(1)),
-                decision.outcomes().stream().map(one -> one.charge()).toList());
-        assertEquals(
-                5,
-                mine.tryAcquire(PermitRequest.of(List.of(new Charge(free, KEY, 1)))
-                                        .withLook())
-                                .remaining()
-                        + 1);
-        assertEquals(0, mine.monitor().denied("free", CACHED_DENIAL));
-        // And the other way round: what one of two charges was denied is known of it alone.
-        PartitionKey other = PartitionKey.of("other");
-        is(REDIS, true, mine.tryAcquire(denied, other, 3));
-        is(
-                REDIS,
-                false,
-                mine.tryAcquire(PermitRequest.of(List.of(new Charge(free, other, 1), new Charge(denied, other, 1)))));
-        is(CACHED_DENIAL, false, mine.tryAcquire(denied, other, 1));
-        is(REDIS, true, mine.tryAcquire(free, other, 5));
-    }
-
-    @Test
-    void aClockThatStepsBackMakesItAskAgain() {
-        Policy policy = exhausted(Algorithm.FIXED_WINDOW, Duration.ofMillis(500));
-        long sent = time.nowMicros();
-        time.setMicros(sent - 400_000);
-        is(REDIS, false, mine.tryAcquire(policy, KEY, 1));
-        // By then the window was cut, and is over.
-        time.setMicros(sent + 100_000);
-        is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
     }
 
     @Test
@@ -246,11 +203,7 @@ class CachedDenialTest {
             is(CACHED_DENIAL, false, limiter.tryAcquire(one, KEY, 1));
             assertTrue(limiter.refund(taken));
             is(REDIS, true, limiter.tryAcquire(PermitRequest.of(both)));
-            assertEquals(
-                    8,
-                    limiter.tryAcquire(PermitRequest.of(List.of(new Charge(two, KEY, 0)))
-                                    .withLook())
-                            .remaining());
+            assertEquals(8, Looks.left(limiter, two, KEY));
         }
     }
 

@@ -24,7 +24,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
-import redis.embedded.RedisServer;
 
 /** While no Redis has been reached yet: one client of Redisson, a quiet log, and a connection soon after somebody is there. */
 @Isolated("counts the clients that Redisson makes in the JVM")
@@ -83,20 +82,6 @@ class ConnectionTest {
 
         NettyRefusal(String message) {
             super(message);
-        }
-    }
-
-    @Test
-    void aRedisThatAppearsIsUsed() {
-        try (RedisBackend backend = RedisBackend.builder().address(address()).build()) {
-            awaitAttempts(ATTEMPTS);
-            RedisServer server = RedisServers.start(port);
-            try {
-                assertTrue(backend.awaitConnected(LONG));
-                assertEquals(1, clientsMade(), clients.toString());
-            } finally {
-                RedisServers.stop(server);
-            }
         }
     }
 

@@ -8,11 +8,11 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
@@ -81,7 +81,7 @@ class DemotedMasterTest {
                 assertEquals(
                         Decision.Source.REDIS, limiter.tryAcquire(DENY, KEY, 1).source());
             }
-            Decision state = limiter.tryAcquire(PermitRequest.of(DENY, KEY, 0).withLook());
+            Decision state = Looks.at(limiter, DENY, KEY);
             assertEquals(LIMIT - 100, state.remaining(), "each counted once");
         });
     }

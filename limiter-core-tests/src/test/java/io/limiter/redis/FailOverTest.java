@@ -8,13 +8,13 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
@@ -69,7 +69,7 @@ class FailOverTest {
                     LONG,
                     "the new master decides",
                     () -> limiter.tryAcquire(DENY, KEY, 0).source() == Decision.Source.REDIS);
-            Decision state = limiter.tryAcquire(PermitRequest.of(DENY, KEY, 0).withLook());
+            Decision state = Looks.at(limiter, DENY, KEY);
             assertEquals(999_999, state.remaining(), "what was replicated still counts");
             Await.until(
                     LONG,

@@ -3,12 +3,12 @@ package io.limiter.redis;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,10 +66,7 @@ final class FlightInstances implements AutoCloseable {
 
     /** Permits of the key that no call holds. */
     static long free(RateLimiter limiter, Policy policy) {
-        return limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                .outcomes()
-                .get(0)
-                .remaining();
+        return Looks.at(limiter, policy, KEY).outcomes().get(0).remaining();
     }
 
     /** Redis loses all states. */

@@ -29,9 +29,6 @@ import org.junit.jupiter.api.Test;
 /** What is reported about Redis: before the first connection, while it answers, while it is unreachable, afterwards. */
 class HealthTest {
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final int TIMES = 4;
-    /** An outage is logged again after ten seconds at the earliest. */
-    private static final long LOG_PAUSE_NANOS = 10_000_000_000L;
 
     private static final Policy DENY = Policy.of("denying", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
             .withFailureMode(FailureMode.DENY);
@@ -116,41 +113,6 @@ class HealthTest {
             Facts.told(health.findings().get(0), "RL-201", "redis://***@127.0.0.1:1");
             backend.close();
             assertTrue(backend.health().isAway());
-        }
-    }
-
-    /** Each logged outage has a logged recovery, and not each of them is logged. */
-    @Test
-    void aLinkThatComesAndGoes() throws IOException {
-        try (Wire wire = Wire.to(RedisServers.singlePort());
-                LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO).about(":" + wire.port());
-                RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + wire.port())
-                        .build();
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
-            long begun = System.nanoTime();
-            for (int i = 0; i < TIMES; i++) {
-                wire.cut();
-                Await.until(LONG, "it is unreachable", () -> {
-                    ask(limiter);
-                    return backend.health().isAway();
-                });
-                wire.repair();
-                Await.until(
-                        LONG,
-                        "it has recovered",
-                        () -> ask(limiter) == Decision.Source.REDIS
-                                && !backend.health().isAway());
-            }
-            int away = log.of(Level.WARN, "RL-225").size();
-            long most = 2 + (System.nanoTime() - begun) / LOG_PAUSE_NANOS;
-            assertTrue(away >= 1 && away <= most, log.toString());
-            Await.until(
-                    LONG,
-                    "as many recoveries as outages",
-                    () -> log.of(Level.INFO, "RL-226").size()
-                            == log.of(Level.WARN, "RL-225").size());
         }
     }
 

@@ -11,6 +11,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,10 +57,7 @@ class LateDenialTest {
             }
             int all = 0;
             for (int caller = 0; caller < CALLERS; caller++) {
-                long used = 10_000
-                        - limiter.tryAcquire(PermitRequest.of(own, PartitionKey.of("caller " + caller), 0)
-                                        .withLook())
-                                .remaining();
+                long used = 10_000 - Looks.left(limiter, own, PartitionKey.of("caller " + caller));
                 assertEquals(admitted[caller], used, "caller " + caller + " is charged for what it got");
                 all += admitted[caller];
             }

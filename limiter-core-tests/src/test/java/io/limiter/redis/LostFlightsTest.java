@@ -15,7 +15,6 @@ import io.limiter.FailureMode;
 import io.limiter.InFlight;
 import io.limiter.Limit;
 import io.limiter.LimiterMonitor.FlightCount;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
@@ -23,6 +22,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Harm;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.Wire;
@@ -106,7 +106,7 @@ class LostFlightsTest {
     }
 
     private static boolean isFree(RateLimiter limiter, Policy policy) {
-        Decision look = limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook());
+        Decision look = Looks.at(limiter, policy, KEY);
         return look.source() == Decision.Source.REDIS && look.remaining() == 20;
     }
 

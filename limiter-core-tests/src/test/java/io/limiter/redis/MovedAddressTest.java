@@ -7,11 +7,11 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import io.netty.resolver.AddressResolver;
@@ -293,7 +293,7 @@ class MovedAddressTest {
             System.out.printf(
                     "| %-14s | %-18s | %5.1f s | the last call by failure mode after %5.1f s | %4d of them |%n",
                     way, old, seconds, Math.max(seconds, (lastFailure[0] - begun) / 1e9), counts[1]);
-            Decision state = limiter.tryAcquire(PermitRequest.of(DENY, key, 0).withLook());
+            Decision state = Looks.at(limiter, DENY, key);
             assertEquals(Decision.Source.REDIS, state.source());
             // What was not replicated is lost, and what a failure mode answered was counted once or not at all.
             long used = LIMIT - state.remaining();

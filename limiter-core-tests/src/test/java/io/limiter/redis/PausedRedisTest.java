@@ -15,9 +15,9 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ class PausedRedisTest {
                     Duration.ofSeconds(30),
                     "Redis decides again",
                     () -> limiter.tryAcquire(MANY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
-            Decision state = limiter.tryAcquire(PermitRequest.of(MANY, KEY, 0).withLook());
+            Decision state = Looks.at(limiter, MANY, KEY);
             assertEquals(Decision.Source.REDIS, state.source());
             long counted = 1_000_000 - state.remaining();
             assertTrue(counted <= calls, counted + " counted of " + calls + " calls sent");
@@ -113,43 +113,5 @@ class PausedRedisTest {
     private static String failure(CompletableFuture<?> call) {
         return String.valueOf(assertThrows(ExecutionException.class, () -> call.get(90, TimeUnit.SECONDS))
                 .getMessage());
-    }
-
-    @Test
-    void itStartsWithoutRedisAndHealsWhenRedisComes() {
-        int port = RedisServers.freePort();
-        RedisBackend backend = RedisBackend.builder()
-                .address("redis://127.0.0.1:" + port)
-                .deadline(Duration.ofSeconds(30))
-                .build();
-        Policy vote = Policy.of("vote", Limit.slidingList(4, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiters.builder(backend)
-                .fallback(InProcessBackend.create())
-                .instances(2)
-                .build()) {
-            assertFalse(backend.awaitConnected(Duration.ofMillis(100)));
-            assertEquals(
-                    Decision.Source.FAILED_CLOSED,
-                    limiter.tryAcquire(MANY, KEY, 1).source());
-            assertEquals(
-                    Decision.Source.FAILED_OPEN,
-                    limiter.tryAcquire(MANY.withFailureMode(FailureMode.ALLOW), KEY, 1)
-                            .source());
-            int passed = 0;
-            for (int i = 0; i < 10; i++) {
-                Decision decision = limiter.tryAcquire(vote, KEY, 1);
-                assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
-                passed += decision.allowed() ? 1 : 0;
-            }
-            assertEquals(2, passed, "half of the limit, because two instances share it");
-            RedisServer server = RedisServers.start(port);
-            try {
-                assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
-                assertEquals(
-                        Decision.Source.REDIS, limiter.tryAcquire(vote, KEY, 1).source());
-            } finally {
-                RedisServers.stop(server);
-            }
-        }
     }
 }

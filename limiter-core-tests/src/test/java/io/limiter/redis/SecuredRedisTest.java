@@ -19,6 +19,7 @@ import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
 import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
@@ -200,10 +201,7 @@ class SecuredRedisTest {
                 assertTrue(first.allowed());
                 assertFalse(limiter.tryAcquire(policy, KEY, 2).allowed());
                 assertTrue(limiter.refund(first));
-                assertEquals(
-                        3,
-                        limiter.tryAcquire(PermitRequest.of(policy, KEY, 0).withLook())
-                                .remaining());
+                assertEquals(3, Looks.left(limiter, policy, KEY));
                 assertTrue(limiter.tryAcquire(policy, KEY, 3).allowed());
                 limiter.reset(policy, KEY);
             }
@@ -214,10 +212,7 @@ class SecuredRedisTest {
             assertFalse(limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(distinct, KEY, 1))))
                     .allowed());
             assertTrue(limiter.refund(member));
-            assertEquals(
-                    1,
-                    limiter.tryAcquire(PermitRequest.of(distinct, KEY, 0).withLook())
-                            .remaining());
+            assertEquals(1, Looks.left(limiter, distinct, KEY));
             limiter.reset(distinct, KEY);
             Policy zset = Policy.of("acl-id", Limit.slidingZset(3, Duration.ofHours(1)));
             Charge charge = new Charge(zset, KEY, 1, "id");

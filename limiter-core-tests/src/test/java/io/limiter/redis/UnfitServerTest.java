@@ -55,26 +55,6 @@ class UnfitServerTest extends StartingRedis {
         }
     }
 
-    @Test
-    void aFullMemory() {
-        withServer(() -> {
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                redis.set("filler", "x".repeat(3_000_000));
-                redis.configSet("maxmemory", "1mb");
-            }
-            try (RedisBackend backend = backend(port);
-                    RateLimiter limiter = limiter(backend)) {
-                assertTrue(backend.awaitConnected(LONG));
-                assertTrue(log.of(Level.WARN, "RL-204 Redis at").size() == 1, log.toString());
-                failureModesAnswer(limiter);
-                try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                    redis.configSet("maxmemory", "0");
-                }
-                redisDecides(limiter);
-            }
-        });
-    }
-
     /** Commands renamed, or a server built without Lua. */
     @ParameterizedTest
     @ValueSource(strings = {"EVALSHA", "SCRIPT", "PEXPIRE"})
@@ -99,22 +79,6 @@ class UnfitServerTest extends StartingRedis {
                     }
                 },
                 "rename-command " + command + " \"\"");
-    }
-
-    @Test
-    void aMemoryPolicyThatForgetsWhatClientsUsed() {
-        withServer(
-                () -> {
-                    try (RedisBackend backend = backend(port)) {
-                        assertTrue(backend.awaitConnected(LONG));
-                        assertTrue(
-                                backend.health().findings().get(0).contains("allkeys-lru"),
-                                backend.health().findings().toString());
-                        assertEquals(1, log.of(Level.WARN, "RL-205").size(), log.toString());
-                    }
-                },
-                "maxmemory 100mb",
-                "maxmemory-policy allkeys-lru");
     }
 
     @Test

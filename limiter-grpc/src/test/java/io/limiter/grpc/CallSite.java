@@ -32,10 +32,10 @@ import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Configs;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -126,11 +126,7 @@ final class CallSite implements AutoCloseable {
     }
 
     static LimiterConfig config(String rules) {
-        try {
-            return LimiterConfig.builder().text("test", new StringReader(rules)).build();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Configs.of(rules);
     }
 
     private static ServerServiceDefinition service(App app) {

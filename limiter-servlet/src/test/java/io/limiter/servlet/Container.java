@@ -67,8 +67,6 @@ public interface Container extends AutoCloseable {
 
     /** The status codes of this number of calls of one path. */
     default List<Integer> statuses(int calls, String path, String... headers) {
-        return IntStream.range(0, calls)
-                .mapToObj(i -> status(path, headers))
-                .toList();
+        return IntStream.range(0, calls).mapToObj(i -> status(path, headers)).toList();
     }
 }

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Looks;
 import io.limiter.rule.Cost;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
@@ -75,8 +75,7 @@ class CostTest {
     }
 
     private long left(String rules) {
-        return limiter.tryAcquire(PermitRequest.of(policy(rules), ADDRESS, 0).withLook())
-                .remaining();
+        return Looks.left(limiter, policy(rules), ADDRESS);
     }
 
     @ParameterizedTest

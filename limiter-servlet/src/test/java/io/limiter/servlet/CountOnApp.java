@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Looks;
 import io.limiter.servlet.rejection.Rejection;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
@@ -136,9 +136,7 @@ abstract class CountOnApp {
     /** What the client has left. */
     long left() {
         Policy policy = config.policies().values().iterator().next();
-        return limiter.tryAcquire(PermitRequest.of(policy, PartitionKey.of("127.0.0.1"), 0)
-                        .withLook())
-                .remaining();
+        return Looks.left(limiter, policy, PartitionKey.of("127.0.0.1"));
     }
 
     /** Sends a request and looks when it has ended, which may be after its response. */

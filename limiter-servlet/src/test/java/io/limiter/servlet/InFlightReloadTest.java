@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
@@ -12,6 +11,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Client;
 import java.nio.file.Path;
@@ -94,12 +94,7 @@ class InFlightReloadTest {
         Await.until(
                 Duration.ofSeconds(60),
                 number + " in use",
-                () -> 1_000
-                                - rateLimiter
-                                        .tryAcquire(PermitRequest.of(ALL, PartitionKey.of("127.0.0.1"), 0)
-                                                .withLook())
-                                        .remaining()
-                        == number);
+                () -> 1_000 - Looks.left(rateLimiter, ALL, PartitionKey.of("127.0.0.1")) == number);
     }
 
     @ParameterizedTest

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
@@ -13,6 +12,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
@@ -119,8 +119,7 @@ class InFlightTest {
     private long inUse() {
         Policy calls = config.policies().get("calls");
         return calls.limits().get(0).permits()
-                - limiter.tryAcquire(PermitRequest.of(calls, PartitionKey.of("127.0.0.1"), 0)
-                                .withLook())
+                - Looks.at(limiter, calls, PartitionKey.of("127.0.0.1"))
                         .outcomes()
                         .get(0)
                         .remaining();
@@ -292,10 +291,7 @@ class InFlightTest {
             assertTrue(status(path) != 429, path);
             awaitNone();
         }
-        long left = limiter.tryAcquire(
-                        PermitRequest.of(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"), 0)
-                                .withLook())
-                .remaining();
+        long left = Looks.left(limiter, config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
         assertEquals(60, left);
     }
 }

@@ -10,12 +10,10 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Configs;
 import io.limiter.kit.door.Http2Client;
-import java.io.StringReader;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,19 +28,18 @@ class LeftStreamTest {
     @ParameterizedTest
     @EnumSource(Container.Kind.class)
     void itsPermitComesBack(Container.Kind site) throws Exception {
-        LimiterConfig config = LimiterConfig.builder()
-                .text("test", new StringReader("""
+        LimiterConfig config = Configs.of("""
                         limiter.rules.api.path = /*
                         limiter.rules.api.key = global
                         limiter.rules.api.limits = %d concurrent
-                        """.formatted(PLACES)))
-                .build();
+                        """.formatted(PLACES));
         try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
                 Container running = site.make(directory)
                         .secure()
                         .filter(
                                 "limiter",
-                                RateLimitFilter.builder(Limiter.of(config, limiter)).build())
+                                RateLimitFilter.builder(Limiter.of(config, limiter))
+                                        .build())
                         .servlet("/*", (request, response) -> {
                             request.startAsync().setTimeout(0);
                             response.getWriter().write("begun");

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
@@ -14,6 +13,7 @@ import io.limiter.http.RequestSample;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -117,18 +117,12 @@ class MembersTest {
         try (RateLimiter limiter = decided.limiter();
                 Container server = start(limiter, rules)) {
             assertEquals(200, status(server, "X-By", "a", "X-For", "b"));
-            assertEquals(
-                    1,
-                    limiter.tryAcquire(PermitRequest.of(policy, address, 0).withLook())
-                            .remaining());
+            assertEquals(1, Looks.left(limiter, policy, address));
             assertEquals(429, status(server, "X-By", "c", "X-For", "d"), "there is room for one of them");
             Await.until(
                     Duration.ofSeconds(60),
                     "neither of them was counted",
-                    () -> limiter.tryAcquire(
-                                            PermitRequest.of(policy, address, 0).withLook())
-                                    .remaining()
-                            == 1);
+                    () -> Looks.left(limiter, policy, address) == 1);
             assertEquals(200, status(server, "X-By", "a", "X-For", "b"), "both are known");
             assertEquals(200, status(server, "X-By", "a", "X-For", "c"), "a known one and a new one");
             assertEquals(429, status(server, "X-By", "a", "X-For", "d"));

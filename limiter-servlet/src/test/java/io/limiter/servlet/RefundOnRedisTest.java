@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Backend;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.control.ForwardingBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.nio.file.Path;
@@ -68,18 +68,10 @@ class RefundOnRedisTest {
         Map<String, Policy> policies = WebServer.config(RULES).policies();
         PartitionKey address = PartitionKey.of("127.0.0.1");
         return List.of(
-                limiter.tryAcquire(PermitRequest.of(policies.get("one"), address, 0)
-                                .withLook())
-                        .remaining(),
-                limiter.tryAcquire(PermitRequest.of(policies.get("two"), PartitionKey.global(), 0)
-                                .withLook())
-                        .remaining(),
-                limiter.tryAcquire(PermitRequest.of(policies.get("three"), address, 0)
-                                .withLook())
-                        .remaining(),
-                limiter.tryAcquire(PermitRequest.of(policies.get("kept"), address, 0)
-                                .withLook())
-                        .remaining());
+                Looks.left(limiter, policies.get("one"), address),
+                Looks.left(limiter, policies.get("two"), PartitionKey.global()),
+                Looks.left(limiter, policies.get("three"), address),
+                Looks.left(limiter, policies.get("kept"), address));
     }
 
     private static void assertLeft(RateLimiter limiter, Long... expected) {

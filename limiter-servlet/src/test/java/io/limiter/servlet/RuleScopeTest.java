@@ -3,10 +3,9 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
+import io.limiter.kit.Looks;
 import io.limiter.servlet.RuleSite.Container;
 import java.nio.file.Path;
 import java.util.List;
@@ -291,14 +290,12 @@ class RuleScopeTest {
             assertEquals(200, site.send("POST", "/health", "").statusCode());
             assertEquals(429, site.status("/healthy"));
             log.has("RL-153 rule 'x' does not count the paths [/health]");
-            assertTrue(site.rateLimiter
-                    .tryAcquire(PermitRequest.of(List.of(new Charge(
-                                    WebServer.config(denying("x", "path = /*"))
-                                            .policies()
-                                            .get("x"),
-                                    PartitionKey.of("127.0.0.1"),
-                                    0)))
-                            .withLook())
+            assertTrue(Looks.at(
+                            site.rateLimiter,
+                            WebServer.config(denying("x", "path = /*"))
+                                    .policies()
+                                    .get("x"),
+                            PartitionKey.of("127.0.0.1"))
                     .allowed());
         }
     }

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -94,21 +94,9 @@ class RulesOnClusterTest {
                     assertTrue(commands >= 1 + 2 + 1 && commands <= 2 * 2 + 3, commands + " commands");
                 }
             }
-            assertEquals(
-                    22,
-                    limiter.tryAcquire(PermitRequest.of(policies.get("api.gold"), address, 0)
-                                    .withLook())
-                            .remaining());
-            assertEquals(
-                    10,
-                    limiter.tryAcquire(PermitRequest.of(policies.get("api.free"), address, 0)
-                                    .withLook())
-                            .remaining());
-            assertEquals(
-                    98,
-                    limiter.tryAcquire(PermitRequest.of(policies.get("all"), PartitionKey.global(), 0)
-                                    .withLook())
-                            .remaining());
+            assertEquals(22, Looks.left(limiter, policies.get("api.gold"), address));
+            assertEquals(10, Looks.left(limiter, policies.get("api.free"), address));
+            assertEquals(98, Looks.left(limiter, policies.get("all"), PartitionKey.global()));
         }
     }
 }

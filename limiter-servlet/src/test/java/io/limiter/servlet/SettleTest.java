@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Looks;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.net.InetAddress;
@@ -84,9 +84,7 @@ class SettleTest {
     }
 
     private long left() {
-        return limiter.tryAcquire(PermitRequest.of(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"), 0)
-                        .withLook())
-                .remaining();
+        return Looks.left(limiter, config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
     }
 
     private void assertCosts(long cost, String path, String... headers) {

@@ -6,6 +6,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Configs;
 import io.limiter.kit.door.Tls;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.rejection.Rejection;
@@ -22,7 +23,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -93,11 +93,7 @@ public final class WebServer implements Container {
     }
 
     public static LimiterConfig config(String text) {
-        try {
-            return LimiterConfig.builder().text("test", new StringReader(text)).build();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Configs.of(text);
     }
 
     /** A filter with these rules that decides in this JVM at this time. */

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Looks;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.io.IOException;
 import java.io.StringReader;
@@ -134,15 +134,12 @@ public final class App implements AutoCloseable {
 
     /** How much of a policy a key has left. */
     public long left(String policy, String limits, PartitionKey key) {
-        return rateLimiter
-                .tryAcquire(PermitRequest.of(
-                                config("limiter.policies." + policy + ".limits = " + limits)
-                                        .policies()
-                                        .get(policy),
-                                key,
-                                0)
-                        .withLook())
-                .remaining();
+        return Looks.left(
+                rateLimiter,
+                config("limiter.policies." + policy + ".limits = " + limits)
+                        .policies()
+                        .get(policy),
+                key);
     }
 
     @Override

@@ -3,11 +3,9 @@ package io.limiter.webflux;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Configs;
 import io.limiter.kit.door.Door;
 import io.limiter.kit.door.Tls;
-import java.io.IOException;
-import java.io.StringReader;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -102,11 +100,7 @@ enum WebSite implements Door {
     }
 
     static LimiterConfig config(String text) {
-        try {
-            return LimiterConfig.builder().text("test", new StringReader(text)).build();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Configs.of(text);
     }
 
     static RateLimitWebFilter filter(RateLimiter limiter, String rules) {

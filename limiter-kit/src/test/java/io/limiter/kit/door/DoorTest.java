@@ -8,11 +8,11 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.Vectors;
 import io.limiter.kit.door.Client.Response;
@@ -21,9 +21,6 @@ import io.limiter.kit.door.Door.Asked;
 import io.limiter.kit.door.Door.Reply;
 import io.limiter.kit.door.Door.Running;
 import io.limiter.rule.PlanResolver;
-import java.io.IOException;
-import java.io.StringReader;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -87,21 +84,14 @@ public abstract class DoorTest {
 
     /** How many permits are left of the only limit of a policy. */
     private long left(String rules, String policy, PartitionKey key) {
-        Decision looked = limiter.tryAcquire(
-                PermitRequest.of(config(rules).policies().get(policy), key, 1).withLook());
+        Decision looked =
+                limiter.tryAcquire(PermitRequest.of(Configs.of(rules).policies().get(policy), key, 1)
+                        .withLook());
         return looked.outcomes().get(0).remaining() + (looked.allowed() ? 1 : 0);
     }
 
     private void assertLeft(long left, String rules, String policy, PartitionKey key, String after) {
         Await.until(LONG, left + " left after " + after, () -> left(rules, policy, key) == left);
-    }
-
-    private static LimiterConfig config(String rules) {
-        try {
-            return LimiterConfig.builder().text("test", new StringReader(rules)).build();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     /** doors.txt: a configuration, and exchanges: what is sent, and the whole answer except what the server adds of its own. */

@@ -9,13 +9,12 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Heard;
 import io.limiter.kit.Repeats;
 import java.io.IOException;
-import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -81,10 +80,7 @@ public abstract class Http2Test {
     private Door.Running running;
 
     private void start(Door door) throws Exception {
-        policies = LimiterConfig.builder()
-                .text("test", new StringReader(RULES))
-                .build()
-                .policies();
+        policies = Configs.of(RULES).policies();
         running = door.start(directory, limiter, RULES, asked -> {
             served.incrementAndGet();
             if (asked.routesTo().test("/page")) {

@@ -16,6 +16,7 @@ import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Looks;
 import io.limiter.servlet.FakeExchange;
 import io.limiter.servlet.VectorFile;
 import io.limiter.servlet.WebServer;
@@ -127,8 +128,7 @@ public class HeaderVectorsTest {
                         .map(config.policies()::get)
                         .toList();
                 decision = peek
-                        ? limiter.tryAcquire(
-                                PermitRequest.of(policies.get(0), CLIENT, 0).withLook())
+                        ? Looks.at(limiter, policies.get(0), CLIENT)
                         : limiter.tryAcquire(PermitRequest.of(policies.stream()
                                 .map(p -> new Charge(p, CLIENT, Long.parseLong(words[2])))
                                 .toList()));

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
+import io.limiter.kit.Looks;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -128,9 +128,6 @@ class LeftStreamsTest {
     }
 
     private static long left(Limiter limiter) {
-        return limiter.rateLimiter()
-                .tryAcquire(PermitRequest.of(limiter.policy("tokens"), PartitionKey.global(), 0)
-                        .withLook())
-                .remaining();
+        return Looks.left(limiter.rateLimiter(), limiter.policy("tokens"), PartitionKey.global());
     }
 }

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import ch.qos.logback.classic.Level;
 import io.limiter.Decision.Source;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -179,9 +179,6 @@ class RedissonBeansTest {
 
     private static long left(ApplicationContext context) {
         Limiter limiter = context.getBean(Limiter.class);
-        return limiter.rateLimiter()
-                .tryAcquire(PermitRequest.of(limiter.policy("vote"), PartitionKey.global(), 0)
-                        .withLook())
-                .remaining();
+        return Looks.left(limiter.rateLimiter(), limiter.policy("vote"), PartitionKey.global());
     }
 }

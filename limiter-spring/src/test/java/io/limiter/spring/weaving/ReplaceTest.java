@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
+import io.limiter.kit.Looks;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import java.util.ArrayList;
@@ -73,13 +73,10 @@ class ReplaceTest {
 
     private static long used(Limiter limiter, String policy, String who) {
         return limiter.policies().get(policy).limits().get(0).permits()
-                - limiter.rateLimiter()
-                        .tryAcquire(PermitRequest.of(
-                                        limiter.policies().get(policy),
-                                        PartitionKey.builder().add("key", who).build(),
-                                        0)
-                                .withLook())
-                        .remaining();
+                - Looks.left(
+                        limiter.rateLimiter(),
+                        limiter.policies().get(policy),
+                        PartitionKey.builder().add("key", who).build());
     }
 
     @Test

@@ -8,13 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
@@ -84,7 +84,7 @@ class SettledMethodsTest {
 
     static long left(RateLimiter limiter, Policy policy) {
         PartitionKey key = PartitionKey.builder().add("key", "a").build();
-        return limiter.tryAcquire(PermitRequest.of(policy, key, 0).withLook()).remaining();
+        return Looks.left(limiter, policy, key);
     }
 
     private static long left(RateLimiter limiter) {

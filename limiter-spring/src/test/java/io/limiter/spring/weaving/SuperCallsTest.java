@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Looks;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
@@ -87,10 +87,7 @@ class SuperCallsTest {
                 RateLimiting used = RateLimiting.use(limiter)) {
             assertNotNull(used);
             call.accept("nothing");
-            return limiter.rateLimiter()
-                    .tryAcquire(PermitRequest.of(limiter.policy("nine"), PartitionKey.global(), 0)
-                            .withLook())
-                    .remaining();
+            return Looks.left(limiter.rateLimiter(), limiter.policy("nine"), PartitionKey.global());
         }
     }
 }
