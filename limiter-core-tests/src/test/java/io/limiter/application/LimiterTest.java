@@ -76,13 +76,6 @@ class LimiterTest {
     }
 
     @Test
-    void inProcess() throws IOException {
-        try (Limiter limiter = Limiter.start(config(VOTE, Map.of()))) {
-            assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
-        }
-    }
-
-    @Test
     void policiesOnARateLimiterOfTheCallers() throws IOException {
         ManualTime time = new ManualTime();
         RateLimiter rateLimiter =

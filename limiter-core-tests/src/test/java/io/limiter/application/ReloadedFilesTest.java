@@ -70,22 +70,6 @@ class ReloadedFilesTest extends ChangingFile {
         assertEquals(8, permits());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = "FIFO") // each is refused alike, as is seen above
-    void theWatchGoesOnAfterSuchAFile(String kind) throws Exception {
-        write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n");
-        try (Limiter watched = Limiter.start(LimiterConfig.load(file))) {
-            put(kind);
-            Await.until(Duration.ofSeconds(60), "refused", () -> log.toString().contains("RL-160"));
-            Files.delete(file);
-            write(VOTE.formatted(30) + "limiter.reload.interval = 1s\n");
-            Await.until(
-                    Duration.ofSeconds(60),
-                    "the change",
-                    () -> watched.policy("vote").limits().get(0).permits() == 30);
-        }
-    }
-
     @Test
     void anErrorIsLoggedAndTheWatchGoesOn() throws Exception {
         Deque<Error> errors = new ArrayDeque<>(List.of(new OutOfMemoryError("of a test"), new AssertionError("x")));

@@ -65,25 +65,6 @@ class BlockTest {
         }
     }
 
-    @Test
-    void aShadowRuleOfTheSamePolicyBlocksNobody() {
-        String both = """
-                limiter.policies.p.limits = 2/1m fixed
-                limiter.policies.p.block = 5/10m for 15m up to 24h
-                limiter.rules.shown.path = /shown
-                limiter.rules.shown.policy = p
-                limiter.rules.shown.shadow = true
-                limiter.rules.real.path = /real
-                limiter.rules.real.policy = p
-                """;
-        try (RuleSite site = new RuleSite(Container.TOMCAT, directory, both)) {
-            assertEquals(50, site.reached(50, "/shown"));
-            site.time.advance(Duration.ofMinutes(1));
-            assertEquals(2, site.reached(2, "/real"));
-            assertFalse(site.get("/real").body().contains("abnormal"));
-        }
-    }
-
     private static String mistake(String text) {
         return String.valueOf(assertThrows(
                         ConfigException.class,

@@ -24,7 +24,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -67,7 +66,6 @@ abstract class CountOnApp {
                     served.incrementAndGet();
                     response.setStatus(status(request));
                 })
-                .servlet("/error", (request, response) -> response.sendError(status(request)))
                 .servlet("/throw", (request, response) -> {
                     throw new ServletException("on purpose");
                 })
@@ -78,23 +76,6 @@ abstract class CountOnApp {
                 .servlet("/include", (request, response) -> {
                     request.getRequestDispatcher("/answer?s=200").include(request, response);
                     response.setStatus(status(request));
-                })
-                .servlet("/async", (request, response) -> {
-                    AsyncContext async = request.startAsync();
-                    CompletableFuture.runAsync(() -> {
-                        response.setStatus(status(request));
-                        async.complete();
-                    });
-                })
-                .servlet("/async-dispatch", (request, response) -> {
-                    if (request.getAttribute("again") == null) {
-                        request.setAttribute("again", true);
-                        request.startAsync().dispatch("/async-dispatch");
-                    } else if (request.getAttribute("third") == null) {
-                        request.setAttribute("third", true);
-                        AsyncContext async = request.startAsync();
-                        CompletableFuture.runAsync(() -> async.dispatch("/answer"));
-                    }
                 })
                 .servlet("/async-throw", (request, response) -> {
                     if (request.getAttribute("again") != null) {
@@ -124,7 +105,6 @@ abstract class CountOnApp {
                     }
                 })
                 .servlet("/page", (request, response) -> response.getWriter().write("sorry"))
-                .errorPage(404, "/page")
                 .errorPage(500, "/page")
                 .start();
     }

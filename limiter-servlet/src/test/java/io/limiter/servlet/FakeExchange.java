@@ -9,12 +9,14 @@ import jakarta.servlet.WriteListener;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpSession;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -36,6 +38,11 @@ public final class FakeExchange {
     public String address = "192.0.2.1";
     public DispatcherType dispatch = DispatcherType.REQUEST;
     public Cookie[] cookies;
+    public String user;
+
+    /** The id of the session that there is. */
+    public String session;
+
     public final Map<String, List<String>> sent = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     public final Map<String, Object> attributes = new HashMap<>();
 
@@ -106,7 +113,8 @@ public final class FakeExchange {
             case "getDispatcherType" -> dispatch;
             case "isAsyncStarted" -> false;
             case "getCookies" -> cookies;
-            case "getUserPrincipal", "getSession" -> null;
+            case "getUserPrincipal" -> user == null ? null : (Principal) () -> user;
+            case "getSession" -> session == null ? null : proxy(HttpSession.class, (id, none) -> session);
             case "getHeader" ->
                 sent.getOrDefault((String) arguments[0], List.of()).stream()
                         .findFirst()

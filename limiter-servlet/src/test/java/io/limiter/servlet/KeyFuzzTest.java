@@ -6,19 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.PartitionKey;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Heard;
-import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.http.Cookie;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpSession;
 import java.io.ByteArrayOutputStream;
-import java.lang.reflect.Array;
-import java.lang.reflect.Proxy;
-import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,7 +69,8 @@ class KeyFuzzTest {
         FilterChain chain = (request, response) -> passed.incrementAndGet();
         for (int i = 0; i < cases; i++) {
             Caller caller = new Caller(peer(), said(), said(), said(), said());
-            filter.doFilter(request(caller), response(), chain);
+            FakeExchange exchange = exchange(caller);
+            filter.doFilter(exchange.request(), exchange.response(), chain);
             check(caller, key.canonical());
         }
         assertEquals(cases, passed.get());
@@ -153,51 +146,19 @@ class KeyFuzzTest {
         return text.toString();
     }
 
-    private static HttpServletRequest request(Caller caller) {
-        Map<Object, Object> attributes = new HashMap<>();
-        return stub(HttpServletRequest.class, (method, arguments) -> switch (method) {
-            case "getDispatcherType" -> DispatcherType.REQUEST;
-            case "getMethod" -> "GET";
-            case "getServletPath", "getRequestURI" -> "/page";
-            case "getContextPath" -> "";
-            case "getRemoteAddr" -> caller.peer();
-            case "getUserPrincipal" -> caller.user() == null ? null : (Principal) caller::user;
-            case "getSession" ->
-                caller.session() == null ? null : stub(HttpSession.class, (name, none) -> caller.session());
-            case "getHeaders" -> headers(arguments[0].equals("H") ? caller.header() : null);
-            case "getHeader" -> arguments[0].equals("H") ? caller.header() : null;
-            case "getCookies" ->
-                caller.cookie() == null ? null : new Cookie[] {new Cookie("c", caller.cookie()), new Cookie("d", null)};
-            case "getAttribute" -> attributes.get(arguments[0]);
-            case "setAttribute" -> attributes.put(arguments[0], arguments[1]);
-            default -> null;
-        });
-    }
-
-    private static Enumeration<String> headers(String value) {
-        return value == null ? Collections.emptyEnumeration() : Collections.enumeration(List.of(value));
-    }
-
-    private static HttpServletResponse response() {
-        return stub(HttpServletResponse.class, (method, arguments) -> null);
-    }
-
-    private interface Answering {
-        Object answer(String method, Object[] arguments);
-    }
-
-    /** An object that answers by the name of the method; as a mock, without remembering a million calls. */
-    private static <T> T stub(Class<T> type, Answering answering) {
-        return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
-                    Object answer = answering.answer(method.getName(), given);
-                    Class<?> returned = method.getReturnType();
-                    if (returned == void.class) {
-                        return null;
-                    }
-                    boolean missing = answer == null && returned.isPrimitive();
-                    // A primitive nothing, in a box of its type.
-                    return missing ? Array.get(Array.newInstance(returned, 1), 0) : answer;
-                }));
+    private static FakeExchange exchange(Caller caller) {
+        FakeExchange exchange = new FakeExchange();
+        exchange.path = "/page";
+        exchange.requestUri = "/page";
+        exchange.address = caller.peer();
+        exchange.user = caller.user();
+        exchange.session = caller.session();
+        if (caller.header() != null) {
+            exchange.header("H", caller.header());
+        }
+        if (caller.cookie() != null) {
+            exchange.cookies = new Cookie[] {new Cookie("c", caller.cookie()), new Cookie("d", null)};
+        }
+        return exchange;
     }
 }

@@ -12,18 +12,8 @@ class AlignedTest {
     private static final String PLAIN = "limiter.policies.letters.limits = 3/1d fixed name daily\n";
 
     static class Office {
-        @RateLimited(limits = "2/1d fixed aligned Europe/Rome", key = "global")
-        public void report() {}
-
         @RateLimited(value = "letters", key = "global")
         public void letter() {}
-    }
-
-    private static int reports(App app) {
-        return App.passes(9, () -> {
-            app.bean(Office.class).report();
-            return null;
-        });
     }
 
     private static int letters(App app) {
@@ -31,17 +21,6 @@ class AlignedTest {
             app.bean(Office.class).letter();
             return null;
         });
-    }
-
-    @Test
-    void aDayEndsAtMidnight() {
-        try (App app = noon()) {
-            assertEquals(2, reports(app));
-            app.time.advance(Duration.ofHours(12).minusNanos(1_000));
-            assertEquals(0, reports(app));
-            app.time.advance(Duration.ofNanos(1_000));
-            assertEquals(2, reports(app));
-        }
     }
 
     @Test

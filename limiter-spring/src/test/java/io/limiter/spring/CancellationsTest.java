@@ -5,14 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
+import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
+import io.limiter.internal.control.ForwardingBackend;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -31,29 +30,20 @@ class CancellationsTest {
     /** A limiter with asynchronous decisions that the test completes. */
     private RateLimiter slow() {
         Backend inner = InProcessBackend.create();
-        Backend slow = (Backend) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {Backend.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("decider")) {
-                        // Not the shorter path, which decides at once.
-                        return InvocationHandler.invokeDefault(proxy, method, arguments);
-                    }
-                    Object answer;
-                    try {
-                        answer = method.invoke(inner, arguments);
-                    } catch (InvocationTargetException thrown) {
-                        throw thrown.getCause();
-                    }
-                    if (!method.getName().equals("decide")) {
-                        return answer;
-                    }
-                    CompletableFuture<Decision> later = new CompletableFuture<>();
-                    Decision decision = ((CompletionStage<?>) answer)
-                            .thenApply(Decision.class::cast)
-                            .toCompletableFuture()
-                            .join();
-                    answers.add(() -> later.complete(decision));
-                    return later;
-                });
+        Backend slow = new ForwardingBackend() {
+            @Override
+            protected Backend inner() {
+                return inner;
+            }
+
+            @Override
+            public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+                Decision decision = inner.decideNow(charges, mode);
+                CompletableFuture<Decision> later = new CompletableFuture<>();
+                answers.add(() -> later.complete(decision));
+                return later;
+            }
+        };
         return RateLimiters.builder(slow).executor(Runnable::run).build();
     }
 

@@ -107,14 +107,6 @@ class RedissonBeansTest {
                 .run(context -> assertEquals(Source.REDIS, take(context)));
     }
 
-    @Test
-    void aContextIsUpWithoutRedisWhenStartupHasWaitedLongEnough() {
-        runner.withPropertyValues(
-                        "limiter.redis.address=redis://127.0.0.1:" + RedisServers.freePort(),
-                        "limiter.redis.startup-wait=300ms")
-                .run(context -> assertEquals(Source.LOCAL_FALLBACK, take(context)));
-    }
-
     @Timeout(value = 50, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     @Test
     void otherBeansAreMadeWhileItConnects() {

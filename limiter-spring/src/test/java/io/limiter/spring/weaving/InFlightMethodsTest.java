@@ -37,12 +37,8 @@ import reactor.core.publisher.Mono;
 class InFlightMethodsTest {
     static final int LIMIT = 8;
     private static final int ROUNDS = Repeats.of(20, 1_000);
-    /** Few, because this runs in six rows; limiter-servlet kills many. */
-    private static final int CLOSED = Repeats.of(1, 3);
 
     private static final String CONFIG = "limiter.policies.calls.limits = 8 concurrent";
-
-    static final String HOLD_2S = CONFIG + " hold 2s";
 
     static class Model {
         final AtomicInteger running = new AtomicInteger();
@@ -201,32 +197,6 @@ class InFlightMethodsTest {
 
     private static RateLimiter onRedis(String prefix) {
         return onRedis(prefix, RedisServers.single());
-    }
-
-    /** Its calls have not ended, and nobody renews their permits. */
-    @Test
-    void permitsOfAClosedApplicationComeBack() throws Exception {
-        String prefix = "ends-" + System.nanoTime();
-        long longest = 0;
-        try (RateLimiter here = onRedis(prefix)) {
-            for (int round = 0; round < CLOSED; round++) {
-                List<CompletableFuture<Integer>> running = new ArrayList<>();
-                try (Limited<Model> limited = Limited.of(Model.class, HOLD_2S, onRedis(prefix))) {
-                    for (int i = 0; i < LIMIT; i++) {
-                        running.add(limited.object().never());
-                    }
-                    Await.until(Duration.ofSeconds(30), "all are in use", () -> left(here) == 0);
-                    assertThrows(
-                            RateLimitExceededException.class,
-                            () -> limited.object().value(false));
-                }
-                long closed = System.nanoTime();
-                running.forEach(one -> one.cancel(true));
-                Await.until(Duration.ofSeconds(30), "all are free", () -> left(here) == LIMIT);
-                longest = Math.max(longest, (System.nanoTime() - closed) / 1_000_000);
-            }
-        }
-        System.out.printf("%s: closed %d times, free after %d ms at the latest%n", Weaving.now(), CLOSED, longest);
     }
 
     @Test

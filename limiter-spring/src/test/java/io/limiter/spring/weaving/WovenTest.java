@@ -52,16 +52,6 @@ class WovenTest {
             return "done";
         }
 
-        @RateLimited(value = "two", key = "global")
-        String ofNoPolicy() {
-            return "done";
-        }
-
-        @RateLimited(value = "one", key = "#nobody")
-        static String ofNoParameter() {
-            return "done";
-        }
-
         @RateLimited(value = "one", key = "global", fallback = "instead")
         static String ofNoFallback() {
             return "done";
@@ -155,15 +145,6 @@ class WovenTest {
                         "key = \"global\"",
                         "CallerSource");
                 assertTold(
-                        () -> service.ofUser("x"),
-                        "RL-128",
-                        "ofUser(String)",
-                        "key = \"{#p0.length(), user}\"",
-                        "'user'",
-                        "key = \"#user\"",
-                        "key = \"global\"",
-                        "CallerSource");
-                assertTold(
                         service::ofBean,
                         "RL-124",
                         "ofBean()",
@@ -171,9 +152,6 @@ class WovenTest {
                         "'@keys'",
                         "Spring context",
                         "parameters");
-                assertTold(
-                        service::ofNoPolicy, "RL-120", "ofNoPolicy()", "'two'", "[one]", "limiter.policies.two.limits");
-                assertTold(Service::ofNoParameter, "RL-124", "ofNoParameter()", "key = \"#nobody\"", "'#nobody'");
                 assertTold(
                         Service::ofNoFallback,
                         "RL-125",
