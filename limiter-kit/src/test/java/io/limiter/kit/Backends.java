@@ -51,11 +51,6 @@ public final class Backends {
         return redis().client(SharedClients.single());
     }
 
-    /** The same on {@link RedisServers#cluster}. */
-    public static RedisBackend.Builder sharedCluster() {
-        return redis().client(SharedClients.cluster());
-    }
-
     /** A Redis backend whose keys no other test has. */
     public static RedisBackend.Builder redis() {
         return RedisBackend.builder().prefix("test-" + OPENED.incrementAndGet()).deadline(Duration.ofSeconds(30));
