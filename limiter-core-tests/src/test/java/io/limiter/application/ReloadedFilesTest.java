@@ -87,16 +87,11 @@ class ReloadedFilesTest extends ChangingFile {
             for (int i = 1; i <= 2; i++) {
                 int refused = i;
                 write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n".repeat(i));
-                Await.until(
-                        Duration.ofSeconds(60),
-                        "refused",
-                        () -> log.of(Level.ERROR, "RL-159").size() == refused);
+                Await.until("refused", () -> log.of(Level.ERROR, "RL-159").size() == refused);
             }
             write(VOTE.formatted(30) + "limiter.reload.interval = 1s\n");
             Await.until(
-                    Duration.ofSeconds(60),
-                    "the change",
-                    () -> watched.policy("vote").limits().get(0).permits() == 30);
+                    "the change", () -> watched.policy("vote").limits().get(0).permits() == 30);
             assertTrue(log.of(Level.ERROR, "RL-159").get(0).contains("OutOfMemoryError"), log::toString);
         }
     }

@@ -19,6 +19,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Looks;
 import io.limiter.kit.TestedBackend;
 import java.time.Duration;
@@ -27,9 +28,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -125,7 +123,6 @@ class AllotmentContractTest {
     void exactlyTheStockIsSoldAndEachRetryIsToldTheSame(TestedBackend tested) throws Exception {
         Policy sale = sale(25, 1, Duration.ZERO);
         time.advance(Duration.ofSeconds(60));
-        ExecutorService threads = Executors.newFixedThreadPool(16);
         try (Backend backend = tested.open(time);
                 RateLimiter limiter = RateLimiters.on(backend)) {
             List<Callable<Boolean>> calls = new ArrayList<>();
@@ -134,19 +131,17 @@ class AllotmentContractTest {
                 calls.add(() ->
                         limiter.tryAcquire(PermitRequest.of(List.of(order))).allowed());
             }
-            List<Future<Boolean>> told = threads.invokeAll(calls);
+            List<Boolean> told = AtOnce.all(16, calls);
             int owners = 0;
             for (int i = 0; i < told.size(); i += 4) {
-                boolean owns = told.get(i).get();
+                boolean owns = told.get(i);
                 owners += owns ? 1 : 0;
                 for (int j = i; j < i + 4; j++) {
-                    assertEquals(owns, told.get(j).get(), "member " + i / 4);
+                    assertEquals(owns, told.get(j), "member " + i / 4);
                 }
             }
             assertEquals(25, owners);
             assertEquals(0, Looks.left(limiter, sale, KEY));
-        } finally {
-            threads.shutdownNow();
         }
     }
 

@@ -15,16 +15,14 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -132,26 +130,10 @@ class ContentionContractTest {
         }
     }
 
-    private static long together(java.util.concurrent.Callable<Long> work) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            CountDownLatch start = new CountDownLatch(1);
-            List<Future<Long>> results = new ArrayList<>();
-            for (int t = 0; t < THREADS; t++) {
-                results.add(threads.submit(() -> {
-                    start.await();
-                    return work.call();
-                }));
-            }
-            start.countDown();
-            long sum = 0;
-            for (Future<Long> result : results) {
-                sum += result.get();
-            }
-            return sum;
-        } finally {
-            threads.shutdownNow();
-        }
+    private static long together(Callable<Long> work) throws Exception {
+        return AtOnce.call(THREADS, thread -> work.call()).stream()
+                .mapToLong(Long::longValue)
+                .sum();
     }
 
     private static Policy policy(String name, Algorithm algorithm) {

@@ -23,6 +23,7 @@ import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.LimitSpec;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
 import io.limiter.kit.TestedBackend;
@@ -30,10 +31,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -112,20 +109,11 @@ class HeldAttackTest {
     @MethodSource("limitsAndBackends")
     void manySettlementsAreOne(Limit limit, TestedBackend tested) throws Exception {
         on(limit, tested, 100, (limiter, backend, policy, time) -> {
-            ExecutorService threads = Executors.newFixedThreadPool(16);
-            try {
-                for (long late : new long[] {0, TTL.toMillis() * 1_000}) {
-                    Hold hold = limiter.reserve(policy, KEY, 4, TTL);
-                    time.setMicros(time.nowMicros() + late);
-                    Callable<Settlement> settle = () -> limiter.settle(hold, 2);
-                    int settled = 0;
-                    for (Future<Settlement> one : threads.invokeAll(Collections.nCopies(16, settle))) {
-                        settled += one.get() == Settlement.SETTLED ? 1 : 0;
-                    }
-                    assertEquals(1, settled);
-                }
-            } finally {
-                threads.shutdownNow();
+            for (long late : new long[] {0, TTL.toMillis() * 1_000}) {
+                Hold hold = limiter.reserve(policy, KEY, 4, TTL);
+                time.setMicros(time.nowMicros() + late);
+                List<Settlement> told = AtOnce.call(16, thread -> limiter.settle(hold, 2));
+                assertEquals(1, Collections.frequency(told, Settlement.SETTLED));
             }
             assertEquals(LIMIT - 4, left(limiter, policy));
         });

@@ -15,6 +15,7 @@ import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.LimitSpec;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
 import io.limiter.kit.TestedBackend;
@@ -22,10 +23,6 @@ import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -86,39 +83,30 @@ class HeldRaceContractTest {
         Policy policy =
                 Policy.of("tokens", limit).withFailureMode(FailureMode.DENY).withHolds(100);
         PartitionKey key = PartitionKey.of("caller");
-        ExecutorService threads = Executors.newFixedThreadPool(callers);
-        try {
-            List<Callable<Call>> calls = new ArrayList<>();
-            for (int i = 0; i < callers; i++) {
-                long used = ESTIMATE + i * 31 % (140 - ESTIMATE + 1);
-                RateLimiter limiter = instances.get(i % instances.size());
-                calls.add(() -> {
-                    Hold hold = limiter.reserve(policy, key, ESTIMATE, TTL);
-                    if (!hold.allowed()) {
-                        return new Call(false, 0);
-                    }
-                    assertEquals(Settlement.SETTLED, limiter.settle(hold, used));
-                    assertEquals(Settlement.ENDED, limiter.settle(hold, 0));
-                    return new Call(true, used);
-                });
+        List<Call> calls = AtOnce.call(callers, i -> {
+            long used = ESTIMATE + i * 31 % (140 - ESTIMATE + 1);
+            RateLimiter limiter = instances.get(i % instances.size());
+            Hold hold = limiter.reserve(policy, key, ESTIMATE, TTL);
+            if (!hold.allowed()) {
+                return new Call(false, 0);
             }
-            long used = 0;
-            long added = 0;
-            long allowed = 0;
-            for (Future<Call> one : threads.invokeAll(calls)) {
-                Call call = one.get();
-                allowed += call.allowed ? 1 : 0;
-                used += call.used;
-                added += call.allowed ? call.used - ESTIMATE : 0;
-            }
-            assertTrue(used <= TOKENS + added, used + " used, " + added + " of it above estimates");
-            assertTrue(allowed >= 1 && allowed <= TOKENS / ESTIMATE, allowed + " calls allowed");
-            if (used >= TOKENS) {
-                // What was used counts: nobody else gets in.
-                assertFalse(instances.get(0).tryAcquire(policy, key, 1).allowed());
-            }
-        } finally {
-            threads.shutdownNow();
+            assertEquals(Settlement.SETTLED, limiter.settle(hold, used));
+            assertEquals(Settlement.ENDED, limiter.settle(hold, 0));
+            return new Call(true, used);
+        });
+        long used = 0;
+        long added = 0;
+        long allowed = 0;
+        for (Call call : calls) {
+            allowed += call.allowed ? 1 : 0;
+            used += call.used;
+            added += call.allowed ? call.used - ESTIMATE : 0;
+        }
+        assertTrue(used <= TOKENS + added, used + " used, " + added + " of it above estimates");
+        assertTrue(allowed >= 1 && allowed <= TOKENS / ESTIMATE, allowed + " calls allowed");
+        if (used >= TOKENS) {
+            // What was used counts: nobody else gets in.
+            assertFalse(instances.get(0).tryAcquire(policy, key, 1).allowed());
         }
     }
 }

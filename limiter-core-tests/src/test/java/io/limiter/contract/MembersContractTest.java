@@ -198,7 +198,6 @@ class MembersContractTest {
                     .getMessage();
             assertTrue(wait.contains("no call to it can wait"), wait);
             assertTrue(limiter.acquireAsync(PermitRequest.of(policy, KEY, 1).withMaxWait(Duration.ZERO))
-                    .toCompletableFuture()
                     .join()
                     .allowed());
             Policy plain = Policy.of("plain", Limit.fixedWindow(5, DAY));

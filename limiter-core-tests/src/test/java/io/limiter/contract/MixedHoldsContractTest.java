@@ -110,10 +110,7 @@ class MixedHoldsContractTest {
 
     /** In Redis an end is sent without waiting for its answer. */
     private static void await(RateLimiter limiter, Policy policy, List<Long> expected) {
-        Await.until(
-                Duration.ofSeconds(60),
-                "" + expected,
-                () -> remaining(limiter, policy).equals(expected));
+        Await.until("" + expected, () -> remaining(limiter, policy).equals(expected));
     }
 
     private static List<Long> remaining(RateLimiter limiter, Policy policy) {

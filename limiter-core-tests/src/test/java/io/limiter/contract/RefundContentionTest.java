@@ -19,6 +19,7 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.NaiveLimiter;
@@ -27,9 +28,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -130,7 +128,7 @@ class RefundContentionTest {
     private static void callAndRefund(RateLimiter limiter, Running running, Supplier<List<Charge>> charges)
             throws Exception {
         int each = (running.isRedis() ? Repeats.of(600, REFUNDS) : Repeats.of(6_000, REFUNDS)) / THREADS;
-        together(THREADS, thread -> {
+        AtOnce.run(THREADS, thread -> {
             for (int i = 0; i < each; i++) {
                 limiter.refund(limiter.tryAcquire(PermitRequest.of(charges.get())));
             }
@@ -144,7 +142,7 @@ class RefundContentionTest {
         int keys = running.isRedis() ? Repeats.of(100, 10_000) : Repeats.of(1_000, 40_000);
         CyclicBarrier both = new CyclicBarrier(2);
         try (RateLimiter limiter = RateLimiters.on(running.get())) {
-            together(2, thread -> {
+            AtOnce.run(2, thread -> {
                 for (int i = 0; i < keys; i++) {
                     both.await();
                     limiter.refund(limiter.tryAcquire(
@@ -177,7 +175,7 @@ class RefundContentionTest {
                 RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {
             Decision first = limiter.tryAcquire(policy, KEY, 90_000);
             events.add(new Event(read.get(), false, first));
-            together(THREADS, thread -> {
+            AtOnce.run(THREADS, thread -> {
                 List<Event> mine = new ArrayList<>();
                 for (int i = 0; i < each; i++) {
                     Decision decision = limiter.tryAcquire(policy, KEY, 1);
@@ -219,7 +217,7 @@ class RefundContentionTest {
                 long now = time.nowMicros();
                 List<Decision> earlier = List.copyOf(kept);
                 kept.clear();
-                together(THREADS, thread -> {
+                AtOnce.run(THREADS, thread -> {
                     List<Event> mine = new ArrayList<>();
                     List<Decision> later = new ArrayList<>();
                     for (int i = thread; i < earlier.size(); i += THREADS) {
@@ -257,31 +255,6 @@ class RefundContentionTest {
             model.refund(event.decision.outcomes().get(0), event.micros);
         } else {
             model.decide(event.decision.charges(), Mode.TAKE, event.micros);
-        }
-    }
-
-    private interface Work {
-        void run(int thread) throws Exception;
-    }
-
-    private static void together(int count, Work work) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(count);
-        try {
-            CyclicBarrier start = new CyclicBarrier(count);
-            List<Future<?>> all = new ArrayList<>();
-            for (int t = 0; t < count; t++) {
-                int thread = t;
-                all.add(threads.submit(() -> {
-                    start.await();
-                    work.run(thread);
-                    return null;
-                }));
-            }
-            for (Future<?> each : all) {
-                each.get();
-            }
-        } finally {
-            threads.shutdownNow();
         }
     }
 

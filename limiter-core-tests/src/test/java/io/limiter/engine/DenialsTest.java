@@ -22,18 +22,15 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.KeyHash;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -263,23 +260,15 @@ class DenialsTest {
     @Test
     void threadsMayDenyAndLookAtOnce() throws Exception {
         DenialRecord shared = new DenialRecord(TimeSource.system());
-        ExecutorService threads = Executors.newFixedThreadPool(8);
-        List<Future<?>> running = new ArrayList<>();
-        for (int t = 0; t < 8; t++) {
-            running.add(threads.submit(() -> {
-                for (int i = 0; i < 20_000; i++) {
-                    shared.add(denial(NOBODY, PartitionKey.of("k" + i % 300)), false, Runnable::run);
-                    if (i % 1_000 == 0) {
-                        assertTrue(shared.busiest(20).size() <= 20);
-                        shared.configure(1, i % 2_000 == 0 ? 50 : 100);
-                    }
+        AtOnce.run(8, thread -> {
+            for (int i = 0; i < 20_000; i++) {
+                shared.add(denial(NOBODY, PartitionKey.of("k" + i % 300)), false, Runnable::run);
+                if (i % 1_000 == 0) {
+                    assertTrue(shared.busiest(20).size() <= 20);
+                    shared.configure(1, i % 2_000 == 0 ? 50 : 100);
                 }
-            }));
-        }
-        for (Future<?> one : running) {
-            one.get();
-        }
-        threads.shutdown();
+            }
+        });
         assertFalse(shared.busiest(20).isEmpty());
     }
 
@@ -294,7 +283,7 @@ class DenialsTest {
         assertEquals(List.of(), limiter.monitor().busiest(10));
         limiter.tryAcquire(NOBODY, key, 1);
         limiter.tryAcquire(PermitRequest.of(List.of(new Charge(NOBODY, key, 1), new Charge(other, key, 1))));
-        limiter.acquireAsync(PermitRequest.of(one)).toCompletableFuture().join();
+        limiter.acquireAsync(PermitRequest.of(one)).join();
         limiter.acquireEachAsync(PermitRequest.each(one))
                 .get(0)
                 .toCompletableFuture()

@@ -32,7 +32,6 @@ import org.junit.jupiter.api.Test;
 
 /** Where a backend never waits, a stage is complete when it is returned, and nothing else differs from a call that waits. */
 class ImmediateAnswerTest {
-    private static final Duration LONG = Duration.ofSeconds(30);
     private static final PermitRequest VOTE = PermitRequest.of(
             Policy.of("vote", Limit.fixedWindow(2, Duration.ofMinutes(1)))
                     .withPenalty(Limit.block(2, Duration.ofMinutes(1), Duration.ofMinutes(5), Duration.ofMinutes(5))),
@@ -77,7 +76,7 @@ class ImmediateAnswerTest {
                     answer.thenApply(decision -> Thread.currentThread().getName());
             assertFalse(answer.isDone());
             wire.repair();
-            Await.until(LONG, "it is answered", thread::isDone);
+            Await.until("it is answered", thread::isDone);
             assertEquals("chosen", thread.join());
             assertEquals(Decision.Source.REDIS, answer.join().source());
         }
@@ -98,7 +97,6 @@ class ImmediateAnswerTest {
                 }
                 // Others of the same moment may be counted only.
                 Await.until(
-                        LONG,
                         "a denial is logged",
                         () -> !log.of(Level.INFO, "RL-405").isEmpty());
                 facts.add(log.of(Level.INFO, "RL-405").get(0).split("; denials not logged", 2)[0]);
@@ -126,7 +124,7 @@ class ImmediateAnswerTest {
                 limiter.monitor()
                         .onPolicy(name -> heard.add(Thread.currentThread().getName()));
                 limiter.acquireAsync(VOTE).join();
-                Await.until(LONG, "it is heard", () -> !heard.isEmpty());
+                Await.until("it is heard", () -> !heard.isEmpty());
                 assertEquals(List.of("chosen"), heard);
                 heard.clear();
             }

@@ -111,10 +111,8 @@ class ReplaceTest {
             List<CompletableFuture<Decision>> waiting = new ArrayList<>();
             for (String policy : List.of("a", "b")) {
                 assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
-                waiting.add(rateLimiter
-                        .acquireAsync(
-                                PermitRequest.of(limiter.policy(policy), KEY, 1).withMaxWait(Duration.ofHours(2)))
-                        .toCompletableFuture());
+                waiting.add(rateLimiter.acquireAsync(
+                        PermitRequest.of(limiter.policy(policy), KEY, 1).withMaxWait(Duration.ofHours(2))));
             }
             assertEquals(2, rateLimiter.monitor().waiting());
             limiter.replace(config("policies.a.limits", "2/1h fixed"));

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -17,7 +16,6 @@ import java.util.stream.Collectors;
 /** A cluster of three masters, the first of which may have a replica. */
 final class ClusterStage implements Stage {
     private static final int TIMEOUT_MILLIS = 2_000;
-    private static final Duration LONGEST = Duration.ofSeconds(60);
 
     private final List<Integer> ports;
     /** Of the masters, then of the replica. */
@@ -104,7 +102,6 @@ final class ClusterStage implements Stage {
     /** Returns when the replica is the first master, and all that are left know it. */
     void awaitPromotion() {
         Await.until(
-                LONGEST,
                 "the replica is promoted",
                 () -> admins.get(3).text("INFO", "replication").contains("role:master")
                         && admins.subList(1, 4).stream()

@@ -6,6 +6,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import java.io.IOException;
 import java.io.StringReader;
@@ -19,9 +20,6 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -83,35 +81,27 @@ final class FlashSale {
     }
 
     private Result sell(int users) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            List<Callable<Boolean>> all = new ArrayList<>();
-            for (int i = 0; i < users; i++) {
-                String user = "user-" + i;
-                for (int j = 0; j < RETRIES; j++) {
-                    int instance = j;
-                    all.add(() -> buy(user, instance));
-                }
+        List<Callable<Boolean>> all = new ArrayList<>();
+        for (int i = 0; i < users; i++) {
+            String user = "user-" + i;
+            for (int j = 0; j < RETRIES; j++) {
+                int instance = j;
+                all.add(() -> buy(user, instance));
             }
-            CompletableFuture<Void> killer = CompletableFuture.runAsync(this::killInTheMiddle);
-            List<Future<Boolean>> bought = threads.invokeAll(all);
-            killer.get();
-            for (Future<Boolean> one : bought) {
-                one.get();
-            }
-            // What Redis has lost is found out by asking again.
-            Set<String> owners = new TreeSet<>();
-            for (int i = 0; i < users; i++) {
-                if (ask("user-" + i, i).allowed()) {
-                    owners.add("user-" + i);
-                }
-            }
-            Map<String, Long> told = new HashMap<>();
-            toldAt.forEach((user, at) -> told.put(user, killedAt - at));
-            return new Result(owners, told, held(), unanswered.get());
-        } finally {
-            threads.shutdownNow();
         }
+        CompletableFuture<Void> killer = CompletableFuture.runAsync(this::killInTheMiddle);
+        AtOnce.all(THREADS, all);
+        killer.get();
+        // What Redis has lost is found out by asking again.
+        Set<String> owners = new TreeSet<>();
+        for (int i = 0; i < users; i++) {
+            if (ask("user-" + i, i).allowed()) {
+                owners.add("user-" + i);
+            }
+        }
+        Map<String, Long> told = new HashMap<>();
+        toldAt.forEach((user, at) -> told.put(user, killedAt - at));
+        return new Result(owners, told, held(), unanswered.get());
     }
 
     private void killInTheMiddle() {

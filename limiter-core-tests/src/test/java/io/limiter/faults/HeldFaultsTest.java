@@ -206,7 +206,7 @@ class HeldFaultsTest {
     private static Decision look(Limiter auditor, Charge charge) {
         Charge nothing = new Charge(auditor.policy(charge.policy().name()), charge.key(), 0);
         AtomicReference<Decision> state = new AtomicReference<>();
-        Await.until(LONGEST, "Redis says what it holds", () -> {
+        Await.until("Redis says what it holds", () -> {
             state.set(auditor.rateLimiter()
                     .tryAcquire(PermitRequest.of(List.of(nothing)).withLook()));
             return state.get().source() == Decision.Source.REDIS;

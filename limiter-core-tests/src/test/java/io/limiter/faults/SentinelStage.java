@@ -3,14 +3,12 @@ package io.limiter.faults;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
-import java.time.Duration;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.embedded.RedisServer;
 
 /** A master with a replica, and a sentinel that watches them. */
 final class SentinelStage implements Stage {
     private static final String DOWN_AFTER_MILLIS = "500";
-    private static final Duration LONGEST = Duration.ofSeconds(60);
 
     private final int masterPort = RedisServers.freePort();
     private final RedisServer master = RedisServers.start(masterPort);
@@ -24,7 +22,6 @@ final class SentinelStage implements Stage {
             sentinel.ask("SENTINEL", "SET", RedisServers.MASTER, "down-after-milliseconds", DOWN_AFTER_MILLIS);
             RedisServers.awaitReplicating(replicaPort);
             Await.until(
-                    LONGEST,
                     "the sentinel knows the replica",
                     () -> sentinel.text("INFO", "sentinel").contains("slaves=1"));
         }
@@ -40,7 +37,7 @@ final class SentinelStage implements Stage {
 
     /** Returns when the replica is the master. */
     void awaitPromotion() {
-        Await.until(LONGEST, "the replica is promoted", this::isPromoted);
+        Await.until("the replica is promoted", this::isPromoted);
     }
 
     /** On a connection of its own each time: the sentinel ends all connections to what it promotes. */

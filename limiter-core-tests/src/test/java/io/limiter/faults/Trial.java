@@ -73,7 +73,7 @@ final class Trial {
 
     static void pause(Duration longest) {
         long end = System.nanoTime() + longest.toNanos();
-        Await.until(LONGEST, "the time is over", () -> System.nanoTime() >= end);
+        Await.until("the time is over", () -> System.nanoTime() >= end);
     }
 
     static <S extends Stage> void last(Fault<S> fault, S stage, Duration lasts) throws Exception {

@@ -12,16 +12,13 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.history.BlockHistory.Seen;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
@@ -67,28 +64,21 @@ class BlockHistoryTest {
     /** The calls of each key. */
     private static List<List<Seen>> run(Duration maxAge, Duration lasts, Fault fault) throws Exception {
         String prefix = "block-history-" + RUNS.incrementAndGet();
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try (RateLimiter one = instance(prefix, maxAge);
                 RateLimiter two = instance(prefix, maxAge)) {
             long end = System.nanoTime() + lasts.toNanos();
-            List<Callable<List<Seen>>> callers = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                int caller = i;
-                RateLimiter own = i < KEYS ? one : two;
+            List<List<Seen>> seen = AtOnce.call(THREADS, i -> {
                 // The other one would block all the same.
                 Fault ofMine = i < KEYS && fault != Fault.NEVER_BLOCKS ? Fault.NONE : fault;
-                callers.add(() -> call(own, ofMine, caller % KEYS, end));
-            }
-            List<Future<List<Seen>>> seen = threads.invokeAll(callers);
+                return call(i < KEYS ? one : two, ofMine, i % KEYS, end);
+            });
             List<List<Seen>> ofKeys = new ArrayList<>();
             for (int key = 0; key < KEYS; key++) {
-                List<Seen> all = new ArrayList<>(seen.get(key).get());
-                all.addAll(seen.get(key + KEYS).get());
+                List<Seen> all = new ArrayList<>(seen.get(key));
+                all.addAll(seen.get(key + KEYS));
                 ofKeys.add(all);
             }
             return ofKeys;
-        } finally {
-            threads.shutdownNow();
         }
     }
 

@@ -14,6 +14,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.history.FlightHistory.Call;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
@@ -23,10 +24,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
@@ -95,20 +92,8 @@ class FlightHistoryTest {
     }
 
     private void run(List<RateLimiter> instances, List<Call> all) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            List<Callable<List<Call>>> callers = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                int instance = i % instances.size();
-                Random random = new Random(i);
-                callers.add(() -> call(instances.get(instance), instance, random));
-            }
-            for (Future<List<Call>> one : threads.invokeAll(callers)) {
-                all.addAll(one.get());
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        AtOnce.call(THREADS, i -> call(instances.get(i % instances.size()), i % instances.size(), new Random(i)))
+                .forEach(all::addAll);
     }
 
     private List<Call> call(RateLimiter limiter, int instance, Random random) {

@@ -13,6 +13,7 @@ import io.limiter.history.Event.Kind;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.AtOnce;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayDeque;
@@ -20,10 +21,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -60,22 +57,10 @@ final class Hammer {
     /** Asks for so long; all calls. */
     static List<Event> run(List<RateLimiter> instances, Duration lasts, long seed) throws Exception {
         Hammer hammer = new Hammer(instances, lasts);
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            List<Callable<List<Event>>> callers = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                Random random = new Random(seed * THREADS + i);
-                int instance = i % instances.size();
-                callers.add(() -> hammer.call(instance, random));
-            }
-            List<Event> all = new ArrayList<>();
-            for (Future<List<Event>> one : threads.invokeAll(callers)) {
-                all.addAll(one.get());
-            }
-            return all;
-        } finally {
-            threads.shutdownNow();
-        }
+        List<Event> all = new ArrayList<>();
+        AtOnce.call(THREADS, i -> hammer.call(i % instances.size(), new Random(seed * THREADS + i)))
+                .forEach(all::addAll);
+        return all;
     }
 
     private List<Event> call(int instance, Random random) {
@@ -128,7 +113,6 @@ final class Hammer {
                 ? instances
                         .get(instance)
                         .acquireAsync(PermitRequest.of(List.of(charge)))
-                        .toCompletableFuture()
                         .join()
                 : instances.get(instance).tryAcquire(PermitRequest.of(List.of(charge)));
         long end = System.nanoTime();

@@ -17,14 +17,13 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Looks;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -272,24 +271,14 @@ class InProcessBoundsTest extends BoundedBackend {
         // 16 keys and room for 8, each full again at the next tick: states are dropped and made all the time.
         InProcessBackend backend = backend(8, 1_000);
         Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(1)));
-        ExecutorService threads = Executors.newFixedThreadPool(8);
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int round = 0; round < 300; round++) {
-                List<Future<Boolean>> results = new ArrayList<>();
                 PartitionKey key = PartitionKey.of("key " + round % 16);
-                for (int t = 0; t < 8; t++) {
-                    results.add(threads.submit(
-                            () -> limiter.tryAcquire(policy, key, 1).allowed()));
-                }
-                int passed = 0;
-                for (Future<Boolean> result : results) {
-                    passed += result.get() ? 1 : 0;
-                }
-                assertEquals(1, passed, "round " + round);
+                List<Boolean> passed = AtOnce.call(
+                        8, thread -> limiter.tryAcquire(policy, key, 1).allowed());
+                assertEquals(1, Collections.frequency(passed, true), "round " + round);
                 time.advance(Duration.ofSeconds(1));
             }
-        } finally {
-            threads.shutdownNow();
         }
     }
 

@@ -15,13 +15,11 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -75,26 +73,19 @@ class InProcessPartsTest extends BoundedBackend {
         InProcessBackend backend = backend(10_000, 100_000);
         Policy byKey = Policy.of("by-key", Limit.slidingList(5, Duration.ofDays(1)));
         Policy byAddress = Policy.of("by-address", Limit.fixedWindow(1, Duration.ofDays(1)));
-        ExecutorService threads = Executors.newFixedThreadPool(8);
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int round = 0; round < 300; round++) {
                 PartitionKey address = PartitionKey.of("address " + round);
                 int first = round * 8;
-                List<Future<Boolean>> calls = IntStream.range(0, 8)
-                        .mapToObj(i -> threads.submit(() -> limiter.tryAcquire(PermitRequest.of(List.of(
+                List<Boolean> passed = AtOnce.call(
+                        8,
+                        i -> limiter.tryAcquire(PermitRequest.of(List.of(
                                         new Charge(byAddress, address, 1),
                                         new Charge(byKey, PartitionKey.of("key " + (first + i)), 1))))
-                                .allowed()))
-                        .toList();
-                int passed = 0;
-                for (Future<Boolean> call : calls) {
-                    passed += call.get() ? 1 : 0;
-                }
-                assertEquals(1, passed);
+                                .allowed());
+                assertEquals(1, Collections.frequency(passed, true));
                 assertEquals(2 * (round + 1), backend.entries(), "one key and one address for each call that passed");
             }
-        } finally {
-            threads.shutdownNow();
         }
     }
 

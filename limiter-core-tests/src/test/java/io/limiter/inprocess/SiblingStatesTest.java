@@ -9,13 +9,10 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -105,26 +102,15 @@ class SiblingStatesTest extends BoundedBackend {
     private static AtomicIntegerArray ask(RateLimiter limiter, Policy policy, int keys, Predicate<Decision> which)
             throws Exception {
         AtomicIntegerArray counts = new AtomicIntegerArray(keys);
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            List<Future<?>> all = new ArrayList<>();
-            for (int t = 0; t < THREADS; t++) {
-                int step = 2 * t + 1;
-                all.add(threads.submit(() -> {
-                    for (int i = 0; i < CALLS_OF_A_KEY * keys; i++) {
-                        int key = (int) ((long) i * step % keys);
-                        if (which.test(limiter.tryAcquire(policy, PartitionKey.of("key-" + key), 1))) {
-                            counts.incrementAndGet(key);
-                        }
-                    }
-                }));
+        AtOnce.run(THREADS, t -> {
+            int step = 2 * t + 1;
+            for (int i = 0; i < CALLS_OF_A_KEY * keys; i++) {
+                int key = (int) ((long) i * step % keys);
+                if (which.test(limiter.tryAcquire(policy, PartitionKey.of("key-" + key), 1))) {
+                    counts.incrementAndGet(key);
+                }
             }
-            for (Future<?> each : all) {
-                each.get();
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        });
         return counts;
     }
 }

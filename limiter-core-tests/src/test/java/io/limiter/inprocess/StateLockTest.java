@@ -14,13 +14,11 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -34,24 +32,16 @@ class StateLockTest {
         guarded.forEach(state -> state.guard = guard);
         AtomicInteger holders = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
-        ExecutorService threads = Executors.newFixedThreadPool(4);
-        List<Future<?>> all = new ArrayList<>();
-        for (int t = 0; t < 4; t++) {
+        AtOnce.run(4, t -> {
             State mine = guarded.get(t % guarded.size());
-            all.add(threads.submit(() -> {
-                for (int i = 0; i < 20_000; i++) {
-                    mine.lock();
-                    most.accumulateAndGet(holders.incrementAndGet(), Math::max);
-                    Thread.yield();
-                    holders.decrementAndGet();
-                    mine.unlock();
-                }
-            }));
-        }
-        for (Future<?> each : all) {
-            each.get();
-        }
-        threads.shutdown();
+            for (int i = 0; i < 20_000; i++) {
+                mine.lock();
+                most.accumulateAndGet(holders.incrementAndGet(), Math::max);
+                Thread.yield();
+                holders.decrementAndGet();
+                mine.unlock();
+            }
+        });
         assertEquals(1, most.get());
     }
 
@@ -102,7 +92,6 @@ class StateLockTest {
             caller.start();
             // A thread that finds the lock taken sleeps after some tries.
             Await.until(
-                    Duration.ofSeconds(60),
                     "the call waits or ends",
                     () -> caller.getState() == Thread.State.TIMED_WAITING || !caller.isAlive());
             assertTrue(caller.isAlive(), "decided without the lock of " + limit);

@@ -17,6 +17,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
@@ -24,9 +25,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
@@ -189,35 +187,22 @@ class BlockOnRedisTest {
                 .withFailureMode(FailureMode.DENY);
         int threads = 8;
         int calls = 2_000;
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
         try (RateLimiter limiter = limiter("block-threads", AGE)) {
             assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
             assertFalse(limiter.tryAcquire(policy, KEY, 1).allowed());
-            CountDownLatch start = new CountDownLatch(1);
-            List<Future<?>> all = new ArrayList<>();
-            for (int t = 0; t < threads; t++) {
-                all.add(pool.submit(() -> {
-                    start.await();
-                    for (int i = 0; i < calls; i++) {
-                        assertFalse(limiter.tryAcquire(policy, KEY, 1).allowed());
-                        if (i % 100 == 0) {
-                            time.advance(AGE);
-                        }
+            AtOnce.run(threads, thread -> {
+                for (int i = 0; i < calls; i++) {
+                    assertFalse(limiter.tryAcquire(policy, KEY, 1).allowed());
+                    if (i % 100 == 0) {
+                        time.advance(AGE);
                     }
-                    return null;
-                }));
-            }
-            start.countDown();
-            for (Future<?> one : all) {
-                one.get(60, TimeUnit.SECONDS);
-            }
+                }
+            });
             time.advance(AGE);
             limiter.tryAcquire(policy, KEY, 1);
             long counted =
                     1_000_000 - Looks.at(limiter, policy, KEY).outcomes().get(1).remaining();
             assertEquals(threads * calls + 2, counted);
-        } finally {
-            pool.shutdownNow();
         }
     }
 

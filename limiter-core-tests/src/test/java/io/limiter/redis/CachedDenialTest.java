@@ -117,7 +117,6 @@ class CachedDenialTest {
             assertEquals(
                     CACHED_DENIAL,
                     mine.acquireAsync(PermitRequest.of(List.of(new Charge(policy, KEY, 1))))
-                            .toCompletableFuture()
                             .join()
                             .source());
         }

@@ -81,7 +81,6 @@ class ClusterTest {
         try (RateLimiter limiter = RateLimiters.on(
                 Backends.connected(Backends.redis().denialMaxAge(Duration.ZERO).cluster(addresses())))) {
             Await.until(
-                    Duration.ofSeconds(60),
                     "the quota is used up",
                     () -> !limiter.tryAcquire(exhausted, elsewhere, 1).allowed());
             List<Charge> both = List.of(new Charge(unanswered, there, 1), new Charge(exhausted, elsewhere, 1));

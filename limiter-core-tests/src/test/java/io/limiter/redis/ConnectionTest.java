@@ -28,7 +28,6 @@ import org.redisson.config.Config;
 /** While no Redis has been reached yet: one client of Redisson, a quiet log, and a connection soon after somebody is there. */
 @Isolated("counts the clients that Redisson makes in the JVM")
 class ConnectionTest {
-    private static final Duration LONG = Duration.ofSeconds(30);
     private static final int ATTEMPTS = 2;
 
     private final int port = RedisServers.freePort();
@@ -102,7 +101,7 @@ class ConnectionTest {
             closing.start();
             try (RedisBackend backend =
                     RedisBackend.builder().address(address()).build()) {
-                Await.until(LONG, "it tries", () -> taken.get() >= ATTEMPTS);
+                Await.until("it tries", () -> taken.get() >= ATTEMPTS);
                 // A connection is taken before its client knows that the attempt failed.
                 awaitAttempts(ATTEMPTS);
                 assertEquals(1, clientsMade(), clients.toString());
@@ -122,7 +121,7 @@ class ConnectionTest {
             assertEquals(1, clientsMade(), clients.toString());
             assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
         }
-        Await.until(LONG, "no thread is left", () -> redissonThreads() <= threads);
+        Await.until("no thread is left", () -> redissonThreads() <= threads);
     }
 
     /** A cluster and a sentinel that are not there: their clients too are made once, and are logged once. */
@@ -151,7 +150,6 @@ class ConnectionTest {
 
     private void awaitAttempts(int count) {
         Await.until(
-                LONG,
                 "it tries",
                 () -> attempts.of(Level.DEBUG, "the attempt to connect failed").size() >= count);
     }

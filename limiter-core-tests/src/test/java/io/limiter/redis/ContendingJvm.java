@@ -11,16 +11,12 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.AtOnce;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 
 /**
  * One of several JVMs that ask one Redis, on its server's clock: 64 threads, each with a number of calls. For each line
@@ -67,30 +63,21 @@ final class ContendingJvm {
 
     private static String contend(RateLimiter limiter, Algorithm algorithm) throws Exception {
         Policy policy = policy(algorithm);
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        CountDownLatch start = new CountDownLatch(1);
-        List<Future<long[]>> results = new ArrayList<>();
-        for (int t = 0; t < THREADS; t++) {
-            results.add(threads.submit(() -> {
-                start.await();
-                long[] counts = new long[2];
-                for (int i = 0; i < CALLS_EACH; i++) {
-                    Decision decision =
-                            limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, KEY, 1))));
-                    counts[0] += decision.allowed() ? 1 : 0;
-                    counts[1] += decision.source().isExact() ? 0 : 1;
-                }
-                return counts;
-            }));
-        }
-        start.countDown();
+        List<long[]> results = AtOnce.call(THREADS, thread -> {
+            long[] counts = new long[2];
+            for (int i = 0; i < CALLS_EACH; i++) {
+                Decision decision = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, KEY, 1))));
+                counts[0] += decision.allowed() ? 1 : 0;
+                counts[1] += decision.source().isExact() ? 0 : 1;
+            }
+            return counts;
+        });
         long passed = 0;
         long elsewhere = 0;
-        for (Future<long[]> result : results) {
-            passed += result.get()[0];
-            elsewhere += result.get()[1];
+        for (long[] result : results) {
+            passed += result[0];
+            elsewhere += result[1];
         }
-        threads.shutdownNow();
         return passed + " " + elsewhere;
     }
 }

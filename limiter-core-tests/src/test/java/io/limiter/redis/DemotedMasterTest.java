@@ -107,8 +107,7 @@ class DemotedMasterTest {
             // The client's own: its pool, and its pings.
             assertTrue(wire.connections() - before <= 2 * (1 + seconds), "not one for each of " + asked);
             wire.lead(second);
-            Await.until(
-                    LONG, "it decides", () -> limiter.tryAcquire(DENY, KEY, 1).source() == Decision.Source.REDIS);
+            Await.until("it decides", () -> limiter.tryAcquire(DENY, KEY, 1).source() == Decision.Source.REDIS);
         });
     }
 
@@ -124,7 +123,7 @@ class DemotedMasterTest {
             assertTrue(backend.awaitConnected(LONG));
             demote();
             // One call notices; after that nobody comes.
-            Await.until(LONG, "it refuses", () -> {
+            Await.until("it refuses", () -> {
                 if (backend.health().isDeciding()) {
                     limiter.tryAcquire(DENY, KEY, 1);
                 }
@@ -132,7 +131,6 @@ class DemotedMasterTest {
             });
             wire.lead(second);
             Await.until(
-                    LONG,
                     "the test finds the master",
                     () -> backend.health().serversThatAre(State.ANSWERS).size() == 1
                             && backend.health().findings().isEmpty());

@@ -50,14 +50,12 @@ class FailOverTest {
             onSentinel.sentinelSet(
                     RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
             Await.until(
-                    LONG,
                     "the sentinel knows the replica",
                     () -> onSentinel.sentinelReplicas(RedisServers.MASTER).stream()
                             .anyMatch(one -> "ok".equals(one.get("master-link-status"))));
             assertTrue(backend.awaitConnected(LONG));
             assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
             Await.until(
-                    LONG,
                     "the replica has the master's data",
                     () -> !onReplica.keys("*").isEmpty());
             // A finding of the new master alone, to see that it is tested.
@@ -66,13 +64,11 @@ class FailOverTest {
             onReplica.scriptFlush();
             RedisServers.signal("KILL", RedisServers.pid(master));
             Await.until(
-                    LONG,
                     "the new master decides",
                     () -> limiter.tryAcquire(DENY, KEY, 0).source() == Decision.Source.REDIS);
             Decision state = Looks.at(limiter, DENY, KEY);
             assertEquals(999_999, state.remaining(), "what was replicated still counts");
             Await.until(
-                    LONG,
                     "the new master is tested",
                     () -> backend.health().findings().stream().anyMatch(line -> line.startsWith("RL-205")));
             assertTrue(log.of(Level.WARN, "RL-205").get(0).contains(":" + replica), log.toString());
@@ -104,7 +100,7 @@ class FailOverTest {
             PartitionKey there = keyOn(limiter, ports, port -> port.equals(ports.get(0)));
             PartitionKey elsewhere = keyOn(limiter, ports, port -> !port.equals(ports.get(0)));
             RedisServers.signal("STOP", frozen);
-            Await.until(LONG, "it is known to be unreachable", () -> {
+            Await.until("it is known to be unreachable", () -> {
                 limiter.tryAcquire(DENY, there, 1);
                 return !log.of(Level.WARN, "RL-225 Redis at 127.0.0.1:" + ports.get(0))
                         .isEmpty();
@@ -116,12 +112,9 @@ class FailOverTest {
             assertTrue(decided > 150, decided + " of 200 decided by the other masters");
             RedisServers.signal("CONT", frozen);
             Await.until(
-                    LONG,
-                    "it decides again",
-                    () -> limiter.tryAcquire(DENY, there, 1).source() == Decision.Source.REDIS);
+                    "it decides again", () -> limiter.tryAcquire(DENY, there, 1).source() == Decision.Source.REDIS);
             // Calls get through a moment before the line is written.
             Await.until(
-                    LONG,
                     "the recovery is logged",
                     () -> !log.of(Level.INFO, "RL-226").isEmpty());
             assertEquals(1, log.of(Level.INFO, "RL-226").size(), log.toString());

@@ -2,7 +2,6 @@ package io.limiter.redis;
 
 import static io.limiter.redis.FlightInstances.KEY;
 import static io.limiter.redis.FlightInstances.SLOW;
-import static io.limiter.redis.FlightInstances.SOON;
 import static io.limiter.redis.FlightInstances.free;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -62,10 +61,10 @@ class FlightsOnRedisTest {
             isHeld = isHeldForLonger(renewed, List.of(one, two));
             first.close();
             if (isHeld) {
-                Await.until(SOON, "the other's permit is free", () -> free(two, renewed) == 1);
+                Await.until("the other's permit is free", () -> free(two, renewed) == 1);
             }
             second.close();
-            Await.until(SOON, "nothing is in flight", () -> free(one, renewed) == 2);
+            Await.until("nothing is in flight", () -> free(one, renewed) == 2);
         }
         assertTrue(isHeld, "this JVM does not run");
     }
@@ -96,15 +95,15 @@ class FlightsOnRedisTest {
                 call.join().close();
             }
         }
-        Await.until(SOON, "all are decided", () -> decided(one, "slow") == 50);
-        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+        Await.until("all are decided", () -> decided(one, "slow") == 50);
+        Await.until("nothing is in flight", () -> free(one, SLOW) == 2);
         CompletableFuture<Hold> reserving = one.reserveAsync(TOGETHER, Duration.ofMinutes(1));
         if (!reserving.cancel(false)) {
             one.cancel(reserving.join());
         }
-        Await.until(SOON, "it is decided", () -> decided(one, "tokens") == 1);
-        Await.until(SOON, "nothing is reserved", () -> free(one, TOKENS) == 100);
-        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+        Await.until("it is decided", () -> decided(one, "tokens") == 1);
+        Await.until("nothing is reserved", () -> free(one, TOKENS) == 100);
+        Await.until("nothing is in flight", () -> free(one, SLOW) == 2);
         assertEquals(0, one.monitor().inFlight("slow"));
     }
 
@@ -137,7 +136,7 @@ class FlightsOnRedisTest {
         assertFalse(one.enter(charges).allowed());
         assertEquals(1, free(one, SLOW));
         first.close();
-        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+        Await.until("nothing is in flight", () -> free(one, SLOW) == 2);
     }
 
     /** Of keys in many slots, which one command may have: what a call holds stands behind the form of its batch. */
@@ -166,7 +165,6 @@ class FlightsOnRedisTest {
         for (PermitRequest request : requests) {
             Charge charge = request.charges().get(0);
             Await.until(
-                    SOON,
                     "only the rates are used",
                     () -> Looks.left(one, charge.policy(), charge.key()) == (charge.policy() == RATE ? 0 : 2));
         }
@@ -190,7 +188,7 @@ class FlightsOnRedisTest {
         assertEquals(Settlement.SETTLED, one.settle(hold, 20));
         assertEquals(30, free(one, TOKENS));
         one.end(hold.decision());
-        Await.until(SOON, "nothing is in flight", () -> free(one, SLOW) == 2);
+        Await.until("nothing is in flight", () -> free(one, SLOW) == 2);
     }
 
     /** Only what a clock that stepped back has lengthened is cut, and nothing that its instance renews. */
@@ -217,7 +215,7 @@ class FlightsOnRedisTest {
                 Policy.of("slow", Limit.concurrent(1, Duration.ofMinutes(10))).withFailureMode(FailureMode.DENY);
         assertFalse(one.enter(changed, KEY, 1).allowed());
         first.close();
-        Await.until(SOON, "it is free under the new policy", () -> {
+        Await.until("it is free under the new policy", () -> {
             InFlight next = one.enter(changed, KEY, 1);
             next.close();
             return next.allowed();

@@ -110,7 +110,6 @@ class FlightsThatWaitTest {
                 // Later ones find a queue.
                 int waiting = i + 1;
                 Await.until(
-                        Duration.ofSeconds(60),
                         "both wait",
                         () -> one.monitor().waiting() == waiting
                                 && two.monitor().waiting() == waiting);

@@ -46,7 +46,6 @@ class HealthTest {
             String name = "Redis at 127.0.0.1:" + wire.port();
             assertTrue(backend.awaitConnected(LONG));
             Await.until(
-                    LONG,
                     "it answers",
                     () -> limiter.monitor()
                             .health()
@@ -55,7 +54,7 @@ class HealthTest {
             assertFalse(limiter.monitor().health().isAway());
 
             wire.cut();
-            Await.until(LONG, "it is unreachable", () -> {
+            Await.until("it is unreachable", () -> {
                 limiter.tryAcquire(POLICY, PartitionKey.global(), 1);
                 return limiter.monitor().health().isAway();
             });
@@ -65,12 +64,9 @@ class HealthTest {
             Facts.told(away.findings().get(0), "RL-225", name);
 
             wire.repair();
+            Await.until("it has recovered", () -> !limiter.monitor().health().isAway());
             Await.until(
-                    LONG, "it has recovered", () -> !limiter.monitor().health().isAway());
-            Await.until(
-                    LONG,
-                    "no findings",
-                    () -> limiter.monitor().health().findings().isEmpty());
+                    "no findings", () -> limiter.monitor().health().findings().isEmpty());
         }
     }
 
@@ -85,12 +81,11 @@ class HealthTest {
             assertTrue(backend.awaitConnected(LONG));
             for (int time = 1; time <= 2; time++) {
                 wire.cut();
-                Await.until(LONG, "it is unreachable", () -> backend.health().isAway());
+                Await.until("it is unreachable", () -> backend.health().isAway());
                 wire.repair();
-                Await.until(LONG, "it has recovered", () -> backend.health().isDeciding());
+                Await.until("it has recovered", () -> backend.health().isDeciding());
             }
             Await.until(
-                    LONG,
                     "it is logged",
                     () -> !log.of(Level.WARN, "RL-225").isEmpty()
                             && !log.of(Level.INFO, "RL-226").isEmpty());

@@ -79,8 +79,7 @@ class KeySecretsTest {
                 try (RedisBackend two = instanceThatLooksAgain()) {
                     assertEquals(1, two.health().findings().size());
                     redis.zrem(key, "other");
-                    Await.until(
-                            LONG, "it has gone", () -> two.health().findings().isEmpty());
+                    Await.until("it has gone", () -> two.health().findings().isEmpty());
                 }
             }
         }

@@ -10,16 +10,13 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /** In a cluster a call that is denied at its second slot, after the first was charged, gives back what it took there. */
@@ -32,29 +29,20 @@ class LateDenialTest {
         Policy own = Policy.of("own", Limit.fixedWindow(10_000, Duration.ofHours(1)));
         Policy contended = Policy.of("contended", Limit.fixedWindow(1, Duration.ofHours(1)));
         int[] admitted = new int[CALLERS];
-        ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
         try (RateLimiter limiter =
                 RateLimiters.on(Backends.connected(Backends.redis().cluster(RedisServers.cluster())))) {
             CyclicBarrier together = new CyclicBarrier(CALLERS);
-            List<Future<?>> done = new ArrayList<>();
-            for (int caller = 0; caller < CALLERS; caller++) {
-                int me = caller;
-                done.add(threads.submit(() -> {
-                    for (int round = 0; round < ROUNDS; round++) {
-                        together.await();
-                        // All see that the contended key is free; one gets it, the others have taken their own by then.
-                        List<Charge> charges = List.of(
-                                new Charge(own, PartitionKey.of("caller " + me), 1),
-                                new Charge(contended, PartitionKey.of("round " + round), 1));
-                        admitted[me] +=
-                                limiter.tryAcquire(PermitRequest.of(charges)).allowed() ? 1 : 0;
-                    }
-                    return null;
-                }));
-            }
-            for (Future<?> one : done) {
-                one.get();
-            }
+            AtOnce.run(CALLERS, me -> {
+                for (int round = 0; round < ROUNDS; round++) {
+                    together.await();
+                    // All see that the contended key is free; one gets it, the others have taken their own by then.
+                    List<Charge> charges = List.of(
+                            new Charge(own, PartitionKey.of("caller " + me), 1),
+                            new Charge(contended, PartitionKey.of("round " + round), 1));
+                    admitted[me] +=
+                            limiter.tryAcquire(PermitRequest.of(charges)).allowed() ? 1 : 0;
+                }
+            });
             int all = 0;
             for (int caller = 0; caller < CALLERS; caller++) {
                 long used = 10_000 - Looks.left(limiter, own, PartitionKey.of("caller " + caller));
@@ -62,8 +50,6 @@ class LateDenialTest {
                 all += admitted[caller];
             }
             assertTrue(all <= ROUNDS, all + " admitted in " + ROUNDS + " rounds");
-        } finally {
-            threads.shutdownNow();
         }
     }
 }

@@ -3,7 +3,6 @@ package io.limiter.redis;
 import static io.limiter.redis.FlightInstances.CALLS;
 import static io.limiter.redis.FlightInstances.KEY;
 import static io.limiter.redis.FlightInstances.SLOW;
-import static io.limiter.redis.FlightInstances.SOON;
 import static io.limiter.redis.FlightInstances.free;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -18,6 +17,7 @@ import io.limiter.LimiterMonitor.FlightCount;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Harm;
@@ -34,14 +34,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -70,11 +65,11 @@ class LostFlightsTest {
                 Stream.generate(() -> one.enter(many, KEY, 1)).limit(50).toList();
         assertEquals(10, free(one, many));
         instances.forget();
-        Await.until(SOON, "all are counted", () -> one.monitor().inFlight("many", FlightCount.LOST) == 50);
+        Await.until("all are counted", () -> one.monitor().inFlight("many", FlightCount.LOST) == 50);
         assertEquals(10, free(one, many));
         assertEquals(0, one.monitor().inFlight("many", FlightCount.OVERRUN));
         calls.forEach(InFlight::close);
-        Await.until(SOON, "nothing is in flight", () -> free(one, many) == 60);
+        Await.until("nothing is in flight", () -> free(one, many) == 60);
     }
 
     /** What is asked while it is paused is ended by its id, though nobody knows whether it was granted. */
@@ -96,7 +91,7 @@ class LostFlightsTest {
                 }
                 RedisServers.signal("CONT", pid);
                 calls.forEach(InFlight::close);
-                Await.until(SOON, "nothing is in flight", () -> isFree(one, twenty));
+                Await.until("nothing is in flight", () -> isFree(one, twenty));
             }
             assertTrue(calls.stream().anyMatch(call -> !call.allowed()), "it was never paused");
         } finally {
@@ -118,9 +113,8 @@ class LostFlightsTest {
                 .address(RedisServers.single())
                 .deadline(Duration.ofSeconds(30)));
         Policy many = Policy.of("many", Limit.concurrent(1_000, HOLD)).withFailureMode(FailureMode.DENY);
-        ExecutorService threads = Executors.newFixedThreadPool(8);
         try (RateLimiter one = RateLimiters.on(backend)) {
-            List<Callable<Boolean>> callers = Collections.nCopies(8, () -> {
+            AtOnce.run(8, thread -> {
                 Deque<InFlight> mine = new ArrayDeque<>();
                 for (int i = 0; i < EACH; i++) {
                     mine.add(one.enter(many, KEY, 1));
@@ -132,17 +126,11 @@ class LostFlightsTest {
                     }
                 }
                 mine.forEach(InFlight::close);
-                return true;
             });
-            for (Future<Boolean> caller : threads.invokeAll(callers)) {
-                assertTrue(caller.get());
-            }
-            Await.until(SOON, "all ends are answered", () -> backend.flights.size() == 0);
+            Await.until("all ends are answered", () -> backend.flights.size() == 0);
             try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
                 assertEquals(Set.of(), redis.keys(instances.prefix + "*"));
             }
-        } finally {
-            threads.shutdownNow();
         }
     }
 
@@ -165,12 +153,12 @@ class LostFlightsTest {
             InFlight above = two.enter(CALLS, KEY, 2);
             // Unless the renewal was faster.
             long over = above.allowed() ? 2 : 0;
-            Await.until(SOON, "held again", () -> one.monitor().inFlight("calls", FlightCount.LOST) == 2);
+            Await.until("held again", () -> one.monitor().inFlight("calls", FlightCount.LOST) == 2);
             assertEquals(over, one.monitor().inFlight("calls", FlightCount.OVERRUN));
             assertEquals(1, lines.of(Level.WARN, "RL-416").size(), lines::toString);
             first.close();
             above.close();
-            Await.until(SOON, "nothing is in flight", () -> free(two, CALLS) == 2);
+            Await.until("nothing is in flight", () -> free(two, CALLS) == 2);
         }
     }
 
@@ -206,7 +194,7 @@ class LostFlightsTest {
         }
         // By the time of Redis: nobody renews them any more.
         assertTrue(RedisServers.heldFor(instances.prefix).compareTo(FlightJvm.HOLD) <= 0);
-        Await.until(Duration.ofSeconds(60), "all permits are free", () -> free(here, policy) == FlightJvm.LIMIT);
+        Await.until("all permits are free", () -> free(here, policy) == FlightJvm.LIMIT);
         // The last renewal was at most a third of it before the kill.
         long lasted = System.nanoTime() - killed;
         assertTrue(lasted >= FlightJvm.HOLD.dividedBy(2).toNanos(), "only " + lasted / 1_000_000 + " ms");
@@ -225,9 +213,9 @@ class LostFlightsTest {
             InFlight held = one.enter(SLOW, KEY, 1);
             wire.harm(Harm.NONE);
             long holds = held.allowed() ? 1 : 0;
-            Await.until(SOON, "Redis knows what is held", () -> free(two, SLOW) == 2 - holds);
+            Await.until("Redis knows what is held", () -> free(two, SLOW) == 2 - holds);
             held.close();
-            Await.until(SOON, "nothing is in flight", () -> free(two, SLOW) == 2);
+            Await.until("nothing is in flight", () -> free(two, SLOW) == 2);
         }
     }
 
@@ -243,9 +231,9 @@ class LostFlightsTest {
             assertEquals(Decision.Source.LOCAL_FALLBACK, first.decision().source());
             assertFalse(one.enter(local, KEY, 1).allowed());
             wire.repair();
-            Await.until(SOON, "Redis holds it", () -> free(two, local) == 0);
+            Await.until("Redis holds it", () -> free(two, local) == 0);
             first.close();
-            Await.until(SOON, "nothing is in flight", () -> free(two, local) == 2);
+            Await.until("nothing is in flight", () -> free(two, local) == 2);
             assertEquals(0, one.monitor().inFlight("calls"));
         }
     }

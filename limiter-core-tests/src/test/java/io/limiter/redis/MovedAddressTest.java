@@ -133,7 +133,7 @@ class MovedAddressTest {
         loading.setDaemon(true);
         loading.start();
         try (Jedis redis = new Jedis("127.0.0.1", port, 120_000)) {
-            Await.until(LONG, "it loads", () -> {
+            Await.until("it loads", () -> {
                 try {
                     redis.get("key");
                     return false;
@@ -153,7 +153,7 @@ class MovedAddressTest {
         long pid = RedisServers.pid(port);
         Names names = new Names();
         try (Jedis next = new Jedis("127.0.0.2", port)) {
-            Await.until(LONG, "it replicates", () -> next.info("replication").contains("master_link_status:up"));
+            Await.until("it replicates", () -> next.info("replication").contains("master_link_status:up"));
             // As RedisClients makes it of an address.
             Config config = new Config();
             config.setAddressResolverGroupFactory((datagrams, sockets, servers) -> names);
@@ -192,7 +192,6 @@ class MovedAddressTest {
             sentinel.sentinelSet(
                     RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
             Await.until(
-                    LONG,
                     "the sentinel knows the replica",
                     () -> sentinel.sentinelReplicas(RedisServers.MASTER).stream()
                             .anyMatch(each -> "ok".equals(each.get("master-link-status"))));
@@ -267,14 +266,14 @@ class MovedAddressTest {
         try (RedisBackend backend = builder.build();
                 RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
-            Await.until(LONG, "it decides", () -> isDecided(limiter, key));
+            Await.until("it decides", () -> isDecided(limiter, key));
             int[] counts = new int[2];
             for (int i = 0; i < CALLS; i++) {
                 counts[isDecided(limiter, key) ? 0 : 1]++;
             }
             move.run();
             long begun = System.nanoTime();
-            Await.until(LONG, "the new master decides", () -> {
+            Await.until("the new master decides", () -> {
                 boolean hasMoved = isMoved.getAsBoolean();
                 boolean isDecided = isDecided(limiter, key);
                 counts[isDecided ? 0 : 1]++;
@@ -283,7 +282,7 @@ class MovedAddressTest {
             double seconds = (System.nanoTime() - begun) / 1e9;
             int[] inARow = {0};
             long[] lastFailure = {begun};
-            Await.until(LONG, "it goes on deciding", () -> {
+            Await.until("it goes on deciding", () -> {
                 boolean isDecided = isDecided(limiter, key);
                 counts[isDecided ? 0 : 1]++;
                 inARow[0] = isDecided ? inARow[0] + 1 : 0;

@@ -45,21 +45,20 @@ class OneMasterFlapsTest {
                 RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             redis.configSet("maxmemory", "1");
-            Await.until(LONG, "it refuses", () -> {
+            Await.until("it refuses", () -> {
                 askAll(limiter);
                 return limiter.monitor().health().servers().get(refusing) == State.REFUSES;
             });
             // Long enough for the test that its refusal has caused.
-            Await.until(LONG, "the other one flaps", () -> flapped(limiter, flapping, 2));
+            Await.until("the other one flaps", () -> flapped(limiter, flapping, 2));
             redis.configSet("maxmemory", "0");
-            Await.until(LONG, "it decides, and health reports it", () -> {
+            Await.until("it decides, and health reports it", () -> {
                 toggle(flapping);
                 askAll(limiter);
                 return limiter.monitor().health().servers().get(refusing) == State.ANSWERS;
             });
             RedisServers.signal("CONT", flapping);
             Await.until(
-                    LONG,
                     "all decide",
                     () -> IntStream.range(0, 50)
                             .allMatch(i -> limiter.tryAcquire(DENY, PartitionKey.of("client " + i), 1)

@@ -76,7 +76,7 @@ class PipelineTest {
             limiter.tryAcquire(POLICY, PartitionKey.of("a"), 1);
             long during = connections(redis);
             limiter.close();
-            Await.until(Duration.ofSeconds(60), "it is closed", () -> connections(redis) == during - 1);
+            Await.until("it is closed", () -> connections(redis) == during - 1);
             assertFalse(client.isShutdown());
         } finally {
             client.shutdown();
@@ -122,8 +122,7 @@ class PipelineTest {
             long began = System.nanoTime();
             for (int round = 0; round < 20; round++) {
                 List<CompletableFuture<Decision>> answers = IntStream.range(0, 200)
-                        .mapToObj(i -> limiter.acquireAsync(PermitRequest.of(POLICY, PartitionKey.of("k"), 1))
-                                .toCompletableFuture())
+                        .mapToObj(i -> limiter.acquireAsync(PermitRequest.of(POLICY, PartitionKey.of("k"), 1)))
                         .toList();
                 redis.clientList()
                         .lines()
@@ -135,7 +134,6 @@ class PipelineTest {
             }
             assertTrue(System.nanoTime() - began < 50_000_000_000L, "they ended before their deadline");
             Await.until(
-                    Duration.ofSeconds(60),
                     "Redis is asked again",
                     () -> limiter.tryAcquire(POLICY, PartitionKey.of("k"), 1).source() == Decision.Source.REDIS);
             long counted = 100_000 - Looks.left(limiter, POLICY, PartitionKey.of("k"));
@@ -195,7 +193,6 @@ class PipelineTest {
             own.eventLoop().submit(() -> own.config().setAutoRead(false)).syncUninterruptibly();
             CompletableFuture<List<Object>> answer = run();
             Await.until(
-                    Duration.ofSeconds(60),
                     "it is sent",
                     () -> !own.attr(CommandsQueue.COMMANDS_QUEUE).get().isEmpty());
             return answer;
@@ -229,7 +226,7 @@ class PipelineTest {
         try (Watched watched = new Watched()) {
             CompletableFuture<List<Object>> unread = watched.runUnread();
             watched.probe().join();
-            Await.until(Duration.ofSeconds(60), "what it waited for is lost", unread::isCompletedExceptionally);
+            Await.until("what it waited for is lost", unread::isCompletedExceptionally);
             watched.run().join();
             assertFalse(watched.own.isOpen());
         }

@@ -49,7 +49,6 @@ class RefusedSettlementTest {
                 assertEquals(Settlement.PENDING, limiter.settle(hold, 4));
                 operator.aclSetUser("default", "nopass", "+@all");
                 Await.until(
-                        LONG,
                         "it is settled",
                         () -> limiter.tryAcquire(POLICY, KEY, 0).remaining() == 96);
                 assertEquals(0, limiter.monitor().holds("p", HoldCount.LOST));

@@ -43,15 +43,14 @@ class RefusingRedisTest {
                 RateLimiter limiter = RateLimiters.on(backend);
                 Jedis redis = new Jedis("127.0.0.1", port)) {
             assertTrue(backend.awaitConnected(LONG));
-            Await.until(LONG, "it decides", () -> HealthTest.ask(limiter) == Decision.Source.REDIS);
+            Await.until("it decides", () -> HealthTest.ask(limiter) == Decision.Source.REDIS);
             assertTrue(
                     limiter.monitor().health().isDeciding(),
                     limiter.monitor().health().toString());
 
             run(redis, harm);
-            Await.until(LONG, "callers are refused", () -> HealthTest.ask(limiter) == Decision.Source.FAILED_CLOSED);
+            Await.until("callers are refused", () -> HealthTest.ask(limiter) == Decision.Source.FAILED_CLOSED);
             Await.until(
-                    LONG,
                     "health reports it",
                     () -> !limiter.monitor().health().isDeciding()
                             && limiter.monitor().health().findings().stream().anyMatch(line -> line.startsWith(code)));
@@ -60,7 +59,6 @@ class RefusingRedisTest {
 
             run(redis, remedy);
             Await.until(
-                    LONG,
                     "it is well again",
                     () -> limiter.monitor().health().isDeciding()
                             && limiter.monitor().health().findings().isEmpty());

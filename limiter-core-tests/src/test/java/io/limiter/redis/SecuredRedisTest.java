@@ -159,7 +159,6 @@ class SecuredRedisTest {
                             .credentials(null, PASSWORD)
                             .build()) {
                 Await.until(
-                        LONG,
                         "RL-201 is logged",
                         () -> !log.of(Level.WARN, "RL-201 SSLHandshake").isEmpty());
                 assertFalse(distrustful.awaitConnected(Duration.ofMillis(1)), "nobody signed this certificate");

@@ -81,7 +81,7 @@ class SelfTestTest {
             RedisServers.signal("KILL", RedisServers.pid(port));
             var limit = Limit.fixedWindow(9, Duration.ofHours(1));
             var charge = new Charge(Policy.of("p", limit), PartitionKey.of("a"), 1);
-            Await.until(Duration.ofSeconds(30), "it is known to be unreachable", () -> {
+            Await.until("it is known to be unreachable", () -> {
                 backend.decide(List.of(charge), Backend.Mode.TAKE)
                         .exceptionally(failure -> null)
                         .toCompletableFuture()

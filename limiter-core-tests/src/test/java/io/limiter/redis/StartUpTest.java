@@ -178,7 +178,7 @@ class StartUpTest extends StartingRedis {
                 thread.start();
             }
             // One mode answers, so it is one line for each kind of failure: late, overload, outage.
-            Await.until(LONG, "at most three are held up by the log", () -> done.get() >= 13);
+            Await.until("at most three are held up by the log", () -> done.get() >= 13);
             isWritten.countDown();
             for (Thread thread : threads) {
                 thread.join();
@@ -228,7 +228,7 @@ class StartUpTest extends StartingRedis {
                     }
                 });
                 busy.start();
-                Await.until(LONG, "Redis replies BUSY", () -> {
+                Await.until("Redis replies BUSY", () -> {
                     limiter.tryAcquire(DENY, KEY, 1);
                     return !log.of(Level.WARN, "RL-224").isEmpty();
                 });

@@ -52,13 +52,12 @@ abstract class StartingRedis {
 
     static void redisDecides(RateLimiter limiter) {
         Await.until(
-                LONG,
                 "Redis decides",
                 () -> limiter.tryAcquire(DENY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
     }
 
     void awaitWarning(String code) {
-        Await.until(LONG, code + " is logged", () -> !log.of(Level.WARN, code).isEmpty());
+        Await.until(code + " is logged", () -> !log.of(Level.WARN, code).isEmpty());
     }
 
     static RedisBackend backend(int port) {

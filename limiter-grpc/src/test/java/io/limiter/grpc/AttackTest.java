@@ -25,7 +25,6 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Spellings;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -36,7 +35,6 @@ import org.junit.jupiter.api.Test;
 
 /** Clients that try to get around the rules. */
 class AttackTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
 
     private final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
 
@@ -209,7 +207,7 @@ class AttackTest {
             int before = served.get();
             assertNotEquals(Code.OK, site.code("X-Large: " + "x".repeat(60_000)));
             assertEquals(before, served.get());
-            Await.until(LONG, "nothing is in flight", () -> site.left("flight") == 5);
+            Await.until("nothing is in flight", () -> site.left("flight") == 5);
         }
     }
 
@@ -236,7 +234,7 @@ class AttackTest {
             for (int i = 0; i < calls; i++) {
                 site.vote("v").cancel();
             }
-            Await.until(LONG, "nothing is in flight", () -> site.left("flight") == 900);
+            Await.until("nothing is in flight", () -> site.left("flight") == 900);
             long counted = 100_000 - site.left("kept");
             assertTrue(counted >= served.get() && counted <= calls, counted + " counted, " + served + " served");
         }
@@ -255,8 +253,8 @@ class AttackTest {
                 call.sendMessage("v".repeat(100_000));
                 call.halfClose();
             }
-            Await.until(LONG, "all are served", () -> served.get() == 20);
-            Await.until(LONG, "nothing is in flight", () -> site.left("flight") == 900);
+            Await.until("all are served", () -> served.get() == 20);
+            Await.until("nothing is in flight", () -> site.left("flight") == 900);
         }
     }
 

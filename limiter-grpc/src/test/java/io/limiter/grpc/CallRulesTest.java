@@ -22,7 +22,6 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
 import io.limiter.rule.PlanResolver;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -34,7 +33,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The rules of the configuration, over a real server: what the contract of the other doors has, in terms of calls. */
 class CallRulesTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
 
     private final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
     private @Nullable CallSite site;
@@ -80,7 +78,7 @@ class CallRulesTest {
     }
 
     private void assertLeft(long left, String policy, String after) {
-        Await.until(LONG, left + " left after " + after, () -> left(policy) == left);
+        Await.until(left + " left after " + after, () -> left(policy) == left);
     }
 
     private void assertOneEach(String... headers) {
@@ -264,13 +262,13 @@ class CallRulesTest {
                 site.talk("Chat", MethodType.BIDI_STREAMING, "X-Max-Tokens: 1").say("OK");
         assertEquals("OK", talk.messages.poll(60, TimeUnit.SECONDS));
         talk.cancel();
-        Await.until(LONG, "left", () -> site.left.get() == 1);
+        Await.until("left", () -> site.left.get() == 1);
         assertLeft(6_000, "tokens", "it left");
 
         talk = site.talk("Chat", MethodType.BIDI_STREAMING, "X-Max-Tokens: 1").say("OK 77");
         assertEquals("OK 77", talk.messages.poll(60, TimeUnit.SECONDS));
         talk.cancel();
-        Await.until(LONG, "left", () -> site.left.get() == 2);
+        Await.until("left", () -> site.left.get() == 2);
         assertLeft(5_923, "tokens", "what was sent was told");
 
         assertEquals(Code.OK, site.vote("OK", "X-Max-Tokens: 1").end().code());

@@ -77,7 +77,7 @@ abstract class HandOver {
     }
 
     final void assertNothingInFlight() {
-        Await.until(LONG, "nothing is in flight", () -> site.taken("flight", 9) == 0);
+        Await.until("nothing is in flight", () -> site.taken("flight", 9) == 0);
     }
 
     /** A service that gets its calls as gRPC gives them. */
@@ -95,7 +95,7 @@ abstract class HandOver {
     /** Calls the service; the call waits, and has its turn. */
     final Code codeAfterWaiting() {
         Talk talk = site.vote("v");
-        Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1);
+        Await.until("it waits", () -> decides.monitor().waiting() == 1);
         timer.advance(1_000_000);
         return talk.end().code();
     }

@@ -48,7 +48,7 @@ class HandOverTest extends HandOver {
         assertEquals(Code.OK, site.code());
         while (failing.get() > 0) {
             assertEquals(Code.UNKNOWN, site.code());
-            Await.until(LONG, "none waits", () -> decides.monitor().waiting() == 0);
+            Await.until("none waits", () -> decides.monitor().waiting() == 0);
         }
         assertEquals(Code.OK, codeAfterWaiting());
         assertNothingInFlight();
@@ -61,10 +61,10 @@ class HandOverTest extends HandOver {
         start(WAITS, builder -> builder.executor(tasks::add));
         assertEquals(Code.OK, site.code());
         Talk talk = site.vote("v");
-        Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1);
+        Await.until("it waits", () -> decides.monitor().waiting() == 1);
         assertTrue(tasks.isEmpty());
         timer.advance(1_000_000);
-        Await.until(LONG, "it is decided", () -> !tasks.isEmpty());
+        Await.until("it is decided", () -> !tasks.isEmpty());
         assertEquals(1, site.taken("flight", 9));
         talk.cancel();
         assertNothingInFlight();
@@ -87,7 +87,7 @@ class HandOverTest extends HandOver {
                     public void onMessage(String message) {
                         if (message.equals("2")) {
                             calling.join().cancel();
-                            Await.until(LONG, "the client has left", () -> site.left.get() == 1);
+                            Await.until("the client has left", () -> site.left.get() == 1);
                             throw new IllegalStateException("meant");
                         }
                     }
@@ -100,7 +100,7 @@ class HandOverTest extends HandOver {
             }
         });
         calling.complete(chat().say("1", "2"));
-        Await.until(LONG, "the second one waits", () -> decides.monitor().waiting() == 1);
+        Await.until("the second one waits", () -> decides.monitor().waiting() == 1);
         timer.advance(1_000_000);
         assertTrue(cancelled.await(60, TimeUnit.SECONDS), "the service knows");
         assertNothingInFlight();

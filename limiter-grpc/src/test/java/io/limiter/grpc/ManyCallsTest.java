@@ -18,7 +18,6 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -35,7 +34,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** 64 callers. Calls reach their deadline, are cancelled, or lose their connection. Each call is counted once, and its permits are freed once. */
 class ManyCallsTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int CALLERS = 64;
     private static final int IN_FLIGHT = 48;
     private static final String RULES = """
@@ -123,9 +121,8 @@ class ManyCallsTest {
             for (Future<?> one : all) {
                 one.get(200, TimeUnit.SECONDS);
             }
-            Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
+            Await.until("nobody waits", () -> decides.monitor().waiting() == 0);
             Await.until(
-                    LONG,
                     "nothing is in flight: " + site.taken("flight", IN_FLIGHT),
                     () -> site.taken("flight", IN_FLIGHT) == 0);
             assertTrue(ok.sum() > 0, "some calls are answered");
@@ -144,9 +141,9 @@ class ManyCallsTest {
             for (int i = 0; i < IN_FLIGHT; i++) {
                 open.add(site.talk("Chat", MethodType.BIDI_STREAMING));
             }
-            Await.until(LONG, "all are in flight", () -> site.taken("flight", IN_FLIGHT) >= IN_FLIGHT - 1);
+            Await.until("all are in flight", () -> site.taken("flight", IN_FLIGHT) >= IN_FLIGHT - 1);
             open.forEach(Talk::cancel);
-            Await.until(LONG, "nothing is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
+            Await.until("nothing is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
         } finally {
             callers.shutdownNow();
             later.shutdownNow();
@@ -194,9 +191,9 @@ class ManyCallsTest {
             for (int i = 0; i < 10; i++) {
                 site.vote("waits");
             }
-            Await.until(LONG, "ten are in flight", () -> site.taken("flight", IN_FLIGHT) == 10);
+            Await.until("ten are in flight", () -> site.taken("flight", IN_FLIGHT) == 10);
             site.channel().shutdownNow();
-            Await.until(LONG, "none is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
+            Await.until("none is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
             assertEquals(10, site.taken("refunded", 10_000_000), "who leaves early is counted");
         }
     }
@@ -215,11 +212,11 @@ class ManyCallsTest {
                 CallSite site = CallSite.start(decides, rules, (message, to) -> message)) {
             assertEquals(Code.OK, site.code("K: a"));
             Talk leaves = site.vote("v", "K: a");
-            Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1);
+            Await.until("it waits", () -> decides.monitor().waiting() == 1);
             Talk stays = site.vote("v", "K: a");
-            Await.until(LONG, "both wait", () -> decides.monitor().waiting() == 2);
+            Await.until("both wait", () -> decides.monitor().waiting() == 2);
             leaves.cancel();
-            Await.until(LONG, "one has left", () -> decides.monitor().waiting() == 1);
+            Await.until("one has left", () -> decides.monitor().waiting() == 1);
             timer.advance(4_000_000);
             assertFalse(stays.isOver(), "no permit is due");
             timer.advance(1_000_000);
@@ -231,10 +228,10 @@ class ManyCallsTest {
                     CallOptions.DEFAULT.withDeadlineAfter(50, TimeUnit.MILLISECONDS),
                     "K: a");
             assertEquals(Code.DEADLINE_EXCEEDED, late.say("v").over().end().code());
-            Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
+            Await.until("nobody waits", () -> decides.monitor().waiting() == 0);
             assertEquals(Code.OK, site.code("K: b"));
             Talk second = site.vote("v", "K: b");
-            Await.until(LONG, "it waits", () -> decides.monitor().waiting() == 1);
+            Await.until("it waits", () -> decides.monitor().waiting() == 1);
             site.interceptor.stopHolding();
             assertEquals(Code.UNAVAILABLE, second.end().code());
         }

@@ -67,7 +67,7 @@ class MessageHandOverTest extends HandOver {
                 talk.say("2");
                 assertEquals(Code.RESOURCE_EXHAUSTED, talk.end().code());
             }
-            Await.until(LONG, "all have ended", () -> ended.get() == rounds);
+            Await.until("all have ended", () -> ended.get() == rounds);
         } finally {
             threads.shutdownNow();
         }
@@ -100,7 +100,7 @@ class MessageHandOverTest extends HandOver {
                     }
                 });
         Talk talk = chat().say("1", "2", "3");
-        Await.until(LONG, "the second one waits", () -> decides.monitor().waiting() == 1);
+        Await.until("the second one waits", () -> decides.monitor().waiting() == 1);
         timer.advance(1_000_000);
         assertEquals(Code.UNAVAILABLE, talk.end().code());
         assertTrue(cancelled.await(60, TimeUnit.SECONDS), "the service knows");
@@ -161,7 +161,7 @@ class MessageHandOverTest extends HandOver {
         String[] messages = IntStream.range(0, 100).mapToObj(Integer::toString).toArray(String[]::new);
         Talk talk = chat().say(messages).over();
         // None has its turn before the limiter has as many as it takes.
-        Await.until(LONG, "the queue is full", () -> site.received.get() - got.get() > 16);
+        Await.until("the queue is full", () -> site.received.get() - got.get() > 16);
         timer.advanceUntil("all have had their turn", talk::isOver);
         assertEquals(Code.OK, talk.end().code());
         assertEquals(100, got.get());
@@ -200,12 +200,12 @@ class MessageHandOverTest extends HandOver {
         call.start(new ClientCall.Listener<>() {}, new Metadata());
         call.sendMessage("1");
         call.sendMessage("2");
-        Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
+        Await.until("one waits", () -> decides.monitor().waiting() == 1);
         assertTrue(sent.get() < most, "the client has read nothing");
         call.request(1_000);
-        Await.until(LONG, "the service may send", () -> sent.get() == most);
+        Await.until("the service may send", () -> sent.get() == most);
         assertEquals(1, decides.monitor().waiting());
         call.cancel("meant", null);
-        Await.until(LONG, "none waits", () -> decides.monitor().waiting() == 0);
+        Await.until("none waits", () -> decides.monitor().waiting() == 0);
     }
 }

@@ -16,7 +16,6 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -27,7 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Streams that are counted by message, beside those that are counted by call. */
 class MessagesTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final String RULES = """
             limiter.rules.calls.path = /t.Votes/*
             limiter.rules.calls.key = header:K
@@ -66,7 +64,7 @@ class MessagesTest {
                     ended.trailer("RateLimit").matches(".*\"messages\";r=0;t=3[56][0-9]{2}\\b.*"),
                     ended.trailer("RateLimit"));
             assertTrue(ended.trailer("Retry-After").matches("3[56][0-9]{2}"), ended.trailer("Retry-After"));
-            Await.until(LONG, "nothing is in flight", () -> inFlight(site) == 0);
+            Await.until("nothing is in flight", () -> inFlight(site) == 0);
             // The quota of calls is another one, and other streams are not counted by message.
             assertEquals(
                     Code.OK,
@@ -151,11 +149,11 @@ class MessagesTest {
                         limiter.rules.messages.wait = 1m
                         """, (message, to) -> message)) {
             Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
-            Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
+            Await.until("one waits", () -> decides.monitor().waiting() == 1);
             talk.cancel();
-            Await.until(LONG, "none waits", () -> decides.monitor().waiting() == 0);
+            Await.until("none waits", () -> decides.monitor().waiting() == 0);
             Talk other = site.talk("Chat", MethodType.BIDI_STREAMING).say("4");
-            Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
+            Await.until("one waits", () -> decides.monitor().waiting() == 1);
             site.interceptor.stopHolding();
             assertEquals(Code.UNAVAILABLE, other.end().code());
         }
@@ -174,12 +172,12 @@ class MessagesTest {
                         limiter.rules.messages.wait = 1m
                         """, (message, to) -> answers.complete(to) ? message : "late")) {
             Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
-            Await.until(LONG, "one waits", () -> decides.monitor().waiting() == 1);
+            Await.until("one waits", () -> decides.monitor().waiting() == 1);
             answers.join().onCompleted();
             Ended ended = talk.end();
             assertEquals(Code.OK, ended.code());
             assertEquals(List.of("1"), ended.messages());
-            Await.until(LONG, "none waits", () -> decides.monitor().waiting() == 0);
+            Await.until("none waits", () -> decides.monitor().waiting() == 0);
         }
     }
 }

@@ -22,7 +22,6 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -35,7 +34,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages that pass two interceptors, as with rules before and after authentication; on Redis the second one waits. */
 class TwiceMetMessagesTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     /** Two rules of one policy. */
     private static final String RULES = """
             limiter.policies.chat.limits = 400/1h fixed
@@ -87,7 +85,7 @@ class TwiceMetMessagesTest {
                                 .toArray(ServerInterceptor[]::new))) {
             Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING)
                     .say(IntStream.range(0, number).mapToObj(i -> message).toArray(String[]::new));
-            Await.until(LONG, "all are answered", () -> talk.messages.size() == number * parts);
+            Await.until("all are answered", () -> talk.messages.size() == number * parts);
             long taken = site.taken("chat", 400);
             assertEquals(Code.OK, talk.over().end().code());
             return taken;

@@ -4,7 +4,6 @@ import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -54,7 +53,7 @@ public final class ManualTimer extends WaitTimer {
 
     /** Runs what is due now, until something has happened that other threads do as well. */
     public void runUntil(String what, BooleanSupplier condition) {
-        Await.until(Duration.ofSeconds(60), what, () -> {
+        Await.until(what, () -> {
             run();
             return condition.getAsBoolean();
         });
@@ -62,7 +61,7 @@ public final class ManualTimer extends WaitTimer {
 
     /** Moves the time on, half a second by half a second, until something has happened that other threads do as well. */
     public void advanceUntil(String what, BooleanSupplier condition) {
-        Await.until(Duration.ofSeconds(60), what, () -> {
+        Await.until(what, () -> {
             if (condition.getAsBoolean()) {
                 return true;
             }

@@ -8,6 +8,11 @@ import java.util.function.BooleanSupplier;
 public final class Await {
     private Await() {}
 
+    /** Returns when the condition holds, for which any machine has time enough. */
+    public static void until(String what, BooleanSupplier condition) {
+        until(Duration.ofSeconds(60), what, condition);
+    }
+
     /** Returns when the condition holds. */
     public static void until(Duration longest, String what, BooleanSupplier condition) {
         long end = System.nanoTime() + longest.toNanos();

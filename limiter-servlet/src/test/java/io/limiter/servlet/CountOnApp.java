@@ -23,7 +23,6 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -129,7 +128,7 @@ abstract class CountOnApp {
     }
 
     void awaitCompleted(int requests) {
-        Await.until(Duration.ofSeconds(60), requests + " requests", () -> completed.get() >= requests);
+        Await.until(requests + " requests", () -> completed.get() >= requests);
     }
 
     /** Counts the requests that have ended, after the limiter has. */

@@ -10,7 +10,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -82,7 +81,7 @@ class CountOnTest extends CountOnApp {
 
     private void assertLeft(long left, String path) {
         server.get(path);
-        Await.until(Duration.ofSeconds(60), left + " left after " + path, () -> left() == left);
+        Await.until(left + " left after " + path, () -> left() == left);
     }
 
     @Test

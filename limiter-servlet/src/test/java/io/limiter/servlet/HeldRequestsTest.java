@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.Await;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -21,7 +20,7 @@ class HeldRequestsTest {
         HeldRequests held = new HeldRequests(10);
         assertTrue(held.tryEnter(CLIENT));
         CompletableFuture<Void> stop = CompletableFuture.runAsync(held::close);
-        Await.until(Duration.ofSeconds(30), "it begins to stop", () -> {
+        Await.until("it begins to stop", () -> {
             boolean isOpen = held.tryEnter("192.0.2.2");
             if (isOpen) {
                 held.leave("192.0.2.2");

@@ -98,7 +98,7 @@ class InFlightAttackTest {
 
     private void awaitFree(Container.Kind kind, String what, Duration least) {
         long began = System.nanoTime();
-        Await.until(Duration.ofSeconds(60), what, () -> inUse() == 0);
+        Await.until(what, () -> inUse() == 0);
         long millis = (System.nanoTime() - began) / 1_000_000;
         System.out.printf("%s, %s: free after %d ms (timeout %d ms)%n", kind, what, millis, IDLE_MILLIS);
         assertTrue(millis >= least.toMillis(), "the timeout of the container ends it");
@@ -176,7 +176,7 @@ class InFlightAttackTest {
         for (Socket socket : sending) {
             socket.close();
         }
-        Await.until(Duration.ofSeconds(60), "what a sender held is free", () -> inUse() == 0);
+        Await.until("what a sender held is free", () -> inUse() == 0);
         List<Socket> reading = slow(request("GET", "/stream?endless", "slow") + "\r\n");
         ways.awaitRunning(LIMIT);
         for (int i = 0; i < 5; i++) {
@@ -188,7 +188,7 @@ class InFlightAttackTest {
         for (Socket socket : reading) {
             socket.close();
         }
-        Await.until(Duration.ofSeconds(60), "what a reader held is free", () -> inUse() == 0);
+        Await.until("what a reader held is free", () -> inUse() == 0);
     }
 
     /** Nobody leaves: only the container's timeout ends these requests. */
@@ -203,11 +203,8 @@ class InFlightAttackTest {
             slow(text);
             admitted += LIMIT;
             int all = admitted;
-            Await.until(
-                    Duration.ofSeconds(60),
-                    "each has a permit",
-                    () -> limiter.monitor().allowed("api", Decision.Source.IN_PROCESS) == all);
-            Await.until(Duration.ofSeconds(60), "what a silent client held is free", () -> inUse() == 0);
+            Await.until("each has a permit", () -> limiter.monitor().allowed("api", Decision.Source.IN_PROCESS) == all);
+            Await.until("what a silent client held is free", () -> inUse() == 0);
         }
     }
 
@@ -221,7 +218,7 @@ class InFlightAttackTest {
             byte[] line = socket.getInputStream().readNBytes("HTTP/1.1 200".length());
             assertEquals("HTTP/1.1 200", new String(line, StandardCharsets.US_ASCII));
         }
-        Await.until(Duration.ofSeconds(60), "nothing is in flight", () -> inUse() == 0);
+        Await.until("nothing is in flight", () -> inUse() == 0);
     }
 
     /** Permits that a client asks for: more than it says, never less. */

@@ -15,7 +15,6 @@ import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Client;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Semaphore;
@@ -92,9 +91,7 @@ class InFlightReloadTest {
 
     private void awaitInUse(long number) {
         Await.until(
-                Duration.ofSeconds(60),
-                number + " in use",
-                () -> 1_000 - Looks.left(rateLimiter, ALL, PartitionKey.of("127.0.0.1")) == number);
+                number + " in use", () -> 1_000 - Looks.left(rateLimiter, ALL, PartitionKey.of("127.0.0.1")) == number);
     }
 
     @ParameterizedTest
@@ -165,8 +162,7 @@ class InFlightReloadTest {
         begin(1);
         Client waiting = Client.send(server.port(), "GET", "/wait");
         clients.add(waiting);
-        Await.until(
-                Duration.ofSeconds(60), "it waits", () -> rateLimiter.monitor().waiting() == 1);
+        Await.until("it waits", () -> rateLimiter.monitor().waiting() == 1);
         replace(replacement);
         ends.release(2);
         assertEquals(status, waiting.response().status());

@@ -19,7 +19,6 @@ import io.limiter.kit.door.Client;
 import jakarta.servlet.AsyncContext;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -129,9 +128,7 @@ class InFlightTest {
         try {
             // An end is counted after it was sent: Redis may know of it first.
             Await.until(
-                    Duration.ofSeconds(30),
-                    "no call in flight",
-                    () -> inUse() == 0 && limiter.monitor().inFlight("calls") == 0);
+                    "no call in flight", () -> inUse() == 0 && limiter.monitor().inFlight("calls") == 0);
         } catch (AssertionError left) {
             String counted = inUse() + " in use, " + limiter.monitor().inFlight("calls") + " counted, ";
             throw new AssertionError(counted + ways + " run", left);
@@ -242,10 +239,7 @@ class InFlightTest {
         start(kind, RULES + "limiter.rules.api.wait = 30s\n");
         List<CompletableFuture<HttpResponse<Void>>> running = waiting(LIMIT * 2);
         ways.awaitRunning(LIMIT);
-        Await.until(
-                Duration.ofSeconds(60),
-                "the others wait",
-                () -> limiter.monitor().waiting() == LIMIT);
+        Await.until("the others wait", () -> limiter.monitor().waiting() == LIMIT);
         go(running);
         assertEquals(LIMIT, ways.most());
     }

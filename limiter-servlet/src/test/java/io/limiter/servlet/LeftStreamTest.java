@@ -13,7 +13,6 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Configs;
 import io.limiter.kit.door.Http2Client;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -55,7 +54,6 @@ class LeftStreamTest {
                     assertEquals(200, client.status(stream));
                     client.reset(stream);
                     Await.until(
-                            Duration.ofSeconds(30),
                             "the permit is back",
                             () -> limiter.tryAcquire(look).outcomes().get(0).remaining() == PLACES - 1);
                 }

@@ -7,7 +7,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -38,7 +37,7 @@ public final class LogText implements AutoCloseable {
     /** Waits for it: another thread may log what it has done already. */
     public void has(String words) {
         try {
-            Await.until(Duration.ofSeconds(30), words, () -> toString().contains(words));
+            Await.until(words, () -> toString().contains(words));
         } catch (AssertionError e) {
             throw new AssertionError(e.getMessage() + " is logged; what was:\n" + this, e);
         }

@@ -75,10 +75,7 @@ class RefundOnRedisTest {
     }
 
     private static void assertLeft(RateLimiter limiter, Long... expected) {
-        Await.until(
-                Duration.ofSeconds(60),
-                List.of(expected) + " left",
-                () -> left(limiter).equals(List.of(expected)));
+        Await.until(List.of(expected) + " left", () -> left(limiter).equals(List.of(expected)));
     }
 
     @ParameterizedTest
@@ -101,17 +98,14 @@ class RefundOnRedisTest {
                 }
             }));
             try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-                Await.until(Duration.ofSeconds(60), "the monitor sees commands", () -> {
+                Await.until("the monitor sees commands", () -> {
                     other.echo("begin");
                     return !commands.isEmpty();
                 });
             }
             server.get("/forward?s=200");
             // One decision for each dispatch, and one refund.
-            Await.until(
-                    Duration.ofSeconds(60),
-                    "a refund",
-                    () -> scripts(commands, prefix).stream().anyMatch(one -> one.contains("back:")));
+            Await.until("a refund", () -> scripts(commands, prefix).stream().anyMatch(one -> one.contains("back:")));
             List<String> seen = scripts(commands, prefix);
             monitored.disconnect();
             monitor.handle((nothing, closed) -> nothing).get(60, TimeUnit.SECONDS);

@@ -8,7 +8,6 @@ import io.limiter.kit.Await;
 import io.limiter.servlet.WebServer.Answer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.junit.jupiter.api.Test;
@@ -42,13 +41,10 @@ class ReloadedRulesTest {
                 WebServer server = start("/WEB-INF/limiter.properties")) {
             assertEquals(List.of(200, 429), server.statuses(2, "/page"));
             Files.delete(file);
-            Await.until(Duration.ofSeconds(60), "refused", () -> log.toString().contains("RL-160"));
+            Await.until("refused", () -> log.toString().contains("RL-160"));
             assertEquals(429, server.get("/page").statusCode());
             Files.writeString(file, ALL.formatted(2));
-            Await.until(
-                    Duration.ofSeconds(60),
-                    "new limit",
-                    () -> server.get("/page").statusCode() == 200);
+            Await.until("new limit", () -> server.get("/page").statusCode() == 200);
         }
     }
 

@@ -16,7 +16,6 @@ import io.limiter.kit.door.Client;
 import io.limiter.rule.PlanResolver;
 import jakarta.servlet.Filter;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -101,7 +100,6 @@ class ReservedLateTest {
                 assertEquals(503, client.response().status());
                 backend.answers.complete(null);
                 Await.until(
-                        Duration.ofSeconds(60),
                         "nothing is held",
                         () -> rateLimiter.monitor().held("chat.free") == 0
                                 && rateLimiter.monitor().inFlight("calls") == 0);

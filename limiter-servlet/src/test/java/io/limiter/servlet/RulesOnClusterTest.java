@@ -13,7 +13,6 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -82,7 +81,6 @@ class RulesOnClusterTest {
                         200, server.get("/", "X-Plan", "gold", "X-Cost", "4").statusCode());
                 for (String shadow : List.of("one", "two", "three")) {
                     Await.until(
-                            Duration.ofSeconds(60),
                             shadow + " is counted",
                             () -> limiter.monitor().allowed(shadow, Decision.Source.REDIS) == calls);
                 }

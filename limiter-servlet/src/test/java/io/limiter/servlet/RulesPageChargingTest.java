@@ -13,7 +13,6 @@ import io.limiter.kit.Pages;
 import io.limiter.kit.door.Client;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -91,7 +90,6 @@ class RulesPageChargingTest {
                     .limit(10)
                     .toList();
             Await.until(
-                    Duration.ofSeconds(60),
                     "five wait, and four are denied",
                     () -> limiter.monitor().waiting() == 5
                             && Stream.of(Decision.Source.values())

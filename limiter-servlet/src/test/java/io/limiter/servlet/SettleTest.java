@@ -91,7 +91,7 @@ class SettleTest {
         long before = left();
         int status = server.get(path, headers).statusCode();
         assertTrue(status != 429, path);
-        Await.until(Duration.ofSeconds(60), "settled", () -> limiter.monitor().held("tokens") == 0);
+        Await.until("settled", () -> limiter.monitor().held("tokens") == 0);
         assertEquals(cost, before - left(), path + " " + status);
     }
 
@@ -170,7 +170,7 @@ class SettleTest {
                 assertTrue(socket.getInputStream().read() > 0);
             }
             long cost = path.endsWith("77") ? 77 : 4_000;
-            Await.until(Duration.ofSeconds(60), path, () -> before - left() == cost);
+            Await.until(path, () -> before - left() == cost);
         }
     }
 
@@ -211,11 +211,10 @@ class SettleTest {
             assertTrue(line.endsWith("200"), line);
             if (path.startsWith("/stalled")) {
                 // It does not leave, but reads no more.
-                Await.until(
-                        Duration.ofSeconds(60), path, () -> limiter.monitor().held("tokens") == 0);
+                Await.until(path, () -> limiter.monitor().held("tokens") == 0);
             }
         }
-        Await.until(Duration.ofSeconds(60), path, () -> limiter.monitor().held("tokens") == 0);
+        Await.until(path, () -> limiter.monitor().held("tokens") == 0);
         return 1;
     }
 
@@ -280,13 +279,11 @@ class SettleTest {
                 .toList();
         arrived.acquireUninterruptibly(3);
         Await.until(
-                Duration.ofSeconds(60),
                 "the others are denied",
                 () -> answers.stream().filter(CompletableFuture::isDone).count() == 37);
         assertEquals(3 * 400, limiter.monitor().held("tokens"));
         ends.release(40);
-        Await.until(
-                Duration.ofSeconds(60), "all settled", () -> limiter.monitor().held("tokens") == 0);
+        Await.until("all settled", () -> limiter.monitor().held("tokens") == 0);
         assertEquals(
                 List.of(200, 200, 200),
                 answers.stream()
@@ -358,7 +355,7 @@ class SettleTest {
                 .filter(answer -> answer.join().statusCode() == 200)
                 .count();
         assertTrue(served >= LIMIT / 500, served + " served");
-        Await.until(Duration.ofSeconds(60), "all settled", () -> left() == LIMIT - 3 * served);
+        Await.until("all settled", () -> left() == LIMIT - 3 * served);
     }
 
     @ParameterizedTest

@@ -12,7 +12,6 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -64,8 +63,7 @@ class StopTest {
             assertEquals(200, server.get("/", "X-Key", key).statusCode());
             clients.add(Client.send(server.port(), "GET", "/", "X-Key: " + key));
         }
-        Await.until(
-                Duration.ofSeconds(60), count + " held", () -> limiter.monitor().waiting() == count);
+        Await.until(count + " held", () -> limiter.monitor().waiting() == count);
         return clients;
     }
 
@@ -118,10 +116,7 @@ class StopTest {
                 gone.add(Client.send(server.port(), "GET", "/", key, "X-Forwarded-For: 2001:db8::" + i));
                 int sent = i + 1;
                 if (i < 10) {
-                    Await.until(
-                            Duration.ofSeconds(60),
-                            "it is held",
-                            () -> limiter.monitor().waiting() == sent);
+                    Await.until("it is held", () -> limiter.monitor().waiting() == sent);
                 } else {
                     assertEquals(429, gone.get(i).response().status());
                 }
@@ -129,10 +124,7 @@ class StopTest {
             gone.forEach(Client::close);
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             Client honest = Client.send(server.port(), "GET", "/", "X-Key: a", "X-Forwarded-For: 192.0.2.1");
-            Await.until(
-                    Duration.ofSeconds(60),
-                    "the next client is held",
-                    () -> limiter.monitor().waiting() >= 11);
+            Await.until("the next client is held", () -> limiter.monitor().waiting() >= 11);
             filter.stopHolding();
             assertAnswered(List.of(honest));
         }

@@ -10,13 +10,11 @@ import io.limiter.engine.ManualTimer;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** What becomes of requests that wait when their rules are replaced, or the limiter or the server stops; on real containers. */
 class WaitingEndsTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final String RULES = """
             limiter.rules.search.path = /*
             limiter.rules.search.key = header:X-Key
@@ -50,13 +48,12 @@ class WaitingEndsTest {
                 .start()) {
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
             replaced.replace(WebServer.config(both));
             assertEquals(200, server.get("/", "X-Key", "b").statusCode());
             LimiterMonitor counters = limiter.monitor();
             timer.advance(2_000_000);
             Await.until(
-                    LONG,
                     "it waits for the second rule",
                     () -> counters.allowed("search", Decision.Source.IN_PROCESS) == 3 && counters.waiting() == 1);
             timer.advance(2_000_000);

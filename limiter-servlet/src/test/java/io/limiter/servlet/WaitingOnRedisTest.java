@@ -15,7 +15,6 @@ import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -43,7 +42,6 @@ class WaitingOnRedisTest {
             limiter.rules.search.wait = 40s
             """.formatted(MOST_WAITING);
 
-    private static final Duration LONG = Duration.ofSeconds(60);
     /** Of Tomcat: fewer than requests that wait. */
     private static final int THREADS = 10;
 
@@ -79,7 +77,7 @@ class WaitingOnRedisTest {
             waiting += KEYS;
             int all = waiting;
             // In order of arrival for each key.
-            Await.until(LONG, all + " wait", () -> limiter.monitor().waiting() == all);
+            Await.until(all + " wait", () -> limiter.monitor().waiting() == all);
         }
         return clients;
     }

@@ -17,7 +17,6 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -36,8 +35,6 @@ class WaitingTest {
             limiter.rules.search.limits = 10/1s token-bucket burst 1
             limiter.rules.search.wait = 5s
             """;
-
-    private static final Duration LONG = Duration.ofSeconds(60);
 
     private final List<String> seen = Collections.synchronizedList(new ArrayList<>());
     /** No permit is due before a test moves its time on. */
@@ -73,7 +70,7 @@ class WaitingTest {
                                     .build(),
                             HttpResponse.BodyHandlers.discarding())
                     .thenApply(HttpResponse::statusCode);
-            Await.until(LONG, "it waits or is answered", () -> limiter.monitor().waiting() == 1 || answer.isDone());
+            Await.until("it waits or is answered", () -> limiter.monitor().waiting() == 1 || answer.isDone());
             if (!answer.isDone()) {
                 timer.advance(100_000);
             }
@@ -89,7 +86,7 @@ class WaitingTest {
             int sent = i - from + 1;
             clients.add(Client.send(server.port(), "GET", "/?s=200&n=" + i, "X-Key: a"));
             // The next one is sent when this one waits or was admitted.
-            Await.until(LONG, "request " + i, () -> limiter.monitor().waiting() + seen.size() >= sent);
+            Await.until("request " + i, () -> limiter.monitor().waiting() + seen.size() >= sent);
         }
         return clients;
     }
@@ -251,13 +248,13 @@ class WaitingTest {
             server.servlet("/", (request, response) -> seen.add("called")).start();
             assertEquals(200, server.get("/", "X-Key", "a").statusCode());
             Client waits = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
             assertEquals(429, server.get("/", "X-Key", "a").statusCode());
             timer.advance(2_000_000);
             assertEquals(200, waits.response().status());
             assertEquals(2, seen.size());
             Client denied = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
             limiter.close();
             assertEquals(429, denied.response().status());
             assertEquals(2, seen.size(), "the application was not called for a denied request");

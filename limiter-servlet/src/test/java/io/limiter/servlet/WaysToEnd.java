@@ -15,7 +15,6 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -194,7 +193,7 @@ final class WaysToEnd {
     }
 
     void awaitRunning(int number) {
-        Await.until(Duration.ofSeconds(30), number + " run", () -> running.get() == number);
+        Await.until(number + " run", () -> running.get() == number);
     }
 
     /** Reads some of a stream and leaves, or reads all of it; returns the status, 0 where the server closed the connection. */

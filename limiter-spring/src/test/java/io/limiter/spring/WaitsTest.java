@@ -131,10 +131,7 @@ class WaitsTest {
             assertEquals(0, app.rateLimiter.monitor().waiting());
             service.reactive().block(Duration.ofSeconds(20));
             Disposable subscription = service.reactive().subscribe();
-            Await.until(
-                    Duration.ofSeconds(20),
-                    "it waits",
-                    () -> app.rateLimiter.monitor().waiting() == 1);
+            Await.until("it waits", () -> app.rateLimiter.monitor().waiting() == 1);
             subscription.dispose();
             assertEquals(0, app.rateLimiter.monitor().waiting());
         }

@@ -14,7 +14,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +25,6 @@ import reactor.core.publisher.Mono;
 
 /** A client can leave at any moment: what its request holds is free then, once, and what it was charged stays. */
 class CancelledExchangeTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
 
     private static final String ESTIMATED = """
             limiter.policies.tokens.limits = 10000/1h fixed
@@ -70,10 +68,10 @@ class CancelledExchangeTest {
                         String status = new String(client.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
                         assertTrue(status.endsWith("200") || path.equals("/failed"), path + " " + status);
                         if (path.equals("/failed") || path.equals("/all")) {
-                            Await.until(LONG, path, () -> decides.monitor().held("tokens") == 0);
+                            Await.until(path, () -> decides.monitor().held("tokens") == 0);
                         }
                     }
-                    Await.until(LONG, path, () -> decides.monitor().held("tokens") == 0);
+                    Await.until(path, () -> decides.monitor().held("tokens") == 0);
                     long cost = switch (path) {
                         case "/untold" -> 4_000;
                         case "/told" -> 77;

@@ -45,7 +45,6 @@ import reactor.netty.http.server.HttpServer;
  * flight, and nothing reaches the application uncounted.
  */
 class SlowAndResetTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int PLACES = 300;
     private static final String RULES = """
             limiter.client-ip.source = connection
@@ -131,12 +130,12 @@ class SlowAndResetTest {
     }
 
     private void assertInFlight(long number, String after) {
-        Await.until(LONG, number + " in flight after " + after, () -> left("flight") == PLACES - number);
+        Await.until(number + " in flight after " + after, () -> left("flight") == PLACES - number);
     }
 
     private void assertNothingLeft() {
-        Await.until(LONG, "the application has ended", () -> begun.get() == ended.get());
-        Await.until(LONG, "nobody waits", () -> decides.monitor().waiting() == 0);
+        Await.until("the application has ended", () -> begun.get() == ended.get());
+        Await.until("nobody waits", () -> decides.monitor().waiting() == 0);
         assertInFlight(0, "all");
         assertTrue(counted() >= begun.get(), () -> counted() + " counted of " + begun);
         assertTrue(counted() <= arrived.get(), () -> counted() + " counted of " + arrived);
@@ -194,7 +193,7 @@ class SlowAndResetTest {
         }
         assertEquals(1, counted());
         write(slow.get(0), ": 1\r\n\r\n");
-        Await.until(LONG, "it is counted once", () -> counted() == 2);
+        Await.until("it is counted once", () -> counted() == 2);
         for (Socket one : slow) {
             one.close();
         }
@@ -265,7 +264,7 @@ class SlowAndResetTest {
             socket.getInputStream().readNBytes(answer, 0, answer.length);
             assertEquals("HTTP/1.1 101", new String(answer, StandardCharsets.US_ASCII));
             write(socket, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0");
-            Await.until(LONG, "it is answered", () -> ended.get() == 1);
+            Await.until("it is answered", () -> ended.get() == 1);
         }
         assertNothingLeft();
         assertEquals(1, counted());

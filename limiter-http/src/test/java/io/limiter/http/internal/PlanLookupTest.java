@@ -91,7 +91,7 @@ class PlanLookupTest {
     }
 
     private void awaitLookups(int count) {
-        Await.until(Duration.ofSeconds(20), count + " lookups", () -> lookups.get() >= count);
+        Await.until(count + " lookups", () -> lookups.get() >= count);
     }
 
     @Test
@@ -183,7 +183,7 @@ class PlanLookupTest {
         assertTrue(System.nanoTime() - began < 5_000_000_000L);
         assertEquals(1, lookups.get());
         end.countDown();
-        Await.until(Duration.ofSeconds(20), "the plan", () -> "gold".equals(plan(plans, "ann")));
+        Await.until("the plan", () -> "gold".equals(plan(plans, "ann")));
     }
 
     /** A few at once are looked up, some wait, and the others are not looked up at all. */
@@ -294,10 +294,7 @@ class PlanLookupTest {
         IntStream.range(0, 20).forEach(i -> assertNull(plan(plans, "caller " + i)));
         awaitLookups(20);
         found.complete("gold");
-        Await.until(
-                Duration.ofSeconds(20),
-                "all",
-                () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plan(plans, "caller " + i))));
+        Await.until("all", () -> IntStream.range(0, 20).allMatch(i -> "gold".equals(plan(plans, "caller " + i))));
         assertEquals(20, lookups.get());
     }
 }

@@ -43,7 +43,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * {@code doors}.
  */
 public abstract class DoorTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
 
     @TempDir
     public Path directory;
@@ -91,7 +90,7 @@ public abstract class DoorTest {
     }
 
     private void assertLeft(long left, String rules, String policy, PartitionKey key, String after) {
-        Await.until(LONG, left + " left after " + after, () -> left(rules, policy, key) == left);
+        Await.until(left + " left after " + after, () -> left(rules, policy, key) == left);
     }
 
     /** doors.txt: a configuration, and exchanges: what is sent, and the whole answer except what the server adds of its own. */
@@ -301,7 +300,7 @@ public abstract class DoorTest {
         arrived.acquire(2);
         assertEquals(429, status("/?s=200"), "both are held");
         work.get(0).complete(null);
-        Await.until(LONG, "one has ended", () -> status("/?s=200") == 200);
+        Await.until("one has ended", () -> status("/?s=200") == 200);
         work.get(1).completeExceptionally(new IllegalStateException("meant"));
         clients.forEach(Client::response);
         assertEquals(200, status("/?s=200"));
@@ -431,9 +430,9 @@ public abstract class DoorTest {
         ManualTimer timer = new ManualTimer();
         startWaiting(door, timer);
         Client leaves = send("/", "K: a");
-        Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+        Await.until("it waits", () -> limiter.monitor().waiting() == 1);
         Client stays = send("/", "K: a");
-        Await.until(LONG, "both wait", () -> limiter.monitor().waiting() == 2);
+        Await.until("both wait", () -> limiter.monitor().waiting() == 2);
         leaves.close();
         timer.advance(4_000_000);
         assertEquals(1, served.get(), "no permit is due");
@@ -446,7 +445,7 @@ public abstract class DoorTest {
     void whoWaitsIsDeniedWhenTheServerStops(Door door) throws Exception {
         startWaiting(door, new ManualTimer());
         Client waits = send("/", "K: a");
-        Await.until(LONG, "it waits", () -> limiter.monitor().waiting() == 1);
+        Await.until("it waits", () -> limiter.monitor().waiting() == 1);
         running.stopHolding();
         Response answer = waits.response();
         assertEquals(503, answer.status());

@@ -18,7 +18,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +37,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * in HTTP/1.1, and nothing stays in flight. The module of a door extends it with a static method {@code secureDoors}.
  */
 public abstract class Http2Test {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int PLACES = 300;
     private static final int MANY = 1_000_000;
     private static final String RULES = """
@@ -118,7 +116,7 @@ public abstract class Http2Test {
     }
 
     private void assertNothingInFlight() {
-        Await.until(LONG, "nothing in flight", () -> left("flight") == PLACES);
+        Await.until("nothing in flight", () -> left("flight") == PLACES);
     }
 
     private Http2Client connect() {

@@ -5,17 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.spring.RateLimited;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
-import org.redisson.api.RedissonClient;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /** What a newcomer reads when the start fails, word by word as Spring Boot prints it. */
@@ -64,22 +61,6 @@ class FailureMessagesTest {
     }
 
     @Test
-    void aPolicyWithoutItsPropertiesName(CapturedOutput output) {
-        assertPrinted(output, """
-                limiter:
-                  policies:
-                    vote: 3/10s
-                """, BootApp.Nothing.class, """
-                application.yml has 1 problem:
-                  line 3: RL-101 limiter.policies.vote = 3/10s: unknown key.
-                """, """
-                Did you mean 'limiter.policies.vote.limits'?
-
-                More about RL-101 in docs/diagnostics.md.
-                """);
-    }
-
-    @Test
     void redisWithoutAnAddress(CapturedOutput output) {
         assertPrinted(output, "limiter.backend: redis", BootApp.Nothing.class, """
                 application.yml has 1 problem:
@@ -111,66 +92,6 @@ class FailureMessagesTest {
                 There are [votes]; write one of them, or add limiter.policies.vote.limits = 3/10s.
 
                 More about RL-120 in docs/diagnostics.md.
-                """);
-    }
-
-    @Import(BootApp.Nothing.class)
-    static class OnAPrivateMethod {
-        @RateLimited(limits = "3/10s", key = "global")
-        private void vote() {}
-
-        @Override
-        public String toString() {
-            vote();
-            return "voted";
-        }
-    }
-
-    @Test
-    void anAnnotationWhereNoProxyReaches(CapturedOutput output) {
-        assertPrinted(output, "", OnAPrivateMethod.class, """
-                RL-130 @RateLimited at io.limiter.spring.boot.FailureMessagesTest$OnAPrivateMethod.vote(): the method is private, \
-                so a proxy can't limit it.
-                """, """
-                Change that, move it to another bean, or weave the class by AspectJ.
-
-                More about RL-130 in docs/diagnostics.md.
-                """);
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @Import(BootApp.Nothing.class)
-    static class TwoClients {
-        @Bean(destroyMethod = "")
-        RedissonClient forCaching() {
-            return client();
-        }
-
-        @Bean(destroyMethod = "")
-        RedissonClient forSessions() {
-            return client();
-        }
-
-        /** Never asked for anything. */
-        private static RedissonClient client() {
-            return (RedissonClient) Proxy.newProxyInstance(
-                    RedissonClient.class.getClassLoader(),
-                    new Class<?>[] {RedissonClient.class},
-                    (proxy, method, values) -> {
-                        throw new UnsupportedOperationException(method.toString());
-                    });
-        }
-    }
-
-    @Test
-    void severalClientsOfRedis(CapturedOutput output) {
-        assertPrinted(output, "", TwoClients.class, """
-                RL-116 there are several beans of type RedissonClient, [forCaching, forSessions], and none is chosen for the \
-                limits.
-                """, """
-                Mark one of them with @Primary, or define a bean of type Limiter, or write limiter.backend = in-process.
-
-                More about RL-116 in docs/diagnostics.md.
                 """);
     }
 

@@ -14,7 +14,6 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -29,7 +28,6 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 
 /** Clients that leave before the end of a stream of Spring MVC pay what it was told to cost, or else the most that it can. */
 class LeftStreamsTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final String YAML = """
             limiter:
               policies:
@@ -122,7 +120,7 @@ class LeftStreamsTest {
             head = new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
             socket.getInputStream().readNBytes(uri.getPath().equals("/short") ? Integer.MAX_VALUE : 7_000_000);
         }
-        Await.until(LONG, head, () -> limiter.rateLimiter().monitor().held("tokens") == 0);
+        Await.until(head, () -> limiter.rateLimiter().monitor().held("tokens") == 0);
         assertTrue(head.isEmpty() || head.equals("HTTP/1.1 200"), head);
         return !head.isEmpty();
     }

@@ -8,7 +8,6 @@ import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,6 @@ import redis.clients.jedis.JedisMonitor;
  * for those behind the authentication.
  */
 class RuleCommandsTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
 
     private static final List<String> KINDS = List.of("enforced", "shadow", "behind");
 
@@ -79,7 +77,7 @@ class RuleCommandsTest {
                 long before = decided(limiter, policies);
                 seen.clear();
                 assertEquals(404, site.call("GET", "/" + one.getKey()).statusCode());
-                Await.until(LONG, "all are counted", () -> decided(limiter, policies) == before + policies.size());
+                Await.until("all are counted", () -> decided(limiter, policies) == before + policies.size());
                 awaitMarker(seen);
                 List<String> commands = seen.stream()
                         .filter(line -> line.contains("rule-commands:") && !line.contains(" lua]"))
@@ -92,7 +90,7 @@ class RuleCommandsTest {
 
     /** Until MONITOR has shown what was sent before this. */
     private static void awaitMarker(List<String> seen) {
-        Await.until(LONG, "MONITOR shows a marker", () -> {
+        Await.until("MONITOR shows a marker", () -> {
             try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
                 other.get("marker");
             }

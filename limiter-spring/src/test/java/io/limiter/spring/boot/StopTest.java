@@ -9,7 +9,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -43,7 +42,6 @@ class StopTest {
                             client.sendAsync(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString()))
                     .toList();
             Await.until(
-                    Duration.ofSeconds(60),
                     "they wait",
                     () -> limiter.rateLimiter().monitor().waiting()
                                     + answers.stream()

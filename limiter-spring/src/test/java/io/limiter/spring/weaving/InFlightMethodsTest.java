@@ -169,11 +169,8 @@ class InFlightMethodsTest {
             for (Future<?> one : all) {
                 one.get(60, TimeUnit.SECONDS);
             }
-            Await.until(Duration.ofSeconds(30), "no call in flight", () -> left(limiter) == LIMIT);
-            Await.until(
-                    Duration.ofSeconds(30),
-                    "none counted",
-                    () -> limiter.monitor().inFlight("calls") == 0);
+            Await.until("no call in flight", () -> left(limiter) == LIMIT);
+            Await.until("none counted", () -> limiter.monitor().inFlight("calls") == 0);
             assertTrue(denied.get() < all.size() * 3 / 4, denied + " denied of " + all.size());
             assertTrue(model.most() <= LIMIT, model.most() + " at once");
             System.out.printf(

@@ -18,7 +18,6 @@ import io.limiter.kit.Looks;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -171,7 +170,7 @@ class SettledMethodsTest {
     private static void assertUsed(RateLimiter limiter, long used, Action call) throws Exception {
         long before = left(limiter);
         call.run();
-        Await.until(Duration.ofSeconds(60), "settled", () -> limiter.monitor().held("tokens") == 0);
+        Await.until("settled", () -> limiter.monitor().held("tokens") == 0);
         assertEquals(used, before - left(limiter));
     }
 }

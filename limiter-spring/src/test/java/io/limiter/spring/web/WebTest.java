@@ -195,7 +195,7 @@ class WebTest {
                     for (int i = 0; i < CALLERS; i++) {
                         answers.add(site.send("GET", path));
                     }
-                    Await.until(Duration.ofSeconds(60), "all requests arrived", () -> site.arrived() == CALLERS);
+                    Await.until("all requests arrived", () -> site.arrived() == CALLERS);
                     assertTrue(answers.stream().noneMatch(CompletableFuture::isDone));
                 } finally {
                     wire.repair();
