@@ -179,7 +179,8 @@ class JavaSamplesTest {
         properties.put("aspectjtools", property(pom, "aspectj.version"));
         properties.put("grpc-netty-shaded", property(pom, "grpc.version"));
         properties.put("grpc-services", property(pom, "grpc.version"));
-        for (String plugin : List.of("aspectj-maven-plugin", "maven-war-plugin", "maven-compiler-plugin")) {
+        for (String plugin :
+                List.of("aspectj-maven-plugin", "maven-war-plugin", "maven-compiler-plugin", "exec-maven-plugin")) {
             Matcher version = Pattern.compile("<artifactId>" + plugin + "</artifactId>\\s*<version>(.+)</version>")
                     .matcher(pom);
             assertTrue(version.find(), plugin);
@@ -201,7 +202,7 @@ class JavaSamplesTest {
         assertTrue(checked > 10, checked + " versions");
         assertTrue(
                 Pages.text("getting-started/plain-java")
-                        .contains("exec-maven-plugin:" + property(pom, "exec-maven-plugin.version") + ":"),
+                        .contains("exec-maven-plugin:" + properties.get("exec-maven-plugin") + ":"),
                 "exec-maven-plugin");
     }
 
