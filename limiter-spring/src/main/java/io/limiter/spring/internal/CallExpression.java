@@ -57,7 +57,9 @@ final class CallExpression {
             OpDec.class, "changes something",
             FunctionReference.class, "calls a function, and there are none");
 
-    private static final Pattern PART_OF_RULE = Pattern.compile("\\b(?<kind>header|cookie|path):(?<name>[^\\s+,]+)");
+    private static final Pattern PART_OF_RULE = Pattern.compile("\\b(header|cookie|path):([^\\s+,]+)");
+    private static final Map<String, String> ANNOTATIONS =
+            Map.of("header", "RequestHeader", "cookie", "CookieValue", "path", "PathVariable");
 
     private final MethodScope scope;
     private final String attribute;
@@ -105,14 +107,10 @@ final class CallExpression {
     /** What to write instead. A part of a rule's key in quotes would be a constant, so that all callers would share a quota. */
     private static String instead(String text) {
         Matcher part = PART_OF_RULE.matcher(text);
-        if (!part.find()) {
-            return "write one such as #user";
-        }
-        String kind = part.group("kind");
-        String annotation =
-                kind.equals("header") ? "RequestHeader" : kind.equals("cookie") ? "CookieValue" : "PathVariable";
-        return "'" + kind + ":' works in limiter.rules only; take the value as a parameter, @" + annotation + "(\""
-                + part.group("name") + "\") String it, and write #it";
+        return !part.find()
+                ? "write one such as #user"
+                : "'" + part.group(1) + ":' works in limiter.rules only; take the value as a parameter, @"
+                        + ANNOTATIONS.get(part.group(1)) + "(\"" + part.group(2) + "\") String it, and write #it";
     }
 
     /**
@@ -127,43 +125,40 @@ final class CallExpression {
     }
 
     /** Whether it is a list, with the parts as items. */
-    boolean isListOfParts() {
+    private boolean isListOfParts() {
         return root instanceof InlineList;
     }
 
     /**
-     * Whether its value may be a whole key or a list of parts; false for a literal text, and for a parameter of a type
-     * that excludes this.
+     * Whether its value may be a whole key or a list of unknown parts; false for a literal text, and for a parameter of a
+     * type that excludes this.
      */
     boolean mayBeKeyOrList() {
         Integer position = root instanceof VariableReference
                 ? scope.position(root.toStringAST().substring(1))
                 : null;
-        if (position == null) {
-            return !(root instanceof Literal
-                    || root instanceof Operator
-                    || root instanceof OperatorNot
-                    || isFold(root)
-                    || isWord(root));
-        }
-        Class<?> type = scope.method().getParameterTypes()[position];
-        return type == Object.class
-                || type == PartitionKey.class
-                || Collection.class.isAssignableFrom(type)
-                || (type.isInterface() && type != CharSequence.class && type != Principal.class);
+        Class<?> type = position == null ? null : scope.method().getParameterTypes()[position];
+        return type == null
+                ? !(isListOfParts()
+                        || root instanceof Literal
+                        || root instanceof Operator
+                        || root instanceof OperatorNot
+                        || isFold(root)
+                        || (root instanceof PropertyOrFieldReference word && !word.getName().equals("global")))
+                : type == Object.class
+                        || type == PartitionKey.class
+                        || Collection.class.isAssignableFrom(type)
+                        || (type.isInterface() && type != CharSequence.class && type != Principal.class);
     }
 
     private static boolean isFold(SpelNode node) {
         return node instanceof MethodReference method && method.getName().equals(FOLD) && method.getChildCount() == 1;
     }
 
-    private static boolean isWord(SpelNode node) {
-        return node instanceof PropertyOrFieldReference word && !word.getName().equals("global");
-    }
-
     /** Its value for every call, if it is constant: a number, a text in quotes; else null. */
-    public @Nullable Object constant() {
-        return isLiteral(root) ? value((CallVariables) null) : null;
+    @Nullable
+    Object constant() {
+        return isLiteral(root) ? value(new Object[0]) : null;
     }
 
     private static boolean isLiteral(SpelNode node) {
@@ -176,12 +171,12 @@ final class CallExpression {
     @Nullable
     Object value(@Nullable Object[] arguments) {
         Object value = direct == null ? DirectValue.UNKNOWN : direct.of(arguments);
-        return value == DirectValue.UNKNOWN ? value(new CallVariables(scope, arguments)) : value;
+        return value == DirectValue.UNKNOWN ? interpreted(arguments) : value;
     }
 
-    private @Nullable Object value(@Nullable CallVariables variables) {
+    private @Nullable Object interpreted(@Nullable Object[] arguments) {
         try {
-            return variables == null ? expression.getValue() : expression.getValue(variables);
+            return expression.getValue(new CallVariables(scope, arguments));
         } catch (RuntimeException failed) {
             for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
                 // The language wraps an exception of a word, which already names the method and the remedy.

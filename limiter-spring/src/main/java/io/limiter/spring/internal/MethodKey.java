@@ -31,26 +31,24 @@ final class MethodKey {
      * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
      */
     MethodKey(MethodScope scope, String attribute, String text) {
-        this.isMember = attribute.equals("member");
         String word = text.strip();
         if (word.isEmpty() && !scope.isInRequests()) {
             throw scope.noRequest("the key is the client's address");
         }
         this.scope = scope;
-        boolean global = word.equals("global");
-        boolean client = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
-        this.expression = global || client ? null : CallExpression.parse(scope, attribute, text);
+        this.isMember = attribute.equals("member");
+        boolean isGlobal = word.equals("global");
+        boolean isAddress = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
+        this.expression = isGlobal || isAddress ? null : CallExpression.parse(scope, attribute, text);
         this.words = expression == null ? List.of("ip") : expression.words();
         Object constant = expression == null ? null : expression.constant();
-        if (expression == null || constant == null || constant.equals("")) {
-            this.only = global ? PartitionKey.global() : null;
-        } else {
-            this.only = of(constant, expression);
-        }
+        this.only = isGlobal
+                ? PartitionKey.global()
+                : expression == null || constant == null || constant.equals("") ? null : of(constant, expression);
     }
 
     /** Whether all calls have the same. */
-    public boolean isConstant() {
+    boolean isConstant() {
         return only != null;
     }
 
@@ -58,25 +56,22 @@ final class MethodKey {
      * Whether a caller can choose the key of another one: it contains neither the client's address nor the
      * authenticated user.
      */
-    public boolean canBeAnothers() {
-        return only != null
-                || words.stream()
-                        .noneMatch(word -> isAddress(word) || kindOf(word).equals("user"));
+    boolean canBeAnothers() {
+        return only != null || words.stream().map(MethodKey::kind).allMatch("key"::equals);
     }
 
     /** The form of the keys of all calls. */
-    public KeyForm form() {
-        if (only != null && only.equals(PartitionKey.global())) {
-            return KeyForm.global();
-        }
-        if (expression != null && !expression.isListOfParts() && expression.mayBeKeyOrList()) {
-            return KeyForm.any();
-        }
-        return KeyForm.of(words.stream()
-                .map(word -> isAddress(word)
-                        ? KeyForm.ADDRESS
-                        : KeyForm.part(kindOf(word), CallExpression.FOLD.equals(word), false))
-                .toList());
+    KeyForm form() {
+        return only != null && only.equals(PartitionKey.global())
+                ? KeyForm.global()
+                : expression != null && expression.mayBeKeyOrList()
+                        ? KeyForm.any()
+                        : KeyForm.of(words.stream().map(MethodKey::part).toList());
+    }
+
+    private static String part(@Nullable String word) {
+        String kind = kind(word);
+        return kind.isEmpty() ? KeyForm.ADDRESS : KeyForm.part(kind, CallExpression.FOLD.equals(word), false);
     }
 
     /**
@@ -85,17 +80,11 @@ final class MethodKey {
      * @throws IllegalStateException if there is none: outside of a request, or if the value of the expression is not a text
      */
     PartitionKey of(@Nullable Object[] arguments) {
-        if (only != null) {
-            return only;
-        }
-        if (expression == null) {
-            Caller caller = scope.caller();
-            if (caller == null) {
-                throw scope.noRequest("the key is the client's address");
-            }
-            return PartitionKey.of(caller.address());
-        }
-        return of(expression.value(arguments), expression);
+        return only != null
+                ? only
+                : expression != null
+                        ? of(expression.value(arguments), expression)
+                        : PartitionKey.of(scope.requiredCaller().address());
     }
 
     private PartitionKey of(@Nullable Object value, CallExpression expression) {
@@ -129,19 +118,16 @@ final class MethodKey {
         if (text.isEmpty()) {
             Caller caller = isMember ? null : scope.caller();
             key.addStandIn(caller == null ? "" : caller.address());
-        } else if (isAddress(word)) {
+        } else if (kind(word).isEmpty()) {
             key.add(text);
         } else {
-            key.add(kindOf(word), text);
+            key.add(kind(word), text);
         }
     }
 
-    private static boolean isAddress(@Nullable String word) {
-        return "ip".equals(word);
-    }
-
-    private static String kindOf(@Nullable String word) {
-        return "user".equals(word) || "principal".equals(word) ? "user" : "key";
+    /** The kind of a part; empty for an address. */
+    private static String kind(@Nullable String word) {
+        return "ip".equals(word) ? "" : "user".equals(word) || "principal".equals(word) ? "user" : "key";
     }
 
     private static String text(@Nullable Object part, CallExpression of) {
@@ -157,19 +143,16 @@ final class MethodKey {
         if (part instanceof Optional<?> optional) {
             return text(optional.orElse(null), of);
         }
-        boolean several = part instanceof PartitionKey || part instanceof Collection || part instanceof Map;
-        String text = several ? "" : part.toString();
-        if (several || isOfObject(text, part)) {
+        boolean isSeveral = part instanceof PartitionKey || part instanceof Collection || part instanceof Map;
+        String text = isSeveral ? "" : part.toString();
+        String type = part.getClass().getName();
+        // With the text of Object.toString each object would be a new client.
+        if (isSeveral
+                || (text.startsWith(type) && text.equals(type + "@" + Integer.toHexString(part.hashCode())))) {
             throw of.unusable(
-                    "a part of type " + part.getClass().getName(),
+                    "a part of type " + type,
                     "give a text, a number or something else that has one text: #order.id, not #order");
         }
         return text;
-    }
-
-    /** Whether a text is that of {@link Object#toString}, with which each object would be a new client. */
-    private static boolean isOfObject(String text, Object part) {
-        String type = part.getClass().getName();
-        return text.startsWith(type) && text.equals(type + "@" + Integer.toHexString(part.hashCode()));
     }
 }

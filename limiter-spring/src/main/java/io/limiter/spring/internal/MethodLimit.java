@@ -6,7 +6,6 @@ import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.ChargeOptions;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import java.time.Duration;
@@ -64,13 +63,7 @@ final class MethodLimit {
         this.refundOn = List.of(annotation.refundOn());
         this.maxWait = annotation.maxWait().isEmpty()
                 ? Duration.ZERO
-                : MethodCost.duration(
-                        scope,
-                        "RL-148",
-                        "maxWait",
-                        annotation.maxWait(),
-                        Duration.ofNanos(1),
-                        ChargeOptions.LONGEST_WAIT);
+                : scope.duration("RL-148", "maxWait", annotation.maxWait(), "1us", "1m");
         if (!cost.reservedFor().isZero() && (shadow != null || !maxWait.isZero())) {
             throw scope.error(
                     "RL-182",
@@ -183,12 +176,7 @@ final class MethodLimit {
         if (value instanceof Boolean answer) {
             return answer;
         }
-        throw condition.unusable(typeOf(value), "a condition is true or false, such as #size > 10");
-    }
-
-    /** The type of a value, for a message. */
-    static String typeOf(@Nullable Object value) {
-        return value == null ? "null" : "a " + value.getClass().getName();
+        throw condition.unusable(MethodScope.typeOf(value), "a condition is true or false, such as #size > 10");
     }
 
     /**

@@ -1,9 +1,11 @@
 package io.limiter.spring.internal;
 
+import io.limiter.internal.config.LimitText;
 import io.limiter.internal.config.Problems;
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -142,12 +144,12 @@ final class MethodScope {
         return new IllegalStateException(code + " @RateLimited at " + method + ": " + Problems.visible(text));
     }
 
-    /** A mistake in an annotation of this method. */
     /** Whether its result is complete only after the end of its call. */
     boolean endsLater() {
         return COMPLETED_LATER.contains(method.getReturnType().getSimpleName());
     }
 
+    /** A mistake in an annotation of this method. */
     IllegalStateException error(String code, String text) {
         return errorAt(this, code, text);
     }
@@ -157,6 +159,28 @@ final class MethodScope {
         IllegalStateException error = error(code, text);
         error.initCause(cause);
         return error;
+    }
+
+    /** The duration of an attribute, in a range as text. */
+    Duration duration(String code, String attribute, String text, String least, String most) {
+        try {
+            Duration time = LimitText.parseDuration(text);
+            if (time.compareTo(LimitText.parseDuration(least)) >= 0
+                    && time.compareTo(LimitText.parseDuration(most)) <= 0) {
+                return time;
+            }
+        } catch (IllegalArgumentException unreadable) {
+            // As one that is out of range.
+        }
+        throw error(
+                code,
+                attribute + " = \"" + text + "\" is not a duration from " + least + " to " + most
+                        + "; write one such as " + attribute + " = \"" + most + "\"");
+    }
+
+    /** The type of a value, for a message. */
+    static String typeOf(@Nullable Object value) {
+        return value == null ? "null" : "a " + value.getClass().getName();
     }
 
     /** The index of the parameter, or null if there is none of that name. */
@@ -187,6 +211,15 @@ final class MethodScope {
     @Nullable
     Caller caller() {
         return callers == null ? null : callers.current();
+    }
+
+    /** The same; throws if there is none. */
+    Caller requiredCaller() {
+        Caller caller = caller();
+        if (caller == null) {
+            throw noRequest("the key is the client's address");
+        }
+        return caller;
     }
 
     /** Whether a call can be part of a web request. */

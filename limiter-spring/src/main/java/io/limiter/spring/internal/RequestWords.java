@@ -2,7 +2,6 @@ package io.limiter.spring.internal;
 
 import io.limiter.PartitionKey;
 import io.limiter.internal.rule.KeyFold;
-import io.limiter.spring.Caller;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +15,7 @@ public final class RequestWords {
 
     /** The client's address. */
     public String getIp() {
-        return caller().address();
+        return scope.requiredCaller().address();
     }
 
     /** The name of the authenticated user, or null. */
@@ -27,7 +26,7 @@ public final class RequestWords {
 
     /** The authenticated user, or null. */
     public @Nullable Principal getPrincipal() {
-        return caller().principal();
+        return scope.requiredCaller().principal();
     }
 
     /** The key of a shared quota. */
@@ -38,13 +37,5 @@ public final class RequestWords {
     /** One text for all spellings of a name. */
     public String fold(@Nullable String name) {
         return name == null ? "" : KeyFold.of(name);
-    }
-
-    private Caller caller() {
-        Caller caller = scope.caller();
-        if (caller == null) {
-            throw scope.noRequest("the key is the client's address");
-        }
-        return caller;
     }
 }
