@@ -7,12 +7,13 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.LimitText;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -39,10 +40,6 @@ record IneffectiveSettingsCheck(
     private static final Logger LOG = DiagnosticLog.of(IneffectiveSettingsCheck.class);
     private static final int MOST_SHOWN = 6;
 
-    /** Keys that were possibly meant for the limiter. */
-    private static final Pattern NEAR = Pattern.compile(
-            "(?i)(?!limiter[.])(?:(?:rate[-_.]?)?lim{1,2}i?t{1,2}(?:er|or|re|r|s|ers|ing)?|rules|policies)[.\\[].+");
-
     /** A misspelled {@code limiter}, or a blank beside it. */
     private static final Pattern MISSPELLED = Pattern.compile(
             "(?i)^(?!limiter[.])\\s*(?:spring[.])?(?:rate[-_.]?)?li[-_]?m{0,2}[-_]?i?t{1,2}(?:er|or|re|r|s|ers|ing)?\\s*[.](?=.)");
@@ -54,28 +51,16 @@ record IneffectiveSettingsCheck(
     @Override
     public void afterSingletonsInstantiated() {
         LimiterConfig config = limiter.config();
-        // An environment variable has no dots; a cluster may set RULES_... there.
-        List<SourcedProperty> written = SourcedProperty.sources(environment).stream()
-                .flatMap(SourcedProperty::of)
-                .filter(property -> !property.isVariable())
-                .toList();
         if (config.policies().isEmpty()
                 && config.settings().rules().isEmpty()
                 && annotations.stream().noneMatch(RateLimitedPostProcessor::isUsed)
                 && !environment.getProperty("spring.main.lazy-initialization", Boolean.class, false)
                 && !isUsedByCode()) {
-            String near = written.stream()
-                    .map(SourcedProperty::name)
-                    .filter(name -> NEAR.matcher(name).matches())
-                    .distinct()
-                    .limit(MOST_SHOWN)
-                    .collect(Collectors.joining(", "));
-            LOG.warn(
-                    "RL-138 nothing is limited: below limiter there is neither a policy nor a rule, and no bean has @RateLimited;"
-                            + " add limiter.rules.api.path = /api/* and limiter.rules.api.limits = 100/1m, or remove the library{}",
-                    near.isEmpty() ? "" : ". These keys look similar; check their spelling and indentation: " + near);
+            LOG.warn("RL-138 nothing is limited: below limiter there is neither a policy nor a rule, and no bean has"
+                    + " @RateLimited; add limiter.rules.api.path = /api/* and limiter.rules.api.limits = 100/1m, or remove"
+                    + " the library");
         }
-        warnOfMisplacedKeys(written, config);
+        warnOfMisplacedKeys(config);
         annotations.stream().flatMap(one -> one.policies().stream()).forEach(used -> warnOfTwoCharges(used, config));
     }
 
@@ -106,45 +91,49 @@ record IneffectiveSettingsCheck(
                         && beans.getBeanDefinition(bean).getRole() == BeanDefinition.ROLE_INFRASTRUCTURE);
     }
 
-    /** A key that would be the limiter's if it were below {@code limiter}. */
-    private record Misplaced(SourcedProperty property, KnownKeys.Key key, String value) {
-        /** Whether its value fits the limiter: limits in its grammar, or an existing policy. */
-        boolean isProof(LimiterConfig config) {
-            return key.owner().isEmpty()
-                    || (key.text().endsWith(".limits") && LimitText.isLimits(value))
-                    || (key.text().endsWith(".policy") && config.policies().containsKey(value));
-        }
+    /**
+     * A key that would be the limiter's if it were below {@code limiter}.
+     *
+     * @param isProof whether its value fits the limiter: limits in its grammar, or an existing policy
+     */
+    private record Misplaced(KnownKeys.Key key, boolean isProof, String shown) {}
 
-        @Override
-        public String toString() {
-            int line = property.line();
-            return property.name() + " (" + property.place() + (line > 0 ? ", line " + line : "") + ")";
+    private void warnOfMisplacedKeys(LimiterConfig config) {
+        // An environment variable has no dots; a cluster may set RULES_... there.
+        List<Misplaced> near = SourcedProperty.sources(environment).stream()
+                .flatMap(SourcedProperty::of)
+                .filter(property -> !property.isVariable())
+                .flatMap(property -> Stream.ofNullable(misplaced(property, config)))
+                .toList();
+        Set<String> owners = near.stream()
+                .filter(Misplaced::isProof)
+                .map(one -> one.key.owner())
+                .collect(Collectors.toSet());
+        List<Misplaced> ours =
+                near.stream().filter(one -> owners.contains(one.key.owner())).toList();
+        if (!ours.isEmpty()) {
+            LOG.warn(
+                    "RL-141 {} keys look like the limiter's, are not below limiter, and are not read: {}; check the spelling of"
+                            + " limiter and the indentation of the lines below it, and write {}",
+                    ours.size(),
+                    ours.stream().limit(MOST_SHOWN).map(Misplaced::shown).toList(),
+                    ours.get(0).key.text());
         }
     }
 
-    private void warnOfMisplacedKeys(List<SourcedProperty> written, LimiterConfig config) {
-        List<Misplaced> near = new ArrayList<>();
-        for (SourcedProperty property : written) {
-            String name = MISSPELLED.matcher(property.name()).replaceFirst("");
-            KnownKeys.Key key = SECTIONS.matcher(name).matches() ? KnownKeys.find("limiter." + name) : null;
-            if (key != null && key.isKnown()) {
-                near.add(new Misplaced(
-                        property, key, environment.resolvePlaceholders(String.valueOf(property.value()))));
-            }
+    private @Nullable Misplaced misplaced(SourcedProperty property, LimiterConfig config) {
+        String name = MISSPELLED.matcher(property.name()).replaceFirst("");
+        KnownKeys.Key key = SECTIONS.matcher(name).matches() ? KnownKeys.find("limiter." + name) : null;
+        if (key == null || !key.isKnown()) {
+            return null;
         }
-        Set<String> owners = near.stream()
-                .filter(one -> one.isProof(config))
-                .map(one -> one.key().owner())
-                .collect(Collectors.toSet());
-        List<Misplaced> ours =
-                near.stream().filter(one -> owners.contains(one.key().owner())).toList();
-        if (!ours.isEmpty()) {
-            LOG.warn(
-                    "RL-141 {} keys look like the limiter's, are not below limiter, and are not read: {}; indent their lines below"
-                            + " limiter, or write {}",
-                    ours.size(),
-                    ours.subList(0, Math.min(ours.size(), MOST_SHOWN)),
-                    ours.get(0).key().text());
-        }
+        String value = environment.resolvePlaceholders(String.valueOf(property.value()));
+        return new Misplaced(
+                key,
+                key.owner().isEmpty()
+                        || (key.text().endsWith(".limits") && LimitText.isLimits(value))
+                        || (key.text().endsWith(".policy") && config.policies().containsKey(value)),
+                property.name() + " (" + property.place()
+                        + (property.line() > 0 ? ", line " + property.line() : "") + ")");
     }
 }
