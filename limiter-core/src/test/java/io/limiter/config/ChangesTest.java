@@ -51,7 +51,6 @@ class ChangesTest {
                 plan-lookup.wait=20ms
                 plan-lookup.expiry=2m
                 plan-lookup.max-entries=7
-                plan-lookup.max-per-minute=8
                 client-ip.trusted-proxies=10.0.0.0/8
                 client-ip.ipv6-prefix=56
                 http.headers=none

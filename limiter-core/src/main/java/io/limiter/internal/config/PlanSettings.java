@@ -14,16 +14,10 @@ import java.util.Map;
  * @param longestWait the longest that a request waits for a lookup
  * @param expiry after which time a plan is looked up again
  * @param maxEntries how many callers with a plan are remembered, and as many without
- * @param maxPerMinute how many lookups begin in a minute, for each rule
  * @param async whether a request that waits for a lookup is held without a thread, and dispatched again afterwards
  */
 public record PlanSettings(
-        Map<String, List<Limit>> limits,
-        Duration longestWait,
-        Duration expiry,
-        int maxEntries,
-        int maxPerMinute,
-        boolean async) {
+        Map<String, List<Limit>> limits, Duration longestWait, Duration expiry, int maxEntries, boolean async) {
     private static final String LOOKUP = "limiter.plan-lookup.";
 
     /** Copies the limits. */
@@ -49,7 +43,6 @@ public record PlanSettings(
                 reader.duration(LOOKUP + "wait", Duration.ZERO),
                 reader.duration(LOOKUP + "expiry", Duration.ZERO),
                 reader.number(LOOKUP + "max-entries"),
-                reader.number(LOOKUP + "max-per-minute"),
                 reader.yes(LOOKUP + "async"));
     }
 }

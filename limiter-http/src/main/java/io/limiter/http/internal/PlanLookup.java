@@ -5,8 +5,6 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.PlanSettings;
 import io.limiter.rule.PlanResolver;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -19,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Caches the plans of callers, and looks them up on threads of its own: a few at once, a limited number in a minute, of
- * which each client has a share. A cached plan is used while it is looked up again. Thread-safe. Its threads end when
- * there is nothing to look up.
+ * Caches the plans of callers, and looks them up on threads of its own. A cached plan is used while it is looked up again.
+ * Of the lookups that run or wait a client may have two, so that one that hangs with each of them leaves threads for
+ * others; a request whose caller can't be looked up now has the default plan. Thread-safe. Its threads end when there is
+ * nothing to look up.
  */
 final class PlanLookup {
     /** A longer text is not looked up, so that clients can't fill the memory. */
@@ -37,30 +36,23 @@ final class PlanLookup {
     private static final int THREADS = 4;
     /** How many lookups may run or wait. */
     private static final int MOST_PENDING = 260;
-    /** A client may have a tenth of what the others leave. */
-    private static final int PARTS = 10;
+    /** A client may have two of them, and one when half of them are taken. */
+    private static final int PARTS = MOST_PENDING / 2;
 
     private final String rule;
     private final PlanResolver resolver;
     private final long waitMicros;
     private final long expiryMicros;
-    private final int maxPerMinute;
     private final TimeSource time;
     private final Predicate<Object> isSpecial;
-    private final Turns turns;
+    private final Executor threads;
     private final Throttle log;
     private final Shares pending = new Shares(MOST_PENDING, PARTS);
-    private Shares newOfMinute;
 
-    /** Callers with a special plan; a flood of others must not displace them. Guarded by this, as all below. */
+    /** Callers with a special plan; a flood of others must not displace them. Guarded by this, as the others. */
     private final Map<String, CachedPlan> withPlan;
 
     private final Map<String, CachedPlan> others;
-    private long minuteEndMicros = Long.MIN_VALUE;
-    /** Counted separately: a flood of unknown callers must not keep known ones from renewing their plan. */
-    private int renewalsOfMinute;
-
-    private long failures;
 
     /** The state of a caller. Guarded by the lookup. */
     private static final class CachedPlan {
@@ -76,6 +68,7 @@ final class PlanLookup {
         /** Until when a request waits for the lookup. */
         long waitMicros;
 
+        /** The lookup that runs or waits. */
         @Nullable
         CompletableFuture<@Nullable Void> pending;
     }
@@ -96,16 +89,14 @@ final class PlanLookup {
             PlanSettings settings,
             Predicate<Object> isSpecial,
             TimeSource time,
-            Executor executor) {
+            Executor threads) {
         this.rule = rule;
         this.resolver = resolver;
         this.waitMicros = settings.longestWait().toNanos() / 1_000;
         this.expiryMicros = settings.expiry().toNanos() / 1_000;
-        this.maxPerMinute = settings.maxPerMinute();
         this.isSpecial = isSpecial;
         this.time = time;
-        this.turns = new Turns(executor, THREADS);
-        this.newOfMinute = new Shares(maxPerMinute, PARTS);
+        this.threads = threads;
         this.log = new Throttle(time::nowMicros, MINUTE_MICROS);
         this.withPlan = bounded(settings.maxEntries());
         this.others = bounded(settings.maxEntries());
@@ -146,8 +137,8 @@ final class PlanLookup {
         if (entry == null || now >= entry.goodMicros) {
             return null;
         }
-        if (entry.pending == null && now >= entry.dueMicros && mayBegin(caller, client)) {
-            begin(caller, entry, client, now);
+        if (entry.pending == null && now >= entry.dueMicros) {
+            begin(caller, entry, client);
         }
         return entry.plan;
     }
@@ -161,7 +152,7 @@ final class PlanLookup {
         }
         return entry != null && entry.pending != null
                 ? now < entry.waitMicros
-                : (entry == null || now >= entry.dueMicros) && mayBegin(caller, client);
+                : (entry == null || now >= entry.dueMicros) && mayBegin(client);
     }
 
     /**
@@ -176,11 +167,13 @@ final class PlanLookup {
             if (!isDue(caller, client)) {
                 return CompletableFuture.completedFuture(null);
             }
-            long now = time.nowMicros();
-            CachedPlan known = find(caller);
-            CachedPlan entry = known == null ? new CachedPlan() : known;
-            running = entry.pending != null ? entry.pending : begin(caller, entry, client, now);
-            left = entry.waitMicros - now;
+            CachedPlan entry = find(caller);
+            if (entry == null) {
+                entry = new CachedPlan();
+                others.put(caller, entry);
+            }
+            running = entry.pending != null ? entry.pending : begin(caller, entry, client);
+            left = entry.waitMicros - time.nowMicros();
         }
         if (running.isDone() || left <= 0) {
             return CompletableFuture.completedFuture(null);
@@ -196,41 +189,34 @@ final class PlanLookup {
         return known != null ? known : others.get(caller);
     }
 
-    private boolean mayBegin(String caller, String client) {
-        long now = time.nowMicros();
-        if (now >= minuteEndMicros) {
-            minuteEndMicros = now + MINUTE_MICROS;
-            newOfMinute = new Shares(maxPerMinute, PARTS);
-            renewalsOfMinute = 0;
+    private boolean mayBegin(String client) {
+        boolean isFree = pending.isFree(client);
+        if (!isFree) {
+            warn(client + " has as many lookups as it may have", null);
         }
-        if (withPlan.containsKey(caller) ? renewalsOfMinute >= maxPerMinute : !newOfMinute.isFree(client)) {
-            warn(client + " has had its share of the " + maxPerMinute + " lookups of this minute", null);
-            return false;
-        }
-        if (!pending.isFree(client)) {
-            warn("too many lookups for " + client + " wait already", null);
-            return false;
-        }
-        return true;
+        return isFree;
     }
 
-    private CompletableFuture<@Nullable Void> begin(String caller, CachedPlan entry, String client, long now) {
-        if (withPlan.containsKey(caller)) {
-            renewalsOfMinute++;
-        } else {
-            newOfMinute.tryTake(client);
-            others.put(caller, entry);
-        }
-        pending.tryTake(client);
+    /** Begins a lookup, if the client may have one more. */
+    private CompletableFuture<@Nullable Void> begin(String caller, CachedPlan entry, String client) {
         CompletableFuture<@Nullable Void> running = new CompletableFuture<>();
+        if (!mayBegin(client) || !pending.tryTake(client)) {
+            running.complete(null);
+            return running;
+        }
         entry.pending = running;
-        entry.waitMicros = now + waitMicros;
+        entry.waitMicros = time.nowMicros() + waitMicros;
         running.whenComplete((ended, failure) -> pending.free(client));
-        turns.execute(client, () -> lookUp(caller, entry, running));
+        try {
+            threads.execute(() -> load(caller, entry, running));
+        } catch (OutOfMemoryError noThread) {
+            end(caller, entry, null, noThread);
+            running.complete(null);
+        }
         return running;
     }
 
-    private void lookUp(String caller, CachedPlan entry, CompletableFuture<@Nullable Void> pending) {
+    private void load(String caller, CachedPlan entry, CompletableFuture<@Nullable Void> running) {
         CompletableFuture<? extends @Nullable Object> plan;
         try {
             plan = resolver.planAsync(caller).toCompletableFuture().copy();
@@ -239,7 +225,7 @@ final class PlanLookup {
         }
         plan.orTimeout(LONGEST_LOOKUP_SECONDS, TimeUnit.SECONDS).whenComplete((found, failure) -> {
             end(caller, entry, found, failure);
-            pending.complete(null);
+            running.complete(null);
         });
     }
 
@@ -260,72 +246,14 @@ final class PlanLookup {
         (special ? withPlan : others).put(caller, entry);
     }
 
-    private synchronized void warn(String reason, @Nullable Throwable failure) {
-        failures++;
+    private void warn(String reason, @Nullable Throwable failure) {
         if (log.tryPass()) {
             LOG.warn(
                     "RL-315 rule '{}': the plan of a caller was not found because {}; the caller gets the"
-                            + " default plan, or the last one found. Such failures so far: {}. Logged once a minute",
+                            + " default plan, or the last one found. Logged once a minute",
                     rule,
-                    reason,
-                    failures);
+                    reason);
             LOG.debug("the failure behind it", failure);
-        }
-    }
-
-    /** Runs the tasks of clients in turn, a few at once: the many of one client do not delay those of others. Thread-safe. */
-    private static final class Turns {
-        private final Executor threads;
-        private final Shares running;
-        /** The client that has had no turn for the longest time is the first one. */
-        private final Map<String, Deque<Runnable>> waiting = new LinkedHashMap<>();
-
-        /** Turns on threads that are always free for {@code atOnce} tasks; a client has at most half of them. */
-        Turns(Executor threads, int atOnce) {
-            this.threads = threads;
-            this.running = new Shares(atOnce, 2);
-        }
-
-        /** Runs a task when it is the client's turn. */
-        synchronized void execute(String client, Runnable task) {
-            waiting.computeIfAbsent(client, one -> new ArrayDeque<>()).add(task);
-            while (begins()) {}
-        }
-
-        private synchronized boolean begins() {
-            Map.Entry<String, Deque<Runnable>> next = waiting.entrySet().stream()
-                    .filter(one -> running.tryTake(one.getKey()))
-                    .findFirst()
-                    .orElse(null);
-            if (next == null) {
-                return false;
-            }
-            String client = next.getKey();
-            Deque<Runnable> tasks = next.getValue();
-            waiting.remove(client);
-            Runnable task = tasks.remove();
-            if (!tasks.isEmpty()) {
-                waiting.put(client, tasks);
-            }
-            try {
-                threads.execute(() -> run(client, task));
-                return true;
-            } catch (OutOfMemoryError noThread) {
-                // It waits for the end of another one, or for the next one that comes.
-                running.free(client);
-                tasks.addFirst(task);
-                waiting.put(client, tasks);
-                return false;
-            }
-        }
-
-        private void run(String client, Runnable task) {
-            try {
-                task.run();
-            } finally {
-                running.free(client);
-                while (begins()) {}
-            }
         }
     }
 }

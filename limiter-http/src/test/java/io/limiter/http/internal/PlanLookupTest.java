@@ -1,6 +1,7 @@
 package io.limiter.http.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -42,21 +43,20 @@ class PlanLookupTest {
 
     /** On threads, as always but in tests. */
     private PlanLookup onThreads(PlanResolver asked, Duration wait) {
-        return new PlanLookup("api", asked, settings(wait, 10_000, 100_000), "gold"::equals);
+        return new PlanLookup("api", asked, settings(wait, 10_000), "gold"::equals);
     }
 
-    private static PlanSettings settings(Duration wait, int maxEntries, int maxPerMinute) {
-        return new PlanSettings(Map.of(), wait, EXPIRY, maxEntries, maxPerMinute, false);
+    private static PlanSettings settings(Duration wait, int maxEntries) {
+        return new PlanSettings(Map.of(), wait, EXPIRY, maxEntries, false);
     }
 
     /** On the calling thread, at a fixed time. */
-    private PlanLookup lookup(int maxEntries, int maxPerMinute) {
-        return new PlanLookup(
-                "api", resolver, settings(WAIT, maxEntries, maxPerMinute), found -> true, time, Runnable::run);
+    private PlanLookup lookup(int maxEntries) {
+        return new PlanLookup("api", resolver, settings(WAIT, maxEntries), found -> true, time, Runnable::run);
     }
 
     private PlanLookup lookup() {
-        return lookup(100, 1_000);
+        return lookup(100);
     }
 
     /** As written for a signature that returned names only. */
@@ -111,7 +111,7 @@ class PlanLookupTest {
     void whatIsKnownServesWhileItIsLookedUpAgain() {
         List<Runnable> waiting = new ArrayList<>();
         PlanLookup plans =
-                new PlanLookup("api", resolver, settings(Duration.ZERO, 100, 100), found -> true, time, waiting::add);
+                new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, waiting::add);
         assertNull(plan(plans, "ann"));
         waiting.remove(0).run();
         plan = "silver";
@@ -204,47 +204,8 @@ class PlanLookupTest {
     }
 
     @Test
-    void onlySoManyLookupsBeginInAMinute() {
-        PlanLookup plans = lookup(10_000, 50);
-        assertEquals("gold", plan(plans, "ann"));
-        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
-        assertEquals(50, lookups.get());
-        assertNull(plan(plans, "bob"), "a later caller has the default plan");
-        assertEquals("gold", plan(plans, "ann"));
-        passes(Duration.ofMinutes(1));
-        assertEquals("gold", plan(plans, "bob"));
-    }
-
-    /** Otherwise a flood of unknown callers takes the plans of known ones when these expire. */
-    @Test
-    void lookupsOfKnownCallersHaveABudgetOfTheirOwn() {
-        PlanLookup plans = lookup(10_000, 50);
-        assertEquals("gold", plan(plans, "ann"));
-        passes(EXPIRY);
-        IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
-        assertEquals(51, lookups.get());
-        plan = "silver";
-        assertEquals("silver", plan(plans, "ann"), "looked up again, though the unknown ones have used up theirs");
-        assertEquals(52, lookups.get());
-    }
-
-    @Test
-    void aFloodOfKnownCallersLeavesTheLookupsOfUnknownOnes() {
-        PlanLookup plans = lookup(10_000, 50);
-        for (int i = 0; i < 60; i++) {
-            plan(plans, "customer " + i);
-            passes(Duration.ofSeconds(2));
-        }
-        int before = lookups.get();
-        passes(EXPIRY);
-        IntStream.range(0, 60).forEach(i -> plan(plans, "customer " + i));
-        assertEquals(before + 50, lookups.get());
-        assertEquals("gold", plan(plans, "bob"), "a new customer");
-    }
-
-    @Test
     void aSprayOfCallersWithoutAPlanDisplacesNoneWithOne() {
-        PlanLookup plans = lookup(10, 100_000);
+        PlanLookup plans = lookup(10);
         assertEquals("gold", plan(plans, "ann"));
         IntStream.range(0, 1_000).forEach(i -> assertNull(plan(plans, "nobody " + i)));
         int before = lookups.get();
@@ -261,17 +222,37 @@ class PlanLookupTest {
     @Test
     void aMachineWithoutThreadsForAWhileStopsNoLookups() {
         AtomicInteger without = new AtomicInteger(8);
-        PlanLookup plans =
-                new PlanLookup("api", resolver, settings(Duration.ZERO, 100, 1_000), found -> true, time, task -> {
-                    if (without.getAndDecrement() > 0) {
-                        throw new OutOfMemoryError("unable to create native thread");
-                    }
-                    task.run();
-                });
-        IntStream.range(0, 8).forEach(i -> assertNull(plan(plans, "caller " + i)));
+        PlanLookup plans = new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, task -> {
+            if (without.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            task.run();
+        });
+        for (int i = 0; i < 8; i++) {
+            plans.lookUp("caller " + i, "one client").join();
+        }
         assertEquals("gold", plan(plans, "ann"));
-        assertEquals(9, lookups.get(), "those that found no thread too");
-        assertEquals("gold", plan(plans, "caller 0"));
+        assertEquals(1, lookups.get());
+        passes(Duration.ofSeconds(5));
+        plans.lookUp("caller 0", "one client").join();
+        assertEquals("gold", plans.plan("caller 0", "one client"), "its share is free again");
+    }
+
+    /** Of all that run or wait: two, also while nobody else has any. */
+    @Test
+    void aClientHasTwoLookupsAtOnce() {
+        List<Runnable> waiting = new ArrayList<>();
+        PlanLookup plans =
+                new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, waiting::add);
+        for (int i = 0; i < 20; i++) {
+            plans.lookUp("caller " + i, "sprayer");
+        }
+        assertEquals(2, waiting.size());
+        assertFalse(plans.isDue("caller 3", "sprayer"));
+        plans.lookUp("ann", "customer");
+        assertEquals(3, waiting.size());
+        waiting.remove(0).run();
+        assertTrue(plans.isDue("caller 3", "sprayer"), "one has ended");
     }
 
     @Test

@@ -133,7 +133,7 @@ record IneffectiveSettingsCheck(
                 key.owner().isEmpty()
                         || (key.text().endsWith(".limits") && LimitText.isLimits(value))
                         || (key.text().endsWith(".policy") && config.policies().containsKey(value)),
-                property.name() + " (" + property.place()
-                        + (property.line() > 0 ? ", line " + property.line() : "") + ")");
+                property.name() + " (" + property.place() + (property.line() > 0 ? ", line " + property.line() : "")
+                        + ")");
     }
 }

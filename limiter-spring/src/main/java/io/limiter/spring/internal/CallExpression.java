@@ -144,7 +144,8 @@ final class CallExpression {
                         || root instanceof Operator
                         || root instanceof OperatorNot
                         || isFold(root)
-                        || (root instanceof PropertyOrFieldReference word && !word.getName().equals("global")))
+                        || (root instanceof PropertyOrFieldReference word
+                                && !word.getName().equals("global")))
                 : type == Object.class
                         || type == PartitionKey.class
                         || Collection.class.isAssignableFrom(type)

@@ -32,14 +32,12 @@ final class MethodCost {
         this.scope = scope;
         this.text = annotation.permits();
         // The usual case, a number, does not need to load the expression language.
-        CallExpression expression =
-                text.matches("[0-9]{1,15}") ? null : CallExpression.parse(scope, "permits", text);
+        CallExpression expression = text.matches("[0-9]{1,15}") ? null : CallExpression.parse(scope, "permits", text);
         Object constant = expression == null ? Long.valueOf(text) : expression.constant();
         this.permitsOf = constant == null ? expression : null;
         this.permits = constant == null ? 0 : permits(constant);
         this.settle = CallExpression.parseUnlessBlank(scope.withResult(), "settle", annotation.settle());
-        this.settleWithin =
-                scope.duration("RL-182", "settleWithin", annotation.settleWithin(), "1s", "1d");
+        this.settleWithin = scope.duration("RL-182", "settleWithin", annotation.settleWithin(), "1s", "1d");
     }
 
     /** How long the cost is reserved, if it is an estimate; else zero. */

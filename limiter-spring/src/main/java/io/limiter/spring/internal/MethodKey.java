@@ -147,8 +147,7 @@ final class MethodKey {
         String text = isSeveral ? "" : part.toString();
         String type = part.getClass().getName();
         // With the text of Object.toString each object would be a new client.
-        if (isSeveral
-                || (text.startsWith(type) && text.equals(type + "@" + Integer.toHexString(part.hashCode())))) {
+        if (isSeveral || (text.startsWith(type) && text.equals(type + "@" + Integer.toHexString(part.hashCode())))) {
             throw of.unusable(
                     "a part of type " + type,
                     "give a text, a number or something else that has one text: #order.id, not #order");
