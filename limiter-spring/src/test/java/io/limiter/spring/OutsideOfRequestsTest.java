@@ -1,6 +1,5 @@
 package io.limiter.spring;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,9 +7,7 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
-import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.spring.config.EnableRateLimiting;
-import io.limiter.spring.internal.web.RequestCallers;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
@@ -145,13 +142,6 @@ class OutsideOfRequestsTest {
                     .getMessage();
             Facts.told(message, "RL-128", Listener.class.getName() + ".receive(String)", "key = \"global\"");
         }
-    }
-
-    @Test
-    void thoseOfRequestsDoNot() {
-        assertTrue(new RequestCallers(() -> ClientAddressResolver.of(App.config("")), () -> {}).isOfWebRequestsOnly());
-        CallerSource own = () -> null;
-        assertEquals(false, own.isOfWebRequestsOnly());
     }
 
     private static AnnotationConfigApplicationContext start(Class<?>... classes) {

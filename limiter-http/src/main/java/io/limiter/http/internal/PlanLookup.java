@@ -36,8 +36,8 @@ final class PlanLookup {
     private static final int THREADS = 4;
     /** How many lookups may run or wait. */
     private static final int MOST_PENDING = 260;
-    /** A client may have two of them, and one when half of them are taken. */
-    private static final int PARTS = MOST_PENDING / 2;
+    /** A client may have two of them, and one when a third of all are taken. */
+    private static final int PARTS = MOST_PENDING / 3 + 1;
 
     private final String rule;
     private final PlanResolver resolver;

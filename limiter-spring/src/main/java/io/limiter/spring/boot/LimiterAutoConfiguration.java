@@ -8,7 +8,6 @@ import io.limiter.http.internal.Holding;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.boot.internal.FilterPlaces;
-import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

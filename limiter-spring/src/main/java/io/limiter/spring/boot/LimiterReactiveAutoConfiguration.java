@@ -43,25 +43,23 @@ public class LimiterReactiveAutoConfiguration {
 
     private static List<String> whatNeedsAFilter(LimiterConfig config) {
         List<String> all = new ArrayList<>();
-        List<String> rules =
-                config.settings().rules().stream().map(RuleDefinition::name).toList();
-        if (!rules.isEmpty()) {
-            all.add("RL-119 the rules " + rules + " limit nothing: this application is reactive, and limiter-webflux is"
-                    + " missing; add io.limiter:limiter-webflux");
+        if (!config.settings().rules().isEmpty()) {
+            all.add("the rules "
+                    + config.settings().rules().stream()
+                            .map(RuleDefinition::name)
+                            .toList());
         }
         if (!config.settings().callers().denied().isEmpty()) {
-            all.add("RL-119 limiter.deny.addresses = "
-                    + config.settings().callers().denied()
-                    + " has no effect: this application is"
-                    + " reactive, and limiter-webflux is missing; add io.limiter:limiter-webflux");
+            all.add("limiter.deny.addresses = " + config.settings().callers().denied());
         }
-        String handler = config.settings().http().rejectionHandler();
-        if (handler != null) {
-            all.add("RL-144 limiter.http.rejection-handler = " + handler
-                    + " has no effect: this"
-                    + " application is reactive, and limiter-webflux is missing; add io.limiter:limiter-webflux, and name a"
-                    + " WebRejectionHandler");
+        if (config.settings().http().rejectionHandler() != null) {
+            all.add("limiter.http.rejection-handler = "
+                    + config.settings().http().rejectionHandler());
         }
-        return all;
+        return all.stream()
+                .map(what ->
+                        "RL-119 " + what + ": no effect, because this application is reactive, and limiter-webflux is"
+                                + " missing; add io.limiter:limiter-webflux")
+                .toList();
     }
 }

@@ -5,7 +5,6 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.boot.internal.FilterPlaces;
-import io.limiter.spring.boot.internal.HeldRequestsLifecycle;
 import io.limiter.spring.internal.web.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;

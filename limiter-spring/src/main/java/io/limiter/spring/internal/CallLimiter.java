@@ -44,8 +44,8 @@ record CallLimiter(
         if (charged.isEmpty()) {
             return call.rest.proceed();
         }
-        ChargedCall asked = new ChargedCall(call, charged);
-        return invoker == null ? asked.invoke() : invoker.invoke(asked);
+        ChargedCall chargedCall = new ChargedCall(call, charged);
+        return invoker == null ? chargedCall.invoke() : invoker.invoke(chargedCall);
     }
 
     /** The charges for a call, shadow charges last. An enforced charge of one policy for one key counts for a shadow one. */
@@ -160,16 +160,16 @@ record CallLimiter(
             PermitRequest request = PermitRequest.of(charges).withEnd();
             boolean waits =
                     charged.stream().anyMatch(one -> !one.limit().maxWait().isZero());
-            CompletableFuture<Decision> asked =
+            CompletableFuture<Decision> pending =
                     owner.rateLimiter.acquireAsync(waits ? request.withMaxWait(this::maxWait) : request);
             if (ended == null) {
-                return asked;
+                return pending;
             }
             CompletableFuture<Decision> known =
-                    asked.thenApply(decision -> taken(decision, null)).copy();
+                    pending.thenApply(decision -> taken(decision, null)).copy();
             known.whenComplete((decision, failure) -> {
                 if (waits && known.isCancelled()) {
-                    asked.cancel(false);
+                    pending.cancel(false);
                 }
             });
             return known;

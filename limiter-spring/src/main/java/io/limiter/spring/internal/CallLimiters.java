@@ -34,7 +34,7 @@ final class CallLimiters implements AutoCloseable {
     private final @Nullable Beans beans;
     final RateLimiter rateLimiter;
     final ShadowCounter shadow;
-    final @Nullable CallObserver observer;
+    final MethodCall.@Nullable Observer observer;
     /** False if annotations are only checked and reported. */
     final boolean isEnabled;
 
@@ -46,7 +46,10 @@ final class CallLimiters implements AutoCloseable {
      * one; without an observer nobody hears of decisions.
      */
     CallLimiters(
-            Limiter limiter, @Nullable CallerSource callers, @Nullable Beans beans, @Nullable CallObserver observer) {
+            Limiter limiter,
+            @Nullable CallerSource callers,
+            @Nullable Beans beans,
+            MethodCall.@Nullable Observer observer) {
         this.limiter = limiter;
         this.callers = callers;
         this.beans = beans;

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.AccessException;
 import org.springframework.expression.spel.SpelNode;
@@ -37,27 +39,6 @@ interface DirectValue {
 
     /** The value of a checked expression; null if only the interpreter can evaluate it. */
     static @Nullable DirectValue find(SpelNode node, MethodScope scope) {
-        if (!(node instanceof InlineList list) || list.isConstant()) {
-            return findOne(node, scope);
-        }
-        List<DirectValue> items = new ArrayList<>();
-        for (SpelNode child : children(node)) {
-            DirectValue item = findOne(child, scope);
-            if (item == null) {
-                return null;
-            }
-            items.add(item);
-        }
-        return arguments -> {
-            List<@Nullable Object> values = new ArrayList<>(items.size());
-            for (DirectValue item : items) {
-                values.add(item.of(arguments));
-            }
-            return values.contains(UNKNOWN) ? UNKNOWN : values;
-        };
-    }
-
-    private static @Nullable DirectValue findOne(SpelNode node, MethodScope scope) {
         if (node instanceof Literal literal) {
             Object value = literal.getLiteralValue().getValue();
             return arguments -> value;
@@ -70,16 +51,27 @@ interface DirectValue {
             RequestWords words = new RequestWords(scope);
             return new OfProperty(arguments -> words, word);
         }
-        if (!(node instanceof CompoundExpression)) {
-            return null;
+        if (node instanceof InlineList list && !list.isConstant()) {
+            List<DirectValue> items = new ArrayList<>();
+            children(node)
+                    .forEach(child -> Stream.ofNullable(find(child, scope)).forEach(items::add));
+            return items.size() == node.getChildCount() ? arguments -> ofItems(items, arguments) : null;
         }
-        DirectValue value = findOne(node.getChild(0), scope);
+        DirectValue value = node instanceof CompoundExpression ? find(node.getChild(0), scope) : null;
         for (int i = 1; i < node.getChildCount() && value != null; i++) {
             value = node.getChild(i) instanceof PropertyOrFieldReference property
                     ? new OfProperty(value, property)
                     : null;
         }
         return value;
+    }
+
+    private static Object ofItems(List<DirectValue> items, @Nullable Object[] arguments) {
+        List<@Nullable Object> values = new ArrayList<>(items.size());
+        for (DirectValue item : items) {
+            values.add(item.of(arguments));
+        }
+        return values.contains(UNKNOWN) ? UNKNOWN : values;
     }
 
     /** How the language reads a property of a class. */
@@ -153,10 +145,6 @@ interface DirectValue {
     }
 
     static List<SpelNode> children(SpelNode node) {
-        List<SpelNode> children = new ArrayList<>();
-        for (int i = 0; i < node.getChildCount(); i++) {
-            children.add(node.getChild(i));
-        }
-        return children;
+        return IntStream.range(0, node.getChildCount()).mapToObj(node::getChild).toList();
     }
 }

@@ -80,18 +80,18 @@ interface Invoker {
         if (call.isFree()) {
             return ending(call, stage(call.proceed(null, false)));
         }
-        CompletableFuture<Decision> asked = call.decideAsync();
-        if (asked.isDone() && !asked.isCompletedExceptionally()) {
-            return ending(call, answer(call, asked.join()));
+        CompletableFuture<Decision> pending = call.decideAsync();
+        if (pending.isDone() && !pending.isCompletedExceptionally()) {
+            return ending(call, answer(call, pending.join()));
         }
         CompletableFuture<@Nullable Object> promised = new CompletableFuture<>();
         promised.whenComplete((value, failure) -> {
             if (promised.isCancelled()) {
                 // A call that waits leaves its queue.
-                asked.cancel(false);
+                pending.cancel(false);
             }
         });
-        asked.whenComplete((decision, failure) -> {
+        pending.whenComplete((decision, failure) -> {
             if (promised.isDone()) {
                 // Cancelled: the method must not run any more. The permits stay spent.
                 call.end(End.GIVEN_UP);

@@ -326,7 +326,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                     factory.getBean(Limiter.class),
                     factory.getBeanProvider(CallerSource.class).getIfAvailable(),
                     new Beans(factory::containsBean, factory::getBean),
-                    factory.getBeanProvider(CallObserver.class).getIfAvailable());
+                    factory.getBeanProvider(MethodCall.Observer.class).getIfAvailable());
             woven = WovenMethods.use(used);
             limiters = used;
         }

@@ -34,7 +34,7 @@ final class ReactorInvoker {
             ChargedCall again = call.again();
             Flux<Object> all = again.isFree()
                     ? Flux.from(proceed(again, null))
-                    : asked(again).flatMapMany(decision -> answer(again, decision));
+                    : decision(again).flatMapMany(decision -> answer(again, decision));
             return again.hasEnd() ? ending(again, all, isOne) : all;
         });
     }
@@ -57,7 +57,7 @@ final class ReactorInvoker {
      * Uses a separate future, because Reactor cancels it, and a limiter's stage can't be cancelled. A cancelled call
      * stays charged.
      */
-    private static Mono<Decision> asked(ChargedCall call) {
+    private static Mono<Decision> decision(ChargedCall call) {
         return Mono.fromFuture(call.decideAsync());
     }
 

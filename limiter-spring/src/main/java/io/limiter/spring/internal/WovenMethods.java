@@ -54,7 +54,7 @@ public final class WovenMethods implements AutoCloseable {
 
     /** Woven methods use these from now on, which are closed with the returned object. */
     static WovenMethods use(CallLimiters limiters) {
-        if (isAskedForWeaving() && !hasWeaver()) {
+        if (requiresWeaving() && !hasWeaver()) {
             LOG.warn("RL-143 a META-INF/aop.xml requires load-time weaving, and the JVM has no weaving agent, so"
                     + " only calls of beans through their proxies are limited; start it with"
                     + " -javaagent:aspectjweaver-<version>.jar, or remove the file if classes are woven"
@@ -72,7 +72,7 @@ public final class WovenMethods implements AutoCloseable {
     }
 
     /** Whether a file of AspectJ includes classes. Libraries have files that only name aspects. */
-    private static boolean isAskedForWeaving() {
+    private static boolean requiresWeaving() {
         try {
             for (Resource file :
                     new PathMatchingResourcePatternResolver().getResources("classpath*:META-INF/aop.xml")) {

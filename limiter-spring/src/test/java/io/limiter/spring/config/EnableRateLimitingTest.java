@@ -13,9 +13,9 @@ import io.limiter.application.Limiter;
 import io.limiter.config.ConfigException;
 import io.limiter.kit.Facts;
 import io.limiter.spring.App;
+import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.internal.web.RequestCallers;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -63,7 +63,9 @@ class EnableRateLimitingTest {
             assertThrows(RateLimitExceededException.class, service::call);
             limiter = context.getBean(Limiter.class);
             assertTrue(context.containsBean("limiter"));
-            assertTrue(context.getBean("callerSource") instanceof RequestCallers);
+            CallerSource own = () -> null;
+            assertFalse(own.isOfWebRequestsOnly());
+            assertTrue(context.getBean("callerSource", CallerSource.class).isOfWebRequestsOnly());
             assertTrue(context.getBean("rateLimitExceededAdvice") instanceof RateLimitExceededAdvice);
         }
         assertEquals(

@@ -7,7 +7,7 @@ import io.limiter.http.internal.match.HealthProbes;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
-import io.limiter.spring.internal.CallObserver;
+import io.limiter.spring.internal.MethodCall;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationFilter;
@@ -70,38 +70,28 @@ public class LimiterActuatorAutoConfiguration {
     /** Called by Spring Boot. */
     public LimiterActuatorAutoConfiguration() {}
 
-    /** The endpoint. */
+    /** The endpoints that show and explain limits, and for both of them the filters, if there are any. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-    @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
-    static class OfEndpoint {
+    @RegisterReflectionForBinding(Explanation.class)
+    static class OfEndpoints {
         @Bean("io.limiter.spring.rateLimitsEndpoint")
         @ConditionalOnMissingBean
+        @ConditionalOnAvailableEndpoint
         RateLimitsEndpoint rateLimitsEndpoint(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
                 ObjectProvider<RequestExplainer> explainer) {
             return new RateLimitsEndpoint(limiter, annotations, explainer);
         }
-    }
 
-    /** The endpoint that explains. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-    @ConditionalOnAvailableEndpoint(RateLimitExplainEndpoint.class)
-    @RegisterReflectionForBinding(Explanation.class)
-    static class OfExplanations {
         @Bean("io.limiter.spring.rateLimitExplainEndpoint")
         @ConditionalOnMissingBean
+        @ConditionalOnAvailableEndpoint
         RateLimitExplainEndpoint rateLimitExplainEndpoint(ObjectProvider<RequestExplainer> explainer) {
             return new RateLimitExplainEndpoint(explainer);
         }
-    }
 
-    /** Of the filters, if there are any: for both endpoints. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-    static class OfFilters {
         @Lazy
         @Bean("io.limiter.spring.requestExplainer")
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -178,7 +168,7 @@ public class LimiterActuatorAutoConfiguration {
         // The registry is looked up later: limited beans are created before it is complete.
         @Bean("io.limiter.spring.callObserver")
         @ConditionalOnMissingBean
-        CallObserver callObserver(ObjectProvider<ObservationRegistry> registry) {
+        MethodCall.Observer callObserver(ObjectProvider<ObservationRegistry> registry) {
             Supplier<ObservationRegistry> known = SingletonSupplier.of(registry::getObject);
             return () -> SpanAttributes.ofCurrent(known.get());
         }

@@ -89,9 +89,9 @@ class RateLimitsEndpoint {
                     Reports.denied(limiter.rateLimiter().monitor(), shown));
         }
         return answer(policy, key, (known, keys) -> {
-            PartitionKey asked = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
-            JsonObject previous = keys.size() == 1 ? null : look(known, keys.get(1), asked, null);
-            JsonObject report = look(known, keys.get(0), asked, previous);
+            PartitionKey one = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
+            JsonObject previous = keys.size() == 1 ? null : look(known, keys.get(1), one, null);
+            JsonObject report = look(known, keys.get(0), one, previous);
             return new WebEndpointResponse<>(report, List.of().equals(report.get("limits")) ? 503 : 200);
         });
     }

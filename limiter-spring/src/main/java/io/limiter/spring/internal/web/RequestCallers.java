@@ -1,5 +1,6 @@
 package io.limiter.spring.internal.web;
 
+import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -10,7 +11,6 @@ import io.limiter.spring.internal.RateLimitedPostProcessor;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
@@ -23,42 +23,33 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  * The client of the current request of Spring MVC: in controllers, and in methods that they call on the same thread.
  * The address is that of the filter ({@link ClientAddressResolver}). Thread-safe.
  */
-public final class RequestCallers implements CallerSource, SmartInitializingSingleton {
+final class RequestCallers implements CallerSource, SmartInitializingSingleton {
     private static final Logger LOG = DiagnosticLog.of(RequestCallers.class);
 
-    private final Supplier<ClientAddressResolver> addresses;
-    private final Runnable check;
-
-    /**
-     * A source with the addresses that this supplier's resolver finds.
-     *
-     * @param check runs when all beans are there
-     */
-    public RequestCallers(Supplier<ClientAddressResolver> addresses, Runnable check) {
-        this.addresses = addresses;
-        this.check = check;
-    }
+    private final Limiter limiter;
+    private final ObjectProvider<RateLimitedPostProcessor> annotations;
+    private final ObjectProvider<ServletContext> webApp;
+    private final Derived<ClientAddressResolver> addresses;
 
     /** A source with addresses as configured now in a limiter. When all beans are there, it reports that something replaces them. */
-    public static RequestCallers of(
+    RequestCallers(
             Limiter limiter,
             ObjectProvider<RateLimitedPostProcessor> annotations,
             ObjectProvider<ServletContext> webApp) {
-        return new RequestCallers(
-                limiter.<ClientAddressResolver>derive(config -> ClientAddressResolver.of(config))
-                        .reporting(LOG::warn, ClientAddressResolver::findings)::get,
-                () -> {
-                    if (annotations.stream().anyMatch(RateLimitedPostProcessor::usesAddresses)) {
-                        webApp.ifAvailable(found -> new WebAppChecks(found, found.getClassLoader())
-                                .warnOfAddresses(limiter.config().settings()));
-                    }
-                });
+        this.limiter = limiter;
+        this.annotations = annotations;
+        this.webApp = webApp;
+        this.addresses = limiter.<ClientAddressResolver>derive(config -> ClientAddressResolver.of(config))
+                .reporting(LOG::warn, ClientAddressResolver::findings);
     }
 
     /** The filters of the limiter report it where there are rules; before that, annotations are not known. */
     @Override
     public void afterSingletonsInstantiated() {
-        check.run();
+        if (annotations.stream().anyMatch(RateLimitedPostProcessor::usesAddresses)) {
+            webApp.ifAvailable(found -> new WebAppChecks(found, found.getClassLoader())
+                    .warnOfAddresses(limiter.config().settings()));
+        }
     }
 
     @Override

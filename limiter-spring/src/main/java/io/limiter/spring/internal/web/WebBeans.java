@@ -52,7 +52,7 @@ public final class WebBeans implements BeanDefinitionRegistryPostProcessor {
             }
         } else if (WEB) {
             if (isMissing(CallerSource.class, factory)) {
-                define("callerSource", RequestCallers.class, "of", registry);
+                define("callerSource", RequestCallers.class, null, registry);
             }
             if (isMissing(RateLimitExceededAdvice.class, factory) && !RateLimitExceededAdvice.isReplaced(factory)) {
                 define("rateLimitExceededAdvice", RateLimitExceededAdvice.class, "of", registry);

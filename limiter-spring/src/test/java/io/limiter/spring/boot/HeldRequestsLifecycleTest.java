@@ -1,4 +1,4 @@
-package io.limiter.spring.boot.internal;
+package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

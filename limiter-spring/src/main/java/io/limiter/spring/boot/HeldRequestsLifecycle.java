@@ -1,4 +1,4 @@
-package io.limiter.spring.boot.internal;
+package io.limiter.spring.boot;
 
 import io.limiter.http.internal.Holding;
 import java.util.List;
@@ -7,12 +7,12 @@ import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
 /** Denies the requests that filters hold before the web server begins to stop, which would wait for them or drop them. */
-public final class HeldRequestsLifecycle implements SmartLifecycle {
+final class HeldRequestsLifecycle implements SmartLifecycle {
     private final Supplier<List<? extends Holding>> filters;
     private volatile List<? extends Holding> running = List.of();
 
     /** For the filters that there are at the start. */
-    public HeldRequestsLifecycle(Supplier<List<? extends Holding>> filters) {
+    HeldRequestsLifecycle(Supplier<List<? extends Holding>> filters) {
         this.filters = filters;
     }
 
