@@ -220,11 +220,13 @@ public final class Explainer {
                 + (why == null || why == DenialReason.QUOTA ? "" : ": " + why.text());
     }
 
-    private static String text(Enum<?> value) {
+    /** A value of an enum as reports show it. */
+    public static String text(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    static String duration(long micros) {
+    /** A duration in ISO 8601 form, such as {@code PT9.5S}; or {@code never}, {@code unknown}. */
+    public static String duration(long micros) {
         return micros == LimitOutcome.NEVER
                 ? "never"
                 : micros == LimitOutcome.UNKNOWN ? "unknown" : Objects.toString(Duration.of(micros, ChronoUnit.MICROS));

@@ -65,12 +65,10 @@ final class PlanLookup {
         /** When it is looked up again. */
         long dueMicros = Long.MIN_VALUE;
 
-        /** Until when a request waits for the lookup. */
-        long waitMicros;
+        boolean isPending;
 
-        /** The lookup that runs or waits. */
-        @Nullable
-        CompletableFuture<@Nullable Void> pending;
+        /** Done when the last lookup has ended, or requests have waited for it long enough. */
+        CompletableFuture<?> wait = CompletableFuture.completedFuture(null);
     }
 
     /**
@@ -137,7 +135,7 @@ final class PlanLookup {
         if (entry == null || now >= entry.goodMicros) {
             return null;
         }
-        if (entry.pending == null && now >= entry.dueMicros) {
+        if (!entry.isPending && now >= entry.dueMicros) {
             begin(caller, entry, client);
         }
         return entry.plan;
@@ -150,8 +148,8 @@ final class PlanLookup {
         if (caller.length() > LONGEST_CALLER || (entry != null && now < entry.goodMicros)) {
             return false;
         }
-        return entry != null && entry.pending != null
-                ? now < entry.waitMicros
+        return entry != null && entry.isPending
+                ? !entry.wait.isDone()
                 : (entry == null || now >= entry.dueMicros) && mayBegin(client);
     }
 
@@ -160,28 +158,19 @@ final class PlanLookup {
      *
      * @return completes when the plan is known, or the longest wait is over; never exceptionally
      */
-    CompletableFuture<?> lookUp(String caller, String client) {
-        CompletableFuture<@Nullable Void> running;
-        long left;
-        synchronized (this) {
-            if (!isDue(caller, client)) {
-                return CompletableFuture.completedFuture(null);
-            }
-            CachedPlan entry = find(caller);
-            if (entry == null) {
-                entry = new CachedPlan();
-                others.put(caller, entry);
-            }
-            running = entry.pending != null ? entry.pending : begin(caller, entry, client);
-            left = entry.waitMicros - time.nowMicros();
-        }
-        if (running.isDone() || left <= 0) {
+    synchronized CompletableFuture<?> lookUp(String caller, String client) {
+        if (!isDue(caller, client)) {
             return CompletableFuture.completedFuture(null);
         }
-        return running.copy().orTimeout(left, TimeUnit.MICROSECONDS).exceptionally(late -> {
-            warn("there is no answer after " + waitMicros / 1_000 + " ms", late);
-            return null;
-        });
+        CachedPlan entry = find(caller);
+        if (entry == null) {
+            entry = new CachedPlan();
+            others.put(caller, entry);
+        }
+        if (!entry.isPending) {
+            begin(caller, entry, client);
+        }
+        return entry.wait.copy();
     }
 
     private @Nullable CachedPlan find(String caller) {
@@ -198,25 +187,27 @@ final class PlanLookup {
     }
 
     /** Begins a lookup, if the client may have one more. */
-    private CompletableFuture<@Nullable Void> begin(String caller, CachedPlan entry, String client) {
-        CompletableFuture<@Nullable Void> running = new CompletableFuture<>();
+    private void begin(String caller, CachedPlan entry, String client) {
         if (!mayBegin(client) || !pending.tryTake(client)) {
-            running.complete(null);
-            return running;
+            return;
         }
-        entry.pending = running;
-        entry.waitMicros = time.nowMicros() + waitMicros;
-        running.whenComplete((ended, failure) -> pending.free(client));
+        CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+        entry.isPending = true;
+        entry.wait = waitMicros == 0
+                ? CompletableFuture.completedFuture(null)
+                : ended.copy()
+                        .completeOnTimeout(null, waitMicros, TimeUnit.MICROSECONDS)
+                        .thenRun(() -> warnIfLate(ended));
+        ended.whenComplete((end, failure) -> pending.free(client));
         try {
-            threads.execute(() -> load(caller, entry, running));
+            threads.execute(() -> load(caller, entry, ended));
         } catch (OutOfMemoryError noThread) {
             end(caller, entry, null, noThread);
-            running.complete(null);
+            ended.complete(null);
         }
-        return running;
     }
 
-    private void load(String caller, CachedPlan entry, CompletableFuture<@Nullable Void> running) {
+    private void load(String caller, CachedPlan entry, CompletableFuture<@Nullable Void> ended) {
         CompletableFuture<? extends @Nullable Object> plan;
         try {
             plan = resolver.planAsync(caller).toCompletableFuture().copy();
@@ -225,14 +216,14 @@ final class PlanLookup {
         }
         plan.orTimeout(LONGEST_LOOKUP_SECONDS, TimeUnit.SECONDS).whenComplete((found, failure) -> {
             end(caller, entry, found, failure);
-            running.complete(null);
+            ended.complete(null);
         });
     }
 
     private synchronized void end(
             String caller, CachedPlan entry, @Nullable Object found, @Nullable Throwable failure) {
         long now = time.nowMicros();
-        entry.pending = null;
+        entry.isPending = false;
         if (failure != null) {
             entry.dueMicros = now + Math.min(RETRY_MICROS, expiryMicros);
             warn("the resolver failed", failure);
@@ -244,6 +235,12 @@ final class PlanLookup {
         boolean special = found != null && isSpecial.test(found);
         (special ? others : withPlan).remove(caller);
         (special ? withPlan : others).put(caller, entry);
+    }
+
+    private void warnIfLate(CompletableFuture<?> lookup) {
+        if (!lookup.isDone()) {
+            warn("there is no answer after " + waitMicros / 1_000 + " ms", null);
+        }
     }
 
     private void warn(String reason, @Nullable Throwable failure) {

@@ -21,7 +21,10 @@ final class MethodKey {
     /** Null if the key is the client's address, or global. */
     private final @Nullable CallExpression expression;
 
-    private final List<@Nullable String> words;
+    /** The kind of each part; empty for an address. */
+    private final List<String> kinds;
+
+    private final KeyForm form;
     private final boolean isMember;
 
     /**
@@ -40,11 +43,17 @@ final class MethodKey {
         boolean isGlobal = word.equals("global");
         boolean isAddress = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
         this.expression = isGlobal || isAddress ? null : CallExpression.parse(scope, attribute, text);
-        this.words = expression == null ? List.of("ip") : expression.words();
+        List<@Nullable String> words = expression == null ? List.of("ip") : expression.words();
+        this.kinds = words.stream().map(MethodKey::kind).toList();
         Object constant = expression == null ? null : expression.constant();
         this.only = isGlobal
                 ? PartitionKey.global()
                 : expression == null || constant == null || constant.equals("") ? null : of(constant, expression);
+        this.form = only != null && only.equals(PartitionKey.global())
+                ? KeyForm.global()
+                : expression != null && expression.mayBeKeyOrList()
+                        ? KeyForm.any()
+                        : KeyForm.of(words.stream().map(MethodKey::part).toList());
     }
 
     /** Whether all calls have the same. */
@@ -57,16 +66,12 @@ final class MethodKey {
      * authenticated user.
      */
     boolean canBeAnothers() {
-        return only != null || words.stream().map(MethodKey::kind).allMatch("key"::equals);
+        return only != null || kinds.stream().allMatch("key"::equals);
     }
 
     /** The form of the keys of all calls. */
     KeyForm form() {
-        return only != null && only.equals(PartitionKey.global())
-                ? KeyForm.global()
-                : expression != null && expression.mayBeKeyOrList()
-                        ? KeyForm.any()
-                        : KeyForm.of(words.stream().map(MethodKey::part).toList());
+        return form;
     }
 
     private static String part(@Nullable String word) {
@@ -100,11 +105,11 @@ final class MethodKey {
             }
             int i = 0;
             for (Object part : parts) {
-                add(text(part, expression), i < words.size() ? words.get(i) : null, key);
+                add(text(part, expression), i < kinds.size() ? kinds.get(i) : "key", key);
                 i++;
             }
         } else {
-            add(text(value, expression), words.get(0), key);
+            add(text(value, expression), kinds.get(0), key);
         }
         return key.build();
     }
@@ -114,18 +119,17 @@ final class MethodKey {
      * like an address does not use up the quota of that address. A missing part never disables a limit: it is replaced
      * by the client's address or, outside of a request, by a shared value.
      */
-    private void add(String text, @Nullable String word, PartitionKey.Builder key) {
+    private void add(String text, String kind, PartitionKey.Builder key) {
         if (text.isEmpty()) {
             Caller caller = isMember ? null : scope.caller();
             key.addStandIn(caller == null ? "" : caller.address());
-        } else if (kind(word).isEmpty()) {
+        } else if (kind.isEmpty()) {
             key.add(text);
         } else {
-            key.add(kind(word), text);
+            key.add(kind, text);
         }
     }
 
-    /** The kind of a part; empty for an address. */
     private static String kind(@Nullable String word) {
         return "ip".equals(word) ? "" : "user".equals(word) || "principal".equals(word) ? "user" : "key";
     }

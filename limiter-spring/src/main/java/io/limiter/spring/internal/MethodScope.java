@@ -46,6 +46,7 @@ final class MethodScope {
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private final Method method;
+    private final Method annotated;
     private final Map<String, Integer> positions = new HashMap<>();
     private final Set<String> names = new LinkedHashSet<>();
     private final @Nullable CallerSource callers;
@@ -64,6 +65,7 @@ final class MethodScope {
      */
     public MethodScope(Method method, Method annotated, @Nullable CallerSource callers, @Nullable Beans beans) {
         this.method = method;
+        this.annotated = annotated;
         this.callers = callers;
         this.beans = beans;
         this.callerWithoutRequest =
@@ -77,22 +79,12 @@ final class MethodScope {
         addNames(annotated);
     }
 
-    /** The same with the result of a call, which follows its arguments. */
-    private MethodScope(MethodScope base) {
-        this.method = base.method;
-        this.callers = base.callers;
-        this.beans = base.beans;
-        this.callerWithoutRequest = base.callerWithoutRequest;
-        this.parameterCount = base.parameterCount;
-        positions.putAll(base.positions);
-        names.addAll(base.names);
-        positions.put(RESULT, method.getParameterCount());
-        names.add(RESULT);
-    }
-
-    /** The scope of an expression that also sees the result of a call. */
+    /** The scope of an expression that also sees the result of a call, which follows its arguments. */
     MethodScope withResult() {
-        return new MethodScope(this);
+        MethodScope scope = new MethodScope(method, annotated, callers, beans);
+        scope.positions.put(RESULT, method.getParameterCount());
+        scope.names.add(RESULT);
+        return scope;
     }
 
     /** The name of a method in messages: {@code com.example.Votes.vote(String, int)}. */

@@ -62,21 +62,16 @@ final class ProxyReach {
     }
 
     private static @Nullable String hindrance(Method method, Class<?> type, boolean subclassed) {
-        if (Modifier.isPrivate(method.getModifiers())) {
-            return "is private";
-        }
-        if (Modifier.isStatic(method.getModifiers())) {
-            return "is static";
+        int modifiers = method.getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
+            return Modifier.isStatic(modifiers) ? "is static" : "is private";
         }
         if (!subclassed) {
             return Proxy.isProxyClass(type) || isOfInterface(method, type)
                     ? null
                     : "is in no interface, and the proxy of its bean has only the interfaces";
         }
-        if (!canHaveSubclass(type)) {
-            return "is of a final class";
-        }
-        return Modifier.isFinal(method.getModifiers()) ? "is final" : null;
+        return !canHaveSubclass(type) ? "is of a final class" : Modifier.isFinal(modifiers) ? "is final" : null;
     }
 
     private static boolean isOfInterface(Method method, Class<?> type) {

@@ -48,7 +48,7 @@ class RateLimitExplainEndpoint {
             @org.springframework.lang.Nullable @Nullable String attributes) {
         RequestExplainer filters = explainer.getIfAvailable();
         if (filters == null) {
-            return failure(404, "this application has no filter of the limiter");
+            return RateLimitsEndpoint.failure(404, "this application has no filter of the limiter");
         }
         try {
             Map<String, String> ofUser = new HashMap<>();
@@ -61,11 +61,7 @@ class RateLimitExplainEndpoint {
                     .withHeaders(headers == null ? "" : headers)
                     .withUser(user, Set.copyOf(List.of(StringUtils.tokenizeToStringArray(roles, ","))), ofUser)));
         } catch (IllegalArgumentException noRequest) {
-            return failure(400, noRequest.getMessage());
+            return RateLimitsEndpoint.failure(400, noRequest.getMessage());
         }
-    }
-
-    private static WebEndpointResponse<Object> failure(int status, @Nullable String error) {
-        return new WebEndpointResponse<>(Map.of("error", String.valueOf(error)), status);
     }
 }

@@ -172,7 +172,7 @@ class RateLimitsEndpoint {
         }
     }
 
-    private static WebEndpointResponse<Object> failure(int status, @Nullable String error) {
+    static WebEndpointResponse<Object> failure(int status, @Nullable String error) {
         return new WebEndpointResponse<>(Map.of("error", String.valueOf(error)), status);
     }
 
@@ -196,7 +196,7 @@ class RateLimitsEndpoint {
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
                 .orElse(limiter.config().settings().clientIp().ipv6PrefixBits());
-        return List.of(new KeyText(policy.name(), bits).read(key));
+        return List.of(KeyText.read(key.strip(), bits));
     }
 
     /**

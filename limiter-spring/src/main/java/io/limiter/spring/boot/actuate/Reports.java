@@ -12,6 +12,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.Explainer;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.KeyPart;
@@ -21,11 +22,8 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -227,7 +225,7 @@ final class Reports {
                 .with("member", one.policy().takesMembers() ? one.memberText() : null)
                 .with("source", text(call.source()))
                 .with("allowed", call.allowed())
-                .with("retryAfter", duration(call.retryAfterMicros()))
+                .with("retryAfter", Explainer.duration(call.retryAfterMicros()))
                 .with("limits", limits)
                 .with("note", note)
                 .with("previous", previous);
@@ -246,9 +244,9 @@ final class Reports {
                 .with("limit", now.limit().toString())
                 .with("remaining", now.remaining())
                 .with("reason", reason == null ? null : reason.text())
-                .with("retryAfter", duration(call.retryAfterMicros()))
-                .with("next", duration(now.nextMicros()))
-                .with("reset", duration(now.resetMicros()));
+                .with("retryAfter", Explainer.duration(call.retryAfterMicros()))
+                .with("next", Explainer.duration(now.nextMicros()))
+                .with("reset", Explainer.duration(now.resetMicros()));
     }
 
     /** The parts of a key in plain text, so that an operator can recognize the client. */
@@ -262,16 +260,8 @@ final class Reports {
         return values.stream().map(String::valueOf).toList();
     }
 
-    private static String duration(long micros) {
-        return micros == LimitOutcome.NEVER
-                ? "never"
-                : micros == LimitOutcome.UNKNOWN
-                        ? "unknown"
-                        : Duration.of(micros, ChronoUnit.MICROS).toString();
-    }
-
     /** In the form used by the documentation. */
     static String text(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return Explainer.text(value);
     }
 }

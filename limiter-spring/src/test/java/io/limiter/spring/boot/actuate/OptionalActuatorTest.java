@@ -21,7 +21,7 @@ class OptionalActuatorTest {
                                 "spring-boot-health",
                                 "spring-boot-micrometer",
                                 "micrometer"),
-                        SomeLibraries.class,
+                        WithoutLibraries.class,
                         "org.springframework.boot.actuate.endpoint.annotation.Endpoint",
                         "io.micrometer.core.instrument.MeterRegistry",
                         "org.springframework.test.context.TestContext"));
@@ -33,7 +33,7 @@ class OptionalActuatorTest {
                 "limited, with endpoint",
                 Without.run(
                         List.of("spring-boot-micrometer", "micrometer-core", "micrometer-registry"),
-                        SomeLibraries.class,
+                        WithoutLibraries.class,
                         "io.micrometer.core.instrument.MeterRegistry"));
     }
 }

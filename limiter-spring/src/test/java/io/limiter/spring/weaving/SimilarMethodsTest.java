@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * What is made of annotations is kept, and found again by method and class. Here each two methods have all in common but one
  * thing, and different limits, so that a cache that leaves this thing out gives one of them the limits of the other.
  */
-class MethodsToldApartTest {
+class SimilarMethodsTest {
     private static final int CALLS = 5;
 
     interface Service {

@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /** A small application, run by {@link OptionalActuatorTest} with more or fewer libraries; prints what it has. */
-public final class SomeLibraries implements Callable<String> {
+public final class WithoutLibraries implements Callable<String> {
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration({
         LimiterAutoConfiguration.class,
