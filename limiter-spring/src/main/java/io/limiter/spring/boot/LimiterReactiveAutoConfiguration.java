@@ -22,11 +22,8 @@ import org.springframework.web.server.WebExceptionHandler;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnClass(WebExceptionHandler.class)
 @ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
-public class LimiterReactiveAutoConfiguration {
+class LimiterReactiveAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterReactiveAutoConfiguration.class);
-
-    /** Called by Spring Boot. */
-    public LimiterReactiveAutoConfiguration() {}
 
     @Bean("io.limiter.spring.reactiveWebBeans")
     static WebBeans reactiveWebBeans() {

@@ -36,11 +36,8 @@ import org.springframework.web.context.request.RequestContextHolder;
 @ConditionalOnClass({Filter.class, RequestContextHolder.class})
 @ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
 @Import(WebBeans.class)
-public class LimiterServletAutoConfiguration {
+class LimiterServletAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
-
-    /** Called by Spring Boot. */
-    public LimiterServletAutoConfiguration() {}
 
     @Bean("io.limiter.spring.heldServletRequests")
     SmartLifecycle heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {

@@ -10,6 +10,7 @@ import io.limiter.internal.HoldTerms;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.internal.MethodLimit.Charged;
 import io.limiter.spring.internal.MethodLimit.InForce;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -25,13 +26,16 @@ import org.slf4j.Logger;
  * Asks the limiter about the calls of one method. Thread-safe.
  *
  * @param owner has the rate limiter
+ * @param method the one that runs
+ * @param place it, in log lines
  * @param limits of its annotations, under the current configuration, shadow ones last; also used after the end of the
  *     limiter
  * @param invoker null if the caller waits for the decision
  */
 record CallLimiter(
         CallLimiters owner,
-        MethodScope scope,
+        Method method,
+        String place,
         Derived<List<InForce>> limits,
         @Nullable Fallback fallback,
         @Nullable Invoker invoker) {
@@ -215,7 +219,7 @@ record CallLimiter(
                 }
                 if (enforced < charged.size()) {
                     owner.shadow
-                            .count(charges(enforced, charged.size()), "a call of " + scope)
+                            .count(charges(enforced, charged.size()), place)
                             .forEach(one -> one.thenAccept(counted -> taken(counted, null)));
                 }
                 Object result = call.rest.proceed();

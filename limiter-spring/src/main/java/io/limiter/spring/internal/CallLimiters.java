@@ -156,7 +156,7 @@ final class CallLimiters implements AutoCloseable {
                 .reporting(
                         LOG::warn,
                         all -> all.stream().flatMap(InForce::findings).toList());
-        return new CallLimiter(this, scope, inForce, fallback, invoker);
+        return new CallLimiter(this, scope.method(), "a call of " + scope, inForce, fallback, invoker);
     }
 
     /** The texts of an attribute, without empty ones. */

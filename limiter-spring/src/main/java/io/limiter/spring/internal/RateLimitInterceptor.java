@@ -49,7 +49,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
         }
         Object target = targetOf(invocation, limiter);
         // A default method may be woven, and advice of others calls it: they do not arrive.
-        Method woven = limiter.scope().method().isDefault() ? limiter.scope().method() : null;
+        Method woven = limiter.method().isDefault() ? limiter.method() : null;
         return limiter.call(
                 new MethodCall(target, invocation.getArguments(), new RestOfInvocation(invocation, woven, target)));
     }
@@ -64,13 +64,13 @@ final class RateLimitInterceptor implements MethodInterceptor {
         return limiter == null
                 ? invocation.proceed()
                 : DecidedCall.proceed(
-                        limiter.scope().method(), targetOf(invocation, limiter), null, invocation::proceed);
+                        limiter.method(), targetOf(invocation, limiter), null, invocation::proceed);
     }
 
     /** The object that has the method, or its fallback: the proxy, if these are of an interface that only the proxy has. */
     private static @Nullable Object targetOf(MethodInvocation invocation, CallLimiter limiter) {
         Method needed = limiter.fallback() == null
-                ? limiter.scope().method()
+                ? limiter.method()
                 : limiter.fallback().method();
         return invocation instanceof ProxyMethodInvocation proxied
                         && !needed.getDeclaringClass().isInstance(invocation.getThis())

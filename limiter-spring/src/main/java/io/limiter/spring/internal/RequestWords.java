@@ -5,8 +5,8 @@ import io.limiter.internal.rule.KeyFold;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
-/** The words without {@code #}: properties of the root object. Public, because the expression language requires it. */
-public final class RequestWords {
+/** The words without {@code #}: properties of the root object. Its methods are public, because the language calls no others. */
+final class RequestWords {
     private final MethodScope scope;
 
     RequestWords(MethodScope scope) {

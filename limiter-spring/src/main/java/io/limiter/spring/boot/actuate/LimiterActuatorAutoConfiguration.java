@@ -64,11 +64,8 @@ import org.springframework.util.function.SingletonSupplier;
             "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration"
         })
 @ConditionalOnSingleCandidate(Limiter.class)
-public class LimiterActuatorAutoConfiguration {
+class LimiterActuatorAutoConfiguration {
     private static final String HEALTH = "ratelimitsHealthIndicator";
-
-    /** Called by Spring Boot. */
-    public LimiterActuatorAutoConfiguration() {}
 
     /** The endpoints that show and explain limits, and for both of them the filters, if there are any. */
     @Configuration(proxyBeanMethods = false)

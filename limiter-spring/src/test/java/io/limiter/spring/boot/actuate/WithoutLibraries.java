@@ -3,24 +3,30 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.spring.boot.LimiterServletAutoConfiguration;
 import java.util.concurrent.Callable;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DeferredImportSelector;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.type.AnnotationMetadata;
 
 /** A small application, run by {@link OptionalActuatorTest} with more or fewer libraries; prints what it has. */
 public final class WithoutLibraries implements Callable<String> {
+    static class Ours implements DeferredImportSelector {
+        @Override
+        public String[] selectImports(AnnotationMetadata importing) {
+            return new String[] {
+                LimiterAutoConfiguration.class.getName(),
+                "io.limiter.spring.boot.LimiterServletAutoConfiguration",
+                "io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration"
+            };
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
-    @ImportAutoConfiguration({
-        LimiterAutoConfiguration.class,
-        LimiterServletAutoConfiguration.class,
-        LimiterActuatorAutoConfiguration.class
-    })
-    @Import(Service.class)
+    @Import({Ours.class, Service.class})
     static class Application {}
 
     static class Service {

@@ -9,8 +9,6 @@ import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.spring.boot.LimiterServletAutoConfiguration;
-import io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -23,17 +21,19 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DeferredImportSelector;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.javapoet.ClassName;
 import org.springframework.mock.web.MockServletContext;
 import org.springframework.test.util.ReflectionTestUtils;
@@ -59,12 +59,19 @@ class BootAheadOfTimeTest {
         }
     }
 
+    static class Ours implements DeferredImportSelector {
+        @Override
+        public String[] selectImports(AnnotationMetadata importing) {
+            return new String[] {
+                LimiterAutoConfiguration.class.getName(),
+                "io.limiter.spring.boot.LimiterServletAutoConfiguration",
+                "io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration"
+            };
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
-    @ImportAutoConfiguration({
-        LimiterAutoConfiguration.class,
-        LimiterServletAutoConfiguration.class,
-        LimiterActuatorAutoConfiguration.class
-    })
+    @Import(Ours.class)
     static class Application {
         @Bean
         Votes votes() {
