@@ -38,40 +38,29 @@ public abstract class LimiterMonitor {
         Objects.requireNonNull(library);
     }
 
-    /** A key that is denied. Immutable. */
-    public interface DeniedKey {
-        /** The name of the policy that denies it. */
-        String policy();
-
-        /** Whose quota; secrets in it are hashes, as in the names of states in Redis. */
-        PartitionKey key();
-
-        /** Whether calls only would have been denied. */
-        boolean shadow();
-
-        /** The rules and annotated methods that charge the policy, one of which caused the denials; empty if only code does. */
-        List<String> rules();
-
-        /** How many denials in the last 10 to 20 minutes; an estimate in a flood. */
-        long denied();
-
-        /** How many of them may have been denials of keys that this one has displaced. */
-        long excess();
-
-        /** The limit that caused the last denial, as configuration text; null if nothing could be counted. */
-        @Nullable
-        String limit();
-
-        /** Where the last denial came from. */
-        Decision.Source source();
-
-        /** The time since the last denial. */
-        Duration sinceLast();
-
-        /** What is left of the wait that the last denial gave: zero when it is over or was unknown, null for never. */
-        @Nullable
-        Duration retryAfter();
-    }
+    /**
+     * A key that is denied. Immutable.
+     *
+     * @param policy the name of the policy that denies it
+     * @param key whose quota; secrets in it are hashes, as in the names of states in Redis
+     * @param shadow whether calls only would have been denied
+     * @param rules the rules and annotated methods that charge the policy, one of which caused the denials; empty if only code does
+     * @param denied how many denials in the last 10 to 20 minutes, since it was last displaced by other keys; an estimate in a flood
+     * @param limit the limit that caused the last denial, as configuration text; null if nothing could be counted
+     * @param source where the last denial came from
+     * @param sinceLast the time since the last denial
+     * @param retryAfter what is left of the wait that the last denial gave: zero when it is over or was unknown, null for never
+     */
+    public record DeniedKey(
+            String policy,
+            PartitionKey key,
+            boolean shadow,
+            List<String> rules,
+            long denied,
+            @Nullable String limit,
+            Decision.Source source,
+            Duration sinceLast,
+            @Nullable Duration retryAfter) {}
 
     /** Names the rules or methods that charge a policy. Called by any thread. */
     @FunctionalInterface

@@ -31,6 +31,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -205,6 +206,29 @@ class DenialsTest {
                 .anyMatch(one -> one.key().canonical().equals("afterwards")));
     }
 
+    /** Busy keys among a spray of others: each is there, none with more denials than it had, and none with much fewer. */
+    @Test
+    void aSprayDisplacesNoBusyKey() {
+        SplittableRandom random = new SplittableRandom(18);
+        Map<String, Long> exact = new HashMap<>();
+        for (int i = 0; i < 50_000; i++) {
+            String key = random.nextInt(5) == 0 ? "busy-" + random.nextInt(10) : "spray-" + random.nextInt();
+            exact.merge(key, 1L, Long::sum);
+            deny(key);
+            time.advance(SLOW);
+        }
+        List<DeniedKey> found = denials.busiest(Integer.MAX_VALUE);
+        assertEquals(LimiterMonitor.DEFAULT_KEYS, found.size());
+        for (DeniedKey one : found) {
+            assertTrue(one.denied() <= exact.get(one.key().canonical()), one.toString());
+        }
+        for (DeniedKey one : found.subList(0, 10)) {
+            String key = one.key().canonical();
+            assertTrue(key.startsWith("busy-"), key);
+            assertTrue(one.denied() > exact.get(key) * 9 / 10, one.denied() + " of " + exact.get(key));
+        }
+    }
+
     @Test
     void manyDifferentKeys() throws InterruptedException {
         assertBounded(Repeats.of(100_000, 300_000));
@@ -245,7 +269,7 @@ class DenialsTest {
         assertEquals("heavy", found.get(0).key().canonical());
         long grown = used() - before;
         System.out.printf(
-                "%d different denied keys, each denial noted: sketch and log sampler hold %d kB%n",
+                "%d different denied keys, each denial noted: table and log sampler hold %d kB%n",
                 different, grown / 1_000);
         assertTrue(grown < 1_000_000, grown + " bytes");
         assertEquals(found.get(0), denials.busiest(1).get(0));

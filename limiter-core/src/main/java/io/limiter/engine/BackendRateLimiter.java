@@ -39,9 +39,8 @@ final class BackendRateLimiter extends RateLimiter {
     private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
 
     private final FailureAnswers failures;
-    private final Refunds refunds;
+    private final Returns returns;
     private final Reservations holds;
-    private final Flights flights;
     private final WaitQueues waiting;
 
     /** The parameters are those of {@link RateLimiters}. */
@@ -59,20 +58,18 @@ final class BackendRateLimiter extends RateLimiter {
         this.executor = executor;
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
-        HoldCounts counts = new HoldCounts(timer::nowMicros);
-        this.monitor =
-                new EngineMonitor(new DenialRecord(TimeSource.system()), backend::health, waiting::waiting, counts);
-        this.flights = new Flights(backend, waiting, this::countsOf);
+        this.monitor = new EngineMonitor(
+                new DenialRecord(TimeSource.system()), backend::health, waiting::waiting, this::countExpired);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
-        this.refunds = new Refunds(backend, fallback, waiting, flights);
-        this.holds = new Reservations(backend, fallback, failures, refunds, waiting, timer, counts, holdKeep);
+        this.returns = new Returns(backend, fallback, waiting, this::countsOf);
+        this.holds = new Reservations(backend, fallback, failures, returns, this::countsOf, timer, holdKeep);
     }
 
     @Override
     public Decision tryAcquire(PermitRequest request) {
         return Asked.isPlain(request)
                 ? take(request, asked(request.charges().get(0).policy(), Runnable::run), Runnable::run)
-                : finished(Flights.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
+                : finished(Returns.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
     }
 
     private Decision take(PermitRequest request, Asked asked, Executor listening) {
@@ -96,7 +93,7 @@ final class BackendRateLimiter extends RateLimiter {
         Policy policy = asked.policy();
         boolean isInFlight = policy.isInFlight();
         if (isInFlight && !hasEnd) {
-            Flights.check(new Charge(policy, key, permits));
+            Returns.check(new Charge(policy, key, permits));
         }
         // Before the decision, so that their memory is read while that waits for the clock.
         long[] counts = asked.counts().ofThisThread();
@@ -114,7 +111,7 @@ final class BackendRateLimiter extends RateLimiter {
         if (isInFlight && decision.isOneInFlight(Access.LIBRARY)) {
             asked.counts().add(counts, CallCounts.IN_FLIGHT, permits);
         } else if (isInFlight) {
-            flights.begin(decision);
+            returns.begin(decision);
         }
         if (!decision.allowed()) {
             monitor.denied(decision, asked.counts(), listening);
@@ -132,9 +129,13 @@ final class BackendRateLimiter extends RateLimiter {
     private Asked firstAsked(Policy policy, Executor listening) {
         Objects.requireNonNull(policy, "policy");
         CallCounts counts = monitor.counts(policy.name(), listening);
-        Asked asked = new Asked(policy, backend.decider(policy), counts, decision -> flights.end(decision, counts));
+        Asked asked = new Asked(policy, backend.decider(policy), counts, decision -> returns.end(decision, counts));
         lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1] = asked;
         return asked;
+    }
+
+    private void countExpired() {
+        holds.countExpired();
     }
 
     private CallCounts countsOf(Policy policy) {
@@ -161,7 +162,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public CompletableFuture<Decision> acquireAsync(PermitRequest request) {
-        Flights.checked(request);
+        Returns.checked(request);
         if (!request.mayWait() && Asked.isPlain(request)) {
             Asked asked = asked(request.charges().get(0).policy(), executor);
             if (asked.decider().isImmediate()) {
@@ -176,7 +177,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public List<CompletableFuture<Decision>> acquireEachAsync(List<PermitRequest> requests) {
-        requests.forEach(Flights::checked);
+        requests.forEach(Returns::checked);
         if (!requests.stream().allMatch(Asked::isSingle)) {
             return requests.stream().map(this::acquireAsync).toList();
         }
@@ -199,7 +200,7 @@ final class BackendRateLimiter extends RateLimiter {
     /** Counted by the thread that completed the call, such as a Netty thread; listeners of the counters do not run on it. */
     private CompletableFuture<Decision> finished(PermitRequest request, CompletableFuture<Decision> answer) {
         CompletableFuture<Decision> counted = answer.thenApply(decision -> finished(request, decision, executor));
-        return request.hasEnd() ? Flights.orUndone(onExecutor(counted), counted, flights::end) : onExecutor(counted);
+        return request.hasEnd() ? Returns.orUndone(onExecutor(counted), counted, returns::end) : onExecutor(counted);
     }
 
     private Decision finished(PermitRequest request, Decision decision, Executor listening) {
@@ -207,7 +208,7 @@ final class BackendRateLimiter extends RateLimiter {
                 request.mode() == Backend.Mode.TAKE || request.mode() == Backend.Mode.ASK && !decision.allowed();
         if (counts) {
             if (request.hasEnd()) {
-                flights.begin(decision);
+                returns.begin(decision);
             }
             return counted(decision, request.isShadow(), listening);
         }
@@ -240,27 +241,27 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public boolean refund(Decision decision) {
-        return BackendException.join(Access.LIBRARY, refunds.give(List.of(decision), charge -> true));
+        return BackendException.join(Access.LIBRARY, returns.refund(List.of(decision), charge -> true));
     }
 
     @Override
     public void end(Decision decision) {
-        flights.end(decision);
+        returns.end(decision);
     }
 
     @Override
     public boolean confirm(Decision decision) {
-        return BackendException.join(Access.LIBRARY, refunds.confirm(decision));
+        return BackendException.join(Access.LIBRARY, returns.confirm(decision));
     }
 
     @Override
     public CompletableFuture<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which) {
-        return onExecutor(refunds.give(decisions, which));
+        return onExecutor(returns.refund(decisions, which));
     }
 
     @Override
     public CompletableFuture<Boolean> confirmAsync(Decision decision) {
-        return onExecutor(refunds.confirm(decision));
+        return onExecutor(returns.confirm(decision));
     }
 
     @Override
@@ -271,11 +272,11 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl) {
         CompletableFuture<Hold> counted = holds.reserve(charges, ttl).thenApply(this::counted);
-        return Flights.orUndone(onExecutor(counted), counted, hold -> holds.settle(hold, charge -> 0));
+        return Returns.orUndone(onExecutor(counted), counted, hold -> holds.settle(hold, charge -> 0));
     }
 
     private Hold counted(Hold hold) {
-        flights.begin(hold.decision());
+        returns.begin(hold.decision());
         counted(hold.decision(), false, executor);
         return hold;
     }
@@ -328,7 +329,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     /** Counts and completes a call that could wait. What a cancelled one took is given back. */
     private void complete(CompletableFuture<Decision> promise, Decision decision) {
-        flights.begin(decision);
+        returns.begin(decision);
         if (!promise.isDone()) {
             counted(decision, false, executor);
         }

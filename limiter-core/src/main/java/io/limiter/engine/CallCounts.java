@@ -2,6 +2,7 @@ package io.limiter.engine;
 
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor.FlightCount;
+import io.limiter.LimiterMonitor.HoldCount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.LongAdder;
@@ -18,8 +19,13 @@ final class CallCounts {
     static final int BLOCKED = Decision.Source.values().length * 2;
     /** The number of permits in flight. */
     static final int IN_FLIGHT = BLOCKED + 1;
-    /** How many numbers a policy has: at last one for each {@link FlightCount}. */
-    static final int OF_POLICY = IN_FLIGHT + 1 + FlightCount.values().length;
+    /** The number of permits that are reserved. */
+    static final int HELD = IN_FLIGHT + 1;
+
+    private static final int FLIGHTS = HELD + 1;
+    private static final int HOLDS = FLIGHTS + FlightCount.values().length;
+    /** How many numbers a policy has: at last one for each {@link HoldCount}. */
+    static final int OF_POLICY = HOLDS + HoldCount.values().length;
 
     private static final VarHandle OWN = MethodHandles.arrayElementVarHandle(long[][].class);
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
@@ -46,7 +52,11 @@ final class CallCounts {
     }
 
     static int number(FlightCount what) {
-        return IN_FLIGHT + 1 + what.ordinal();
+        return FLIGHTS + what.ordinal();
+    }
+
+    static int number(HoldCount what) {
+        return HOLDS + what.ordinal();
     }
 
     void increment(int number) {

@@ -2,6 +2,7 @@ package io.limiter.engine;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor;
 import io.limiter.LimiterMonitor.DeniedKey;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * The denials that {@link LimiterMonitor} shows: those of the current period and of the one before; and their lines in the log.
- * Decides whether a flood requires sampling. Thread-safe.
+ * The keys that are denied, which {@link LimiterMonitor} shows, and the lines in the log. Of any number of keys those are kept that were
+ * denied last, and of those that will be displaced next the busier ones. Decides whether a flood requires sampling. Thread-safe.
  */
 final class DenialRecord {
     /** The number of denials that a recorded one represents in a flood. A power of two. */
@@ -42,6 +44,8 @@ final class DenialRecord {
 
     private static final long WINDOW_MICROS = 10_000;
     private static final int MOST_IN_WINDOW = 100;
+    /** How many of the oldest keys are compared to displace one. */
+    private static final int LOOKS = 8;
 
     /** By the name that configurations of logs use. */
     private static final Logger LOG = DiagnosticLog.of("io.limiter.Denials");
@@ -56,30 +60,34 @@ final class DenialRecord {
 
     private final ReentrantLock lock = new ReentrantLock();
     // All that follows is guarded by it.
+    /** The one that was denied last is the last one. */
+    private final Map<Id, Entry> entries = new LinkedHashMap<>(16, 0.75f, true);
+
     private int keys;
-    private DeniedKeys present = new DeniedKeys(0);
-    private DeniedKeys before = present;
-    private long periodStart;
     private long windowStart;
     private int inWindow;
 
-    private record Shown(
-            String policy,
-            PartitionKey key,
-            boolean shadow,
-            List<String> rules,
-            long denied,
-            long excess,
-            @Nullable String limit,
+    private record Id(String policy, PartitionKey key, boolean shadow) {}
+
+    /** Denials of a key: how many in two periods, and the last of them. */
+    private record Entry(
+            long periodStart,
+            long before,
+            long count,
             Decision.Source source,
-            Duration sinceLast,
-            @Nullable Duration retryAfter)
-            implements DeniedKey {}
+            @Nullable Limit limit,
+            long retryAfterMicros,
+            long lastMicros) {
+        /** How many count now. */
+        long denied(long now) {
+            long age = now - periodStart;
+            return age < PERIOD_MICROS ? before + count : age < 2 * PERIOD_MICROS ? count : 0;
+        }
+    }
 
     DenialRecord(TimeSource time) {
         this.time = time;
-        this.periodStart = time.nowMicros();
-        this.windowStart = periodStart;
+        this.windowStart = time.nowMicros();
         configure(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
     }
 
@@ -91,13 +99,21 @@ final class DenialRecord {
         lines = linesPerSecond == 0 ? null : new Throttle(time::nowMicros, 1_000_000 / linesPerSecond);
         lock.lock();
         try {
-            if (mostKeys != keys) {
-                keys = mostKeys;
-                present = new DeniedKeys(mostKeys);
-                before = new DeniedKeys(mostKeys);
-            }
+            keys = mostKeys;
+            displace();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Of those that were not denied for longest, the one that was denied least: a spray of keys does not displace a busy one. */
+    private void displace() {
+        while (entries.size() > keys) {
+            entries.remove(entries.entrySet().stream()
+                    .limit(LOOKS)
+                    .min(Comparator.comparingLong(entry -> entry.getValue().before + entry.getValue().count))
+                    .orElseThrow()
+                    .getKey());
         }
     }
 
@@ -115,45 +131,34 @@ final class DenialRecord {
 
     List<DeniedKey> busiest(int most) {
         long now = time.nowMicros();
-        Map<DeniedKeys.Id, DeniedKeys.Entry> sum = new HashMap<>();
-        long shown;
+        Map<Id, Entry> copy;
         lock.lock();
         try {
-            turn(now);
-            shown = Math.min(most, keys);
-            for (DeniedKeys ofPeriod : List.of(present, before)) {
-                ofPeriod.entries().forEach(entry -> sum.merge(entry.id(), entry, DeniedKeys.Entry::plus));
-            }
+            copy = new HashMap<>(entries);
         } finally {
             lock.unlock();
         }
-        return sum.values().stream()
-                .sorted(Comparator.comparingLong(entry -> -entry.count()))
-                .limit(shown)
-                .<DeniedKey>map(entry -> shown(entry, now))
+        return copy.entrySet().stream()
+                .filter(one -> one.getValue().denied(now) > 0)
+                .sorted(Comparator.comparingLong(one -> -one.getValue().denied(now)))
+                .limit(most)
+                .map(one -> shown(one.getKey(), one.getValue(), now))
                 .toList();
     }
 
-    private Shown shown(DeniedKeys.Entry entry, long now) {
-        DeniedKeys.Id id = entry.id();
-        long ago = now - entry.lastMicros();
-        return new Shown(
-                id.policy(),
-                id.key(),
-                id.shadow(),
-                rulesOf(id.policy(), id.shadow()),
-                entry.count(),
-                entry.excess(),
-                entry.limit() == null ? null : entry.limit().toString(),
-                entry.source(),
-                duration(ago),
-                entry.retryAfterMicros() == LimitOutcome.NEVER
-                        ? null
-                        : duration(Math.max(0, entry.retryAfterMicros() - ago)));
-    }
-
-    private static Duration duration(long micros) {
-        return Duration.of(micros, ChronoUnit.MICROS);
+    private DeniedKey shown(Id id, Entry entry, long now) {
+        long ago = now - entry.lastMicros;
+        long wait = entry.retryAfterMicros;
+        return new DeniedKey(
+                id.policy,
+                id.key,
+                id.shadow,
+                rulesOf(id.policy, id.shadow),
+                entry.denied(now),
+                entry.limit == null ? null : entry.limit.toString(),
+                entry.source,
+                Duration.of(ago, ChronoUnit.MICROS),
+                wait == LimitOutcome.NEVER ? null : Duration.of(Math.max(0, wait - ago), ChronoUnit.MICROS));
     }
 
     /**
@@ -168,12 +173,18 @@ final class DenialRecord {
         }
         int denials = note(denial, shadow);
         Throttle log = lines;
-        if (denials > 0 && log != null) {
-            if (log.tryPass()) {
-                write(denial, shadow, logging);
-            } else {
-                notLogged.add(denials);
-            }
+        if (denials == 0 || log == null) {
+            return;
+        }
+        if (!log.tryPass()) {
+            notLogged.add(denials);
+            return;
+        }
+        try {
+            logging.execute(() -> log(denial, shadow));
+        } catch (RuntimeException failed) {
+            // The call is denied all the same, not failed.
+            LOG.debug("a denial was not logged", failed);
         }
     }
 
@@ -191,7 +202,6 @@ final class DenialRecord {
             int denials = isFlood ? SAMPLED : 1;
             watch(denials, now);
             if (keys > 0) {
-                turn(now);
                 count(denial, shadow, denials, now);
             }
             return denials;
@@ -212,53 +222,38 @@ final class DenialRecord {
         isFlood = flood || inWindow > MOST_IN_WINDOW;
     }
 
-    private void turn(long now) {
-        if (now - periodStart >= PERIOD_MICROS) {
-            before = now - periodStart < 2 * PERIOD_MICROS ? present : new DeniedKeys(keys);
-            present = new DeniedKeys(keys);
-            periodStart = now;
-        }
-    }
-
-    /** A charge that two limits deny counts once, with the longer wait. */
+    /** A charge that two limits deny counts once, with the longer wait; where nothing could be counted, each charge does. */
     private void count(Decision denial, boolean shadow, int denials, long now) {
         List<LimitOutcome> violated = denial.violated();
-        Map<Charge, LimitOutcome> longest;
-        if (violated.size() == 1) {
-            longest = Map.of(violated.get(0).charge(), violated.get(0));
-        } else {
-            longest = new HashMap<>();
-            violated.forEach(outcome -> longest.merge(outcome.charge(), outcome, DenialRecord::longer));
+        for (Charge charge : denial.charges()) {
+            LimitOutcome by = violated.stream()
+                    .filter(outcome -> outcome.charge().isToSame(charge))
+                    .max((one, other) ->
+                            LimitOutcome.compareWaits(one.retryAfterMicros(), other.retryAfterMicros()))
+                    .orElse(null);
+            if (by == null && !violated.isEmpty()) {
+                continue;
+            }
+            Id id = new Id(charge.policy().name(), bounded(charge.key()), shadow);
+            Entry old = entries.get(id);
+            boolean isSamePeriod = old != null && now - old.periodStart < PERIOD_MICROS;
+            entries.put(
+                    id,
+                    new Entry(
+                            isSamePeriod ? old.periodStart : now,
+                            old == null ? 0 : isSamePeriod ? old.before : old.denied(now),
+                            isSamePeriod ? old.count + denials : denials,
+                            denial.source(),
+                            by == null ? null : by.limit(),
+                            by == null ? denial.retryAfterMicros() : by.retryAfterMicros(),
+                            now));
         }
-        for (Charge charge : longest.isEmpty() ? denial.charges() : longest.keySet()) {
-            LimitOutcome by = longest.get(charge);
-            present.add(new DeniedKeys.Entry(
-                    new DeniedKeys.Id(charge.policy().name(), bounded(charge.key()), shadow),
-                    denials,
-                    0,
-                    denial.source(),
-                    by == null ? null : by.limit(),
-                    by == null ? denial.retryAfterMicros() : by.retryAfterMicros(),
-                    now));
-        }
-    }
-
-    private static LimitOutcome longer(LimitOutcome one, LimitOutcome other) {
-        return LimitOutcome.compareWaits(one.retryAfterMicros(), other.retryAfterMicros()) < 0 ? other : one;
+        displace();
     }
 
     /** The key, or where that is very long its hash. */
     private static PartitionKey bounded(PartitionKey key) {
         return key.canonical().length() <= LONGEST_KEY ? key : PartitionKey.of(key.canonical());
-    }
-
-    private void write(Decision denial, boolean shadow, Executor logging) {
-        try {
-            logging.execute(() -> log(denial, shadow));
-        } catch (RuntimeException failed) {
-            // The call is denied all the same, not failed.
-            LOG.debug("a denial was not logged", failed);
-        }
     }
 
     private void log(Decision denial, boolean shadow) {

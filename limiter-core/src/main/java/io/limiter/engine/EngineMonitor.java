@@ -37,14 +37,16 @@ final class EngineMonitor extends LimiterMonitor {
     private final Supplier<BackendHealth> health;
     private final IntSupplier waiting;
 
-    private final HoldCounts holds;
+    private final Runnable beforeHolds;
 
-    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, HoldCounts holds) {
+    /** @param beforeHolds counts what of reservations is not counted yet */
+    EngineMonitor(
+            DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, Runnable beforeHolds) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
         this.waiting = waiting;
-        this.holds = holds;
+        this.beforeHolds = beforeHolds;
     }
 
     @Override
@@ -81,7 +83,8 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long holds(String policy, HoldCount what) {
-        return holds.sum(policy, what);
+        beforeHolds.run();
+        return sum(policy, CallCounts.number(what));
     }
 
     @Override
@@ -96,7 +99,8 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long held(String policy) {
-        return holds.held(policy);
+        beforeHolds.run();
+        return sum(policy, CallCounts.HELD);
     }
 
     private long sum(String policy, int number) {

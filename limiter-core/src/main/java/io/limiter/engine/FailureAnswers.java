@@ -13,7 +13,9 @@ import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -158,6 +160,15 @@ final class FailureAnswers {
                             WARN_EVERY_MICROS / 1_000_000);
             // The message of the cause may contain keys, which are client data: debug only.
             LOG.debug("the failure behind it", failure);
+        }
+    }
+
+    /** The answer of a backend; one that fails while it is asked fails as its answer would. */
+    static <T> CompletableFuture<T> asked(Supplier<? extends CompletionStage<T>> call) {
+        try {
+            return call.get().toCompletableFuture();
+        } catch (RuntimeException failed) {
+            return CompletableFuture.failedFuture(failed);
         }
     }
 

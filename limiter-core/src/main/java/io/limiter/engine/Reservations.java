@@ -1,63 +1,121 @@
 package io.limiter.engine;
 
 import io.limiter.Backend;
+import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.Hold;
+import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.Settlement;
 import io.limiter.internal.Access;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
+import io.limiter.internal.Throttle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
-/** Reserves, and settles what was reserved, under the limits that are in force then. Thread-safe. */
+/**
+ * Reserves, settles what was reserved under the limits that are in force then, and counts what becomes of it. Thread-safe.
+ *
+ * <p>Who holds what: the backend that granted it, or the local share in its place, has the permits and a record with their end. The
+ * caller has the {@link Hold}, with the right to its one settlement. Here are the open ones that this JVM made, only to be counted; and
+ * settlements without an answer, which are tried again until their records end. That is safe, because only the first settlement of a
+ * record has an effect: what a repetition finds ended, an attempt before it has settled.
+ */
 final class Reservations {
+    /** Further open ones are not counted. */
+    static final int MOST_OPEN = 100_000;
+
+    /** Further settlements without an answer are lost at once. */
+    static final int MOST_UNSETTLED = 10_000;
+
+    private static final Logger LOG = DiagnosticLog.of(Reservations.class);
+    private static final long LOG_EVERY_MICROS = 60_000_000;
+    private static final long PAUSE_MICROS = 500_000;
+    /** However many wait, the backend is asked 2 000 times a second at most. */
+    private static final long PAUSE_FOR_EACH_MICROS = 500;
+
     private final Backend backend;
     private final @Nullable Backend fallback;
     private final FailureAnswers failures;
-    private final Refunds refunds;
-    private final WaitQueues waiting;
+    private final Returns returns;
+    private final Function<Policy, CallCounts> counts;
     private final WaitTimer timer;
     private final Duration keep;
-    private final HoldCounts counts;
-    private final Unsettled unsettled;
+    private final Map<HoldCount, Throttle> lines = new EnumMap<>(HoldCount.class);
     /** What was announced, by name. */
     private final Map<String, Policy> policies = new ConcurrentHashMap<>();
+    /** In the order of their ends, as all are kept for the same time after it. */
+    private final Set<Hold> open = new ConcurrentSkipListSet<>(
+            Comparator.comparingLong((Hold hold) -> hold.keptUntilMicros(Access.LIBRARY))
+                    .thenComparing(hold -> hold.terms(Access.LIBRARY).id()));
 
-    /** A charge, and what it has cost. */
-    private record Cost(Charge charge, long actual) {}
+    private final AtomicInteger opened = new AtomicInteger();
 
+    /** What is to be settled again. */
+    private final Set<Unsettled> unsettled = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean isClosed;
+
+    /**
+     * The parts of a hold of which no settlement was answered.
+     *
+     * @param holder the backend that granted them
+     * @param untilMicros until when their records are kept
+     * @param isRepeated whether it was sent before, so that parts that have ended may have been settled by that
+     */
+    private record Unsettled(
+            Backend holder,
+            Decision parts,
+            HoldTerms terms,
+            ToLongFunction<? super Charge> actual,
+            long untilMicros,
+            boolean isRepeated) {
+        Unsettled repeated(List<LimitOutcome> left) {
+            Decision some = Decision.of(parts.source(), parts.charges(), left);
+            return new Unsettled(holder, some, terms, actual, untilMicros, true);
+        }
+    }
+
+    /** @param counts those of a policy */
     Reservations(
             Backend backend,
             @Nullable Backend fallback,
             FailureAnswers failures,
-            Refunds refunds,
-            WaitQueues waiting,
+            Returns returns,
+            Function<Policy, CallCounts> counts,
             WaitTimer timer,
-            HoldCounts counts,
             Duration keep) {
         this.backend = backend;
         this.fallback = fallback;
         this.failures = failures;
-        this.refunds = refunds;
-        this.waiting = waiting;
-        this.timer = timer;
+        this.returns = returns;
         this.counts = counts;
+        this.timer = timer;
         this.keep = keep;
-        this.unsettled = new Unsettled(timer, counts);
+        for (HoldCount what : HoldCount.values()) {
+            lines.put(what, new Throttle(timer::nowMicros, LOG_EVERY_MICROS));
+        }
     }
 
     /** The policy is in force from now on. */
@@ -82,13 +140,8 @@ final class Reservations {
                 .map(charge -> policies.get(charge.policy().name()))
                 .filter(Objects::nonNull)
                 .toList();
-        CompletableFuture<Decision> asked;
-        try {
-            asked = backend.reserve(charges, terms).toCompletableFuture();
-        } catch (RuntimeException failed) {
-            asked = CompletableFuture.failedFuture(failed);
-        }
-        return asked.exceptionally(failed -> failures.answer(charges, Backend.Mode.TAKE, failed, terms))
+        return FailureAnswers.asked(() -> backend.reserve(charges, terms))
+                .exceptionally(failed -> failures.answer(charges, Backend.Mode.TAKE, failed, terms))
                 .thenApply(decision -> made(decision, terms, announced));
     }
 
@@ -113,16 +166,15 @@ final class Reservations {
     private Hold made(Decision decision, HoldTerms terms, List<Policy> announced) {
         // What was taken is settled instead.
         decision.claimRefund(Access.LIBRARY);
-        long end = timer.nowMicros() + terms.ttlMicros();
+        long keptUntil = timer.nowMicros() + terms.ttlMicros() + terms.keepMicros();
+        Hold hold = new Hold(Access.LIBRARY, decision, terms, announced, keptUntil);
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
-            decision.charges().stream()
-                    .filter(Reservations::isHeld)
-                    .forEach(charge -> counts.begin(terms.id(), charge, end));
+            begin(hold);
         }
         for (LimitOutcome denied : decision.violated()) {
             if (denied.reason() == DenialReason.HOLDS_FULL) {
-                counts.warn(
-                        denied.policy().name(),
+                warn(
+                        denied.policy(),
                         HoldCount.FULL,
                         "RL-410",
                         "a key has as many reservations as are kept, "
@@ -130,108 +182,118 @@ final class Reservations {
                                 + ", so another one was denied; raise 'holds', or shorten their time");
             }
         }
-        return new Hold(Access.LIBRARY, decision, terms, announced, end + terms.keepMicros());
+        return hold;
     }
 
-    /** The outcomes that are settled: not those of penalties and of policies without holds, and none of what was denied. */
-    private static List<LimitOutcome> held(Decision decision) {
-        return !decision.allowed()
-                ? List.of()
-                : decision.outcomes().stream()
-                        .filter(outcome -> isHeld(outcome.charge())
-                                && outcome.limit().spec().algorithm().takesHolds())
-                        .toList();
+    private void begin(Hold hold) {
+        countExpired();
+        if (opened.incrementAndGet() <= MOST_OPEN) {
+            open.add(hold);
+            held(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, charge.permits()));
+        } else {
+            opened.decrementAndGet();
+        }
+    }
+
+    /** It is not open any more; false if it was not, or is not counted. */
+    private boolean end(Hold hold) {
+        boolean wasOpen = open.remove(hold);
+        if (wasOpen) {
+            opened.decrementAndGet();
+            held(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, -charge.permits()));
+        }
+        return wasOpen;
+    }
+
+    /** Counts those that have run out. */
+    void countExpired() {
+        for (Hold first : open) {
+            long end = first.keptUntilMicros(Access.LIBRARY)
+                    - first.terms(Access.LIBRARY).keepMicros();
+            if (end > timer.nowMicros()) {
+                return;
+            }
+            if (end(first)) {
+                held(first).forEach(charge -> add(charge.policy(), HoldCount.EXPIRED, 1));
+            }
+        }
+    }
+
+    private static Stream<Charge> held(Hold hold) {
+        return hold.decision().charges().stream().filter(Reservations::isHeld);
     }
 
     CompletableFuture<Settlement> settle(Hold hold, ToLongFunction<? super Charge> actual) {
         Decision decision = hold.decision();
-        List<LimitOutcome> held = held(decision);
-        Settlement worst = Settlement.SETTLED;
         List<Charge> charges = decision.charges();
         // Before the claim: if the application's code fails, it may settle again.
-        long[] told = charges.stream().mapToLong(actual).toArray();
+        long[] costs = charges.stream().mapToLong(actual).toArray();
         if (!hold.claimSettlement(Access.LIBRARY)) {
             return CompletableFuture.completedFuture(Settlement.ENDED);
         }
-        List<Cost> costs = new ArrayList<>();
-        List<Charge> back = new ArrayList<>(0);
-        for (int i = 0; i < told.length; i++) {
-            Charge charge = charges.get(i);
-            long cost = told[i];
-            if (!isHeld(charge)) {
-                if (cost == 0) {
-                    back.add(charge);
-                }
-                continue;
+        countExpired();
+        end(hold);
+        Settlement worst = Settlement.SETTLED;
+        for (int i = 0; i < costs.length; i++) {
+            if (isHeld(charges.get(i)) && (costs[i] < 0 || costs[i] > Integer.MAX_VALUE)) {
+                ignore(charges.get(i).policy(), costs[i]);
+                costs[i] = charges.get(i).permits();
+                worst = Settlement.IGNORED;
             }
-            if (cost < 0 || cost > Integer.MAX_VALUE) {
-                String name = charge.policy().name();
-                if (cost == HoldTerms.UNTOLD) {
-                    counts.add(name, HoldCount.IGNORED, 1);
-                } else {
-                    counts.warn(
-                            name,
-                            HoldCount.IGNORED,
-                            "RL-414",
-                            cost + " is no actual cost from 0 to " + Integer.MAX_VALUE
-                                    + " (-1: there was none), so the estimate stays");
-                }
-                cost = charge.permits();
-                worst = worst.worse(Settlement.IGNORED);
+        }
+        ToLongFunction<Charge> cost = charge -> {
+            int i = 0;
+            while (!charges.get(i).isToSame(charge)) {
+                i++;
             }
-            costs.add(new Cost(charge, cost));
+            return costs[i];
+        };
+        if (decision.allowed()) {
+            returns.refund(
+                    decision.source(),
+                    decision.outcomes().stream()
+                            .filter(one -> !isHeld(one.charge()) && cost.applyAsLong(one.charge()) == 0)
+                            .toList());
         }
-        if (decision.allowed() && !back.isEmpty()) {
-            refund(decision, back);
-        }
-        if (held.isEmpty()) {
-            return CompletableFuture.completedFuture(worst);
-        }
-        return send(hold, held, costs, worst);
-    }
-
-    /** Gives back what was taken beside the estimates. */
-    private void refund(Decision decision, List<Charge> back) {
-        List<LimitOutcome> taken = decision.outcomes().stream()
-                .filter(outcome -> back.stream().anyMatch(outcome.charge()::isToSame))
+        // Not those of penalties and of policies without holds, and none of what was denied.
+        List<LimitOutcome> held = decision.outcomes().stream()
+                .filter(one -> decision.allowed() && isHeld(one.charge()) && takesHolds(one.limit()))
                 .toList();
-        refunds.give(List.of(Decision.of(decision.source(), back, taken)), charge -> true);
+        return held.isEmpty() ? CompletableFuture.completedFuture(worst) : send(hold, held, cost, worst);
     }
 
-    private CompletableFuture<Settlement> send(Hold hold, List<LimitOutcome> held, List<Cost> costs, Settlement floor) {
-        Decision decision = hold.decision();
-        HoldTerms terms = hold.terms(Access.LIBRARY);
-        boolean isLocal = decision.source() == Decision.Source.LOCAL_FALLBACK;
-        Backend holder = isLocal && fallback != null ? fallback : backend;
-        List<LimitOutcome> now =
-                isLocal ? held : held.stream().map(part -> inForce(hold, part)).toList();
-        List<Charge> charges = now.stream().map(LimitOutcome::charge).distinct().toList();
-        ToLongFunction<Charge> actual = charge -> costs.stream()
-                .filter(cost -> cost.charge.isToSame(charge))
-                .findFirst()
-                .map(Cost::actual)
-                .orElse(charge.permits());
-        Unsettled.Pending sent = new Unsettled.Pending(
-                holder,
-                Decision.of(decision.source(), charges, now),
-                terms,
-                actual,
+    private void ignore(Policy policy, long cost) {
+        if (cost == HoldTerms.UNTOLD) {
+            add(policy, HoldCount.IGNORED, 1);
+        } else {
+            warn(
+                    policy,
+                    HoldCount.IGNORED,
+                    "RL-414",
+                    cost + " is no actual cost from 0 to " + Integer.MAX_VALUE
+                            + " (-1: there was none), so the estimate stays");
+        }
+    }
+
+    private CompletableFuture<Settlement> send(
+            Hold hold, List<LimitOutcome> held, ToLongFunction<Charge> cost, Settlement floor) {
+        Decision.Source source = hold.decision().source();
+        Backend local = source == Decision.Source.LOCAL_FALLBACK ? fallback : null;
+        List<LimitOutcome> parts = local != null
+                ? held
+                : held.stream().map(part -> inForce(hold, part)).toList();
+        List<Charge> charges =
+                parts.stream().map(LimitOutcome::charge).distinct().toList();
+        Unsettled first = new Unsettled(
+                local != null ? local : backend,
+                Decision.of(source, charges, parts),
+                hold.terms(Access.LIBRARY),
+                cost,
                 hold.keptUntilMicros(Access.LIBRARY),
                 false);
-        return sent.settle().thenApply(answers -> {
-            Settlement worst = floor;
-            for (Backend.Settled answer : answers) {
-                worst = worst.worse(answer.settlement());
-            }
-            Unsettled.Pending left = sent.left(answers, counts, timer.nowMicros());
-            if (!left.parts().outcomes().isEmpty()) {
-                unsettled.add(left);
-            }
-            for (Cost cost : costs) {
-                counts.end(terms.id(), cost.charge);
-                waiting.wake(cost.charge.policy(), cost.charge.key());
-            }
-            return worst;
+        return settle(first).thenApply(answers -> {
+            returns.wake(charges);
+            return answers.stream().map(Backend.Settled::settlement).reduce(floor, Settlement::worse);
         });
     }
 
@@ -254,7 +316,115 @@ final class Reservations {
                 .orElse(then);
     }
 
+    /** What became of each part, which is counted; those without an answer are settled again. Never fails. */
+    private CompletableFuture<List<Backend.Settled>> settle(Unsettled one) {
+        List<LimitOutcome> parts = one.parts.outcomes();
+        return FailureAnswers.asked(() -> one.holder.settle(one.parts, one.terms, one.actual))
+                .exceptionally(failed -> {
+                    Backend.Settled each = Backend.Settled.failed(Access.LIBRARY, failed);
+                    return parts.stream().map(none -> each).toList();
+                })
+                .thenApply(answers -> {
+                    List<LimitOutcome> left = new ArrayList<>();
+                    for (int i = 0; i < parts.size(); i++) {
+                        if (answers.get(i).settlement() == Settlement.PENDING) {
+                            left.add(parts.get(i));
+                        } else {
+                            count(one, parts.get(i), answers.get(i));
+                        }
+                    }
+                    if (!left.isEmpty()) {
+                        settleAgain(one.repeated(left));
+                    }
+                    return answers;
+                });
+    }
+
+    private void settleAgain(Unsettled left) {
+        if (isClosed || unsettled.size() >= MOST_UNSETTLED || left.untilMicros <= timer.nowMicros()) {
+            lost(left);
+            return;
+        }
+        unsettled.add(left);
+        timer.schedule(
+                () -> {
+                    if (unsettled.remove(left)) {
+                        settle(left);
+                    }
+                },
+                Math.max(PAUSE_MICROS, unsettled.size() * PAUSE_FOR_EACH_MICROS));
+    }
+
+    private void count(Unsettled sent, LimitOutcome part, Backend.Settled answer) {
+        Policy policy = part.policy();
+        add(policy, HoldCount.FORGOTTEN, answer.forgotten());
+        BackendException refused = answer.refused();
+        if (refused != null) {
+            lost(policy, "a settlement was refused, so its actual cost is not charged: " + refused.getMessage());
+        } else if (answer.settlement() == Settlement.ENDED && !sent.isRepeated) {
+            warn(
+                    policy,
+                    HoldCount.UNKNOWN,
+                    "RL-412",
+                    "there is no record of a hold any more, so its actual cost was not charged: "
+                            + (timer.nowMicros() < sent.untilMicros
+                                    ? "it was reset, or Redis has lost it"
+                                    : "settle sooner, or raise limiter.holds.keep"));
+        } else if (isFirst(part)
+                && sent.actual.applyAsLong(part.charge()) > part.charge().permits()) {
+            add(policy, HoldCount.ABOVE_ESTIMATE, 1);
+        }
+    }
+
+    /** Once for each charge, however many limits it has. */
+    private static boolean isFirst(LimitOutcome part) {
+        return part.policy().limits().stream()
+                .filter(Reservations::takesHolds)
+                .limit(1)
+                .anyMatch(part.limit()::equals);
+    }
+
+    private static boolean takesHolds(Limit limit) {
+        return limit.spec().algorithm().takesHolds();
+    }
+
+    private void lost(Unsettled settlement) {
+        lost(
+                settlement.parts.outcomes().get(0).policy(),
+                "a settlement did not reach Redis before the record of its hold ended, or more than " + MOST_UNSETTLED
+                        + " waited; what was reserved came back, and the actual cost is not charged");
+    }
+
+    private void lost(Policy policy, String text) {
+        warn(policy, HoldCount.LOST, "RL-411", text);
+    }
+
+    private void add(Policy policy, HoldCount what, long number) {
+        if (number > 0) {
+            counts.apply(policy).add(CallCounts.number(what), number);
+        }
+    }
+
+    /** The same of one, with a line in the log, not too often. */
+    private void warn(Policy policy, HoldCount what, String code, String text) {
+        add(policy, what, 1);
+        if (Objects.requireNonNull(lines.get(what)).tryPass()) {
+            LOG.warn(
+                    "{} policy '{}': {}; {} so far; logged again in 60 s at the earliest",
+                    code,
+                    policy.name(),
+                    text,
+                    counts.apply(policy).sum(CallCounts.number(what)));
+        }
+    }
+
+    /** Settlements that still wait are reported as lost. */
     void close() {
-        unsettled.close();
+        isClosed = true;
+        for (Unsettled left : unsettled) {
+            if (unsettled.remove(left)) {
+                lost(left);
+            }
+        }
     }
 }

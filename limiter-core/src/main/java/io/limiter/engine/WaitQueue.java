@@ -5,12 +5,18 @@ import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.internal.LimitSpec;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +34,6 @@ final class WaitQueue {
     /** The pause before the next try for calls in flight: an end in another instance sends no notice. */
     private static final long IN_FLIGHT_PAUSE_MICROS = 50_000;
 
-    private static final Decision NOTHING_KNOWN = Decision.of(Decision.Source.FAILED_CLOSED, List.of(), List.of());
     /** Beyond all waits. */
     private static final double FAR_MICROS = 1L << 52;
 
@@ -49,9 +54,6 @@ final class WaitQueue {
     private LimitOutcome last;
 
     private long lastMicros;
-    /** When the head had its last answer. */
-    private long notedMicros;
-
     private Decision.Source source;
     /** The sum of the permits that the waiters need. */
     private long permits;
@@ -71,11 +73,102 @@ final class WaitQueue {
         }
     }
 
+    /** A call that may wait. What changes is guarded by the lock of {@link WaitQueues}. */
+    static final class Waiter {
+        /** Completed by the queues, or cancelled by the caller. */
+        final CompletableFuture<Decision> promise = new CompletableFuture<>();
+
+        private final PermitRequest request;
+        private final long sinceMicros;
+
+        List<Charge> charges;
+        /** Where it waits; null before and after. */
+        @Nullable
+        WaitQueue queue;
+
+        /** Denies it when its wait is over. */
+        private @Nullable Future<?> expiry;
+
+        long untilMicros;
+        /** Whether quota came back while it asked: then its denial may be older. */
+        volatile boolean isStale;
+        /** Whether it may not wait any more, because one of its policies was removed. */
+        volatile boolean isOver;
+
+        Waiter(PermitRequest request, long sinceMicros) {
+            this.request = request;
+            this.charges = request.charges();
+            this.sinceMicros = sinceMicros;
+        }
+
+        /** Until when it may wait for this charge. */
+        long untilMicros(Charge charge) {
+            return sinceMicros + TimeUnit.MICROSECONDS.convert(request.maxWait(charge));
+        }
+
+        /** Until when it may wait after a denial: of several charges that are denied, the shortest wait counts. */
+        long untilMicros(Decision denial) {
+            return denial.violated().stream()
+                    .mapToLong(outcome -> untilMicros(outcome.charge()))
+                    .min()
+                    .orElse(sinceMicros);
+        }
+
+        /** Notes that quota of this key came back. Whoever does so looks at the queues after it, as a call that has its answer is in one. */
+        void wake(Policy policy, PartitionKey key) {
+            for (Charge charge : charges) {
+                if (charge.key().equals(key) && charge.policy().name().equals(policy.name())) {
+                    isStale = true;
+                }
+            }
+        }
+
+        /** On the calling thread if the executor has ended. */
+        void completeOn(Executor executor, BiConsumer<CompletableFuture<Decision>, Decision> complete, Decision decision) {
+            try {
+                executor.execute(() -> complete.accept(promise, decision));
+            } catch (RejectedExecutionException ended) {
+                complete.accept(promise, decision);
+            }
+        }
+
+        /** It waits in this queue from now on, or in none. */
+        void moveTo(@Nullable WaitQueue other, long until, @Nullable Future<?> expires) {
+            if (expiry != null) {
+                expiry.cancel(false);
+            }
+            queue = other;
+            untilMicros = until;
+            expiry = expires;
+        }
+
+        /** The policy is removed; whether this call may not wait any more. */
+        boolean remove(Policy policy) {
+            isOver |= charges.stream().anyMatch(charge -> charge.policy().name().equals(policy.name()));
+            return isOver;
+        }
+
+        /**
+         * Takes the new policy of that name; returns whether it had another one. A charge with a request id keeps its policy:
+         * the new one may not be able to keep the id.
+         */
+        boolean renew(Policy policy) {
+            List<Charge> before = charges;
+            charges = before.stream()
+                    .map(charge -> charge.policy().name().equals(policy.name()) && charge.requestId() == null
+                            ? FailureAnswers.under(policy, charge)
+                            : charge)
+                    .toList();
+            return !charges.equals(before);
+        }
+    }
+
     /** The queue of the limit that a denial waits for. */
     WaitQueue(Place place, Decision denial, LimitOutcome binding, long nowMicros) {
         this.place = place;
         this.last = binding;
         this.source = denial.source();
+        this.dueMicros = nowMicros;
         note(denial, binding.charge().permits(), nowMicros);
     }
 
@@ -95,12 +188,13 @@ final class WaitQueue {
 
     /** When the head asks at the latest: a reservation may end before it is due. */
     long askMicros() {
-        return last.policy().holds() > 0 ? Math.min(dueMicros, notedMicros + HELD_PAUSE_MICROS) : dueMicros;
+        return last.policy().holds() > 0 ? Math.min(dueMicros, lastMicros + HELD_PAUSE_MICROS) : dueMicros;
     }
 
-    /** The head asks at once, if so. */
-    void hurryIf(boolean isDue, long nowMicros) {
-        dueMicros = isDue ? nowMicros : dueMicros;
+    /** The head asks at once; one that is asking, once more. */
+    void hurry(long nowMicros) {
+        isStale = isAsking;
+        dueMicros = nowMicros;
     }
 
     /** Sets what wakes the head, in place of an earlier one. */
@@ -135,31 +229,31 @@ final class WaitQueue {
         return differs;
     }
 
-    /** Records that the head has its answer; null if there is no head. */
+    /** Records that the head has its answer; null for none. */
     void answered(@Nullable Decision decision, Waiter head, long nowMicros) {
         isAsking = false;
-        note(decision == null ? NOTHING_KNOWN : decision, charge(head).permits(), nowMicros);
+        dueMicros = nowMicros;
+        dueCost = 0;
+        if (decision != null) {
+            note(decision, charge(head).permits(), nowMicros);
+        }
         if (isStale) {
             isStale = false;
             dueMicros = nowMicros;
         }
     }
 
-    /** Records the answer to the head, so that the next head knows when to ask. */
+    /** Records an answer of this limit to the head, so that the next head knows when to ask. */
     private void note(Decision decision, long cost, long nowMicros) {
-        notedMicros = nowMicros;
-        dueMicros = nowMicros;
-        dueCost = 0;
         for (LimitOutcome outcome : decision.outcomes()) {
             if (Place.of(outcome).equals(place) && outcome.retryAfterMicros() != LimitOutcome.NEVER) {
                 last = outcome;
                 lastMicros = nowMicros;
                 source = decision.source();
-                dueMicros += isInFlight()
-                        ? IN_FLIGHT_PAUSE_MICROS
-                        : outcome.allowed()
-                                ? outcome.nextMicros()
-                                : Math.max(outcome.retryAfterMicros(), SHORTEST_PAUSE_MICROS);
+                long wait = outcome.allowed()
+                        ? outcome.nextMicros()
+                        : Math.max(outcome.retryAfterMicros(), SHORTEST_PAUSE_MICROS);
+                dueMicros = nowMicros + (isInFlight() ? IN_FLIGHT_PAUSE_MICROS : wait);
                 dueCost = outcome.allowed() ? outcome.remaining() + 1 : cost;
             }
         }

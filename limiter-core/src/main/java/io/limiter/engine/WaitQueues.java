@@ -7,6 +7,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.engine.WaitQueue.Place;
+import io.limiter.engine.WaitQueue.Waiter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,9 +29,6 @@ import org.jspecify.annotations.Nullable;
  * its binding limit, and asks for all its charges when it is the head and its wait is over: about two calls to the backend. Thread-safe.
  */
 final class WaitQueues {
-    /** No call waits longer. */
-    private static final long LONGEST_MICROS = 86_400_000_000L;
-
     private final WaitTimer timer;
     private final int maxWaiting;
     private final Executor executor;
@@ -47,7 +45,6 @@ final class WaitQueues {
 
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile boolean closed;
-    private final Map<String, Long> removedMicros = new ConcurrentHashMap<>();
 
     /**
      * Queues of at most {@code max} calls, for one key a tenth of it, at least one.
@@ -146,7 +143,7 @@ final class WaitQueues {
     }
 
     private boolean isOver(Waiter waiter) {
-        return closed || waiter.isUnder(removedMicros);
+        return closed || waiter.isOver;
     }
 
     private void remove(WaitQueue queue, Waiter waiter, long nowMicros) {
@@ -234,7 +231,9 @@ final class WaitQueues {
         }
         WaitQueue there = queues.get(place);
         WaitQueue target = there == null ? new WaitQueue(place, decision, binding, nowMicros) : there;
-        target.hurryIf(there == null && asking.contains(waiter) && waiter.isStale, nowMicros);
+        if (there == null && asking.contains(waiter) && waiter.isStale) {
+            target.hurry(nowMicros);
+        }
         if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
             return false;
         }
@@ -302,8 +301,7 @@ final class WaitQueues {
         try {
             for (WaitQueue queue : queues.values()) {
                 if (isDue.test(queue)) {
-                    queue.isStale = queue.isAsking;
-                    queue.dueMicros = timer.nowMicros();
+                    queue.hurry(timer.nowMicros());
                     timer.execute(() -> work(queue));
                 }
             }
@@ -314,27 +312,24 @@ final class WaitQueues {
 
     /** Denies the calls that wait under this policy. One that is asking gets its answer, and does not wait after it. */
     void remove(Policy policy) {
-        long now = timer.nowMicros();
-        removedMicros.values().removeIf(then -> then < now - LONGEST_MICROS);
-        removedMicros.put(policy.name(), now);
-        denyAll();
+        asking.forEach(waiter -> waiter.remove(policy));
+        denyIf(waiter -> waiter.remove(policy));
     }
 
     /** Denies all calls that wait. A head that is asking gets its answer. No call waits from now on. */
     void close() {
         closed = true;
-        denyAll();
+        denyIf(waiter -> true);
     }
 
-    /** Denies the calls that may not wait any more. */
-    private void denyAll() {
+    private void denyIf(Predicate<Waiter> isDenied) {
         List<Runnable> denials = new ArrayList<>();
         lock.lock();
         try {
             long now = timer.nowMicros();
             for (WaitQueue queue : queues.values()) {
                 for (Waiter waiter : List.copyOf(queue.waiters)) {
-                    if (isOver(waiter) && !queue.isAskingFor(waiter)) {
+                    if (isDenied.test(waiter) && !queue.isAskingFor(waiter)) {
                         Decision denial = deny(queue, waiter, now);
                         denials.add(() -> waiter.completeOn(executor, complete, denial));
                     }

@@ -48,7 +48,7 @@ function cells(one) {
     [element('strong', {}, one.parts.join(' : ')), one.shadow ? element('span', { class: 'quiet-line' }, 'shadow: not denied') : null],
     [one.policy, one.limit ? element('span', { class: 'quiet-line' }, one.limit) : null],
     one.rules.map(withoutPackages).join(', '),
-    (one.excess > 0 ? 'up to ' : '') + count(one.denied),
+    count(one.denied),
     `${duration(one.sinceLast)} ago`,
     one.retryAfter === 'PT0S' ? 'over' : duration(one.retryAfter),
     look,

@@ -201,7 +201,6 @@ final class Reports {
                 .with("rules", denied.rules())
                 .with("shadow", denied.shadow())
                 .with("denied", denied.denied())
-                .with("excess", denied.excess())
                 .with("limit", denied.limit())
                 .with("source", text(denied.source()))
                 .with("sinceLast", denied.sinceLast().toString())

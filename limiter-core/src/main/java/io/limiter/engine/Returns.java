@@ -7,33 +7,49 @@ import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.FlightCount;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
+import io.limiter.Stock;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** The calls in flight of a limiter: counts their permits by policy, and ends them. Thread-safe. */
-final class Flights {
-    private static final Logger LOG = DiagnosticLog.of(Flights.class);
+/**
+ * What comes back of a decision, and wakes calls that wait for it: refunds, and the ends of calls in flight, which are counted from
+ * their begin. The permits are held by the backend that granted them, or by the local share; the decision knows of each outcome whether
+ * it has ended, and whether it was refunded. Thread-safe.
+ */
+final class Returns {
+    private static final Logger LOG = DiagnosticLog.of(Returns.class);
 
     private final Backend backend;
+    private final @Nullable Backend fallback;
     private final WaitQueues waiting;
     private final Function<Policy, CallCounts> counts;
     private final Throttle warnings = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
 
     /**
-     * @param waiting the calls that may continue when one ends
+     * @param waiting the calls that may continue when permits come back
      * @param counts those of a policy
      */
-    Flights(Backend backend, WaitQueues waiting, Function<Policy, CallCounts> counts) {
-        this.counts = counts;
+    Returns(
+            Backend backend,
+            @Nullable Backend fallback,
+            WaitQueues waiting,
+            Function<Policy, CallCounts> counts) {
         this.backend = backend;
+        this.fallback = fallback;
         this.waiting = waiting;
+        this.counts = counts;
         backend.onHeldAgain(this::heldAgain);
     }
 
@@ -58,7 +74,7 @@ final class Flights {
     /** Refuses a request whose permits nobody would give back. */
     static PermitRequest checked(PermitRequest request) {
         if (!request.hasEnd() && request.mode() == Backend.Mode.TAKE) {
-            request.charges().forEach(Flights::check);
+            request.charges().forEach(Returns::check);
         }
         return request;
     }
@@ -122,10 +138,6 @@ final class Flights {
     }
 
     /** Ends what an outcome holds; false if it has ended, or holds nothing. */
-    boolean end(LimitOutcome outcome) {
-        return end(outcome, counts.apply(outcome.policy()));
-    }
-
     private boolean end(LimitOutcome outcome, CallCounts mine) {
         // Before the end, so that their memory is read while that waits for the lock.
         long[] row = mine.ofThisThread();
@@ -142,5 +154,72 @@ final class Flights {
             waiting.wake(outcome);
         }
         return first;
+    }
+
+    /** Refunds those charges, each decision once; returns whether anything was refunded. Never fails. */
+    CompletableFuture<Boolean> refund(List<Decision> decisions, Predicate<? super Charge> which) {
+        Map<Decision.Source, List<LimitOutcome>> taken = new EnumMap<>(Decision.Source.class);
+        for (Decision decision : decisions) {
+            if (decision.allowed() && decision.claimRefund(Access.LIBRARY)) {
+                decision.outcomes().stream()
+                        .filter(outcome -> which.test(outcome.charge()))
+                        .forEach(outcome -> taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
+                                .add(outcome));
+            }
+        }
+        CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
+        for (Map.Entry<Decision.Source, List<LimitOutcome>> one : taken.entrySet()) {
+            any = any.thenCombine(refund(one.getKey(), one.getValue()), Boolean::logicalOr);
+        }
+        return any;
+    }
+
+    /** Gives back what was taken by decisions of that source; returns whether anything was. Never fails. */
+    CompletableFuture<Boolean> refund(Decision.Source source, List<LimitOutcome> outcomes) {
+        boolean ended = false;
+        List<LimitOutcome> taken = new ArrayList<>(outcomes.size());
+        for (LimitOutcome outcome : outcomes) {
+            if (outcome.isInFlight()) {
+                ended |= end(outcome, counts.apply(outcome.policy()));
+            } else {
+                taken.add(outcome);
+            }
+        }
+        Backend giver = source == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
+        if (taken.isEmpty() || giver == null) {
+            return CompletableFuture.completedFuture(ended);
+        }
+        boolean any = ended;
+        List<Charge> charges =
+                taken.stream().map(LimitOutcome::charge).distinct().toList();
+        return giver.refund(Decision.of(source, charges, taken))
+                .toCompletableFuture()
+                .exceptionally(failure -> {
+                    LOG.debug("a refund failed", failure);
+                    return false;
+                })
+                .thenApply(given -> {
+                    if (given) {
+                        wake(charges);
+                    }
+                    return given || any;
+                });
+    }
+
+    /** Calls that wait for these keys ask at once. */
+    void wake(List<Charge> charges) {
+        charges.forEach(charge -> waiting.wake(charge.policy(), charge.key()));
+    }
+
+    /** Confirms the purchases of a decision; returns false if it made none. */
+    CompletableFuture<Boolean> confirm(Decision decision) {
+        List<LimitOutcome> bought = decision.outcomes().stream()
+                .filter(outcome ->
+                        outcome.limit() instanceof Stock && outcome.charge().permits() > 0)
+                .toList();
+        return !decision.allowed() || bought.isEmpty()
+                ? CompletableFuture.completedFuture(false)
+                : backend.confirm(Decision.of(decision.source(), decision.charges(), bought))
+                        .toCompletableFuture();
     }
 }
