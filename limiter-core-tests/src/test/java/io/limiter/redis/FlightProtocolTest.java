@@ -122,7 +122,7 @@ class FlightProtocolTest {
         }
 
         private void begun(LimitOutcome outcome) {
-            String id = ((FlightCall) Objects.requireNonNull(outcome.holder(Access.LIBRARY))).id;
+            String id = ((CallsInFlight.FlightCall) Objects.requireNonNull(outcome.holder(Access.LIBRARY))).id;
             running.put(id, outcome);
             most = Math.max(most, running.size());
             int length = random.nextInt(20);

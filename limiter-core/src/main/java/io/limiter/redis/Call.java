@@ -86,7 +86,7 @@ final class Call {
             boolean isCombinable,
             long denied,
             @Nullable Held hold,
-            @Nullable FlightCall flight) {
+            CallsInFlight.@Nullable FlightCall flight) {
         /** Whether the script has to look at reservations. */
         boolean isHeld() {
             return limit.spec().algorithm().takesHolds()
@@ -113,7 +113,7 @@ final class Call {
             return new Part(key, charge, limit, mode, false, denied, other, null);
         }
 
-        Part with(FlightCall call) {
+        Part with(CallsInFlight.FlightCall call) {
             return new Part(key, charge, limit, mode, false, denied, null, call);
         }
     }
@@ -305,7 +305,7 @@ final class Call {
     void deliver(Object replyOrFailure) {
         Object given = replyOrFailure;
         try {
-            FlightCall.answered(parts, given instanceof List<?> reply ? reply : null, state.get() == State.DONE);
+            CallsInFlight.answered(parts, given instanceof List<?> reply ? reply : null, state.get() == State.DONE);
         } catch (RuntimeException misread) {
             given = RedisFailure.of(misread);
         }
@@ -325,7 +325,7 @@ final class Call {
     /** The reply, or the exception, came after its caller stopped waiting. */
     void deliverLate(Object replyOrFailure) {
         List<?> reply = replyOrFailure instanceof List<?> list ? list : null;
-        FlightCall.answeredLate(parts, reply);
+        CallsInFlight.answeredLate(parts, reply);
         if (ifLate != null && reply != null) {
             ifLate.accept(Reply.read(parts, reply));
         }

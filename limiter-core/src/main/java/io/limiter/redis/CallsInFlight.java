@@ -23,15 +23,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * The calls in flight of this instance: sends what is due of them, many together. While Redis does not answer, one at a time finds out
- * when it does. Thread-safe.
+ * The calls in flight of this instance, each a {@link FlightCall}: sends what is due of them, many together. While Redis does not answer,
+ * one at a time finds out when it does. Redis holds the permits, for a time; here is what has to be said to it until each has ended there.
+ * Thread-safe.
  */
 final class CallsInFlight {
     /** There are at most as many calls as need one renewal in this time. Further ones are denied: nobody could renew all in time. */
     private static final long RENEWAL_MICROS = 100;
 
+    private static final long LONGEST_BETWEEN_MICROS = 10_000_000;
     /** After what had no answer. */
-    static final long AGAIN_MICROS = 200_000;
+    private static final long AGAIN_MICROS = 200_000;
+
+    private static final long NOT_DUE = Long.MAX_VALUE;
 
     private static final Logger LOG = DiagnosticLog.of(CallsInFlight.class);
     private static final long EVERY_MICROS = 50_000;
@@ -78,17 +82,18 @@ final class CallsInFlight {
         listener = other;
     }
 
-    long nowMicros() {
-        return time.nowMicros();
-    }
-
     /** How many there are. */
     int size() {
         return calls.size();
     }
 
     private boolean isFull(Limit limit) {
-        return calls.size() >= FlightCall.betweenMicros(limit) / RENEWAL_MICROS;
+        return calls.size() >= betweenMicros(limit) / RENEWAL_MICROS;
+    }
+
+    /** The time between two renewals. */
+    private static long betweenMicros(Limit limit) {
+        return Math.min(limit.spec().periodMicros() / 3, LONGEST_BETWEEN_MICROS);
     }
 
     /** The denial of a call whose permits could not be renewed because there are too many; null for none. */
@@ -120,32 +125,10 @@ final class CallsInFlight {
             Call.Part part = parts.get(i);
             if (part.isTake() && part.isInFlight()) {
                 begun = begun == parts ? new ArrayList<>(parts) : begun;
-                begun.set(i, part.with(call(part)));
+                begun.set(i, part.with(new FlightCall(part, null)));
             }
         }
         return begun;
-    }
-
-    private FlightCall call(Call.Part part) {
-        return new FlightCall(this, part, instance + Long.toHexString(begun.incrementAndGet()));
-    }
-
-    void add(FlightCall call) {
-        calls.add(call);
-        begin();
-    }
-
-    void remove(FlightCall call) {
-        calls.remove(call);
-    }
-
-    void send(Call.Part part) {
-        sender.send(part);
-    }
-
-    /** Whether Redis has answered what was sent in the background. */
-    void answered(boolean answered) {
-        failing = !answered;
     }
 
     /** Looks again and again, as long as there are calls. */
@@ -204,19 +187,9 @@ final class CallsInFlight {
             if (outcome.isInFlight() && !isFull(outcome.limit())) {
                 String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
                 Limit whole = whole(decision.charges(), outcome);
-                FlightCall call = call(new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null));
-                LimitOutcome.Holder local = outcome.holder(Access.LIBRARY);
-                outcome.heldBy(
-                        Access.LIBRARY,
-                        local == null
-                                ? call
-                                : ended -> {
-                                    boolean first = local.end(ended);
-                                    if (first) {
-                                        call.endNow();
-                                    }
-                                    return first;
-                                });
+                Call.Part part = new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null);
+                FlightCall call = new FlightCall(part, outcome.holder(Access.LIBRARY));
+                outcome.heldBy(Access.LIBRARY, call);
                 call.adopt();
             }
         }
@@ -234,8 +207,186 @@ final class CallsInFlight {
     }
 
     /** Redis did not hold the permits of a call that is in flight, and does again; so many are held above the limit now. */
-    void heldAgain(Call.Part part, long above) {
-        long permits = part.charge().permits();
-        listener.heldAgain(part.charge().policy(), permits, Math.min(permits, Math.max(0, above)));
+    private void heldAgain(Charge charge, long above) {
+        long permits = charge.permits();
+        listener.heldAgain(charge.policy(), permits, Math.min(permits, Math.max(0, above)));
+    }
+
+    /**
+     * Takes note of the answer to a call.
+     *
+     * @param reply null for none
+     * @param sent whether it may have run
+     */
+    static void answered(List<Call.Part> parts, @Nullable List<?> reply, boolean sent) {
+        for (int i = 0; i < parts.size(); i++) {
+            FlightCall call = parts.get(i).flight();
+            if (call != null) {
+                List<?> numbers = reply != null && reply.size() == Call.NUMBERS * parts.size() ? reply : null;
+                call.answered(parts.get(i).mode(), numbers, i * Call.NUMBERS, isAllowed(parts, numbers), sent);
+            }
+        }
+    }
+
+    /** The answer to a call came after its caller stopped waiting. */
+    static void answeredLate(List<Call.Part> parts, @Nullable List<?> reply) {
+        for (Call.Part part : parts) {
+            boolean mayHold = part.isTake() && (reply == null || isAllowed(parts, reply));
+            if (part.flight() != null && (mayHold || part.mode().equals(Call.AGAIN))) {
+                part.flight().heldLate();
+            }
+        }
+    }
+
+    private static boolean isAllowed(List<Call.Part> parts, @Nullable List<?> reply) {
+        for (int i = 0; reply != null && i < parts.size(); i++) {
+            if (Reply.number(reply, i * Call.NUMBERS) != 1) {
+                return false;
+            }
+        }
+        return reply != null;
+    }
+
+    /**
+     * The permits that one call holds of one state in Redis, under an id of its own. Until the call ends they are renewed, and held again,
+     * without asking, where Redis says that they are missing. The end is sent until it is answered, and once more after each answer to
+     * what may have run behind it. All of this may be repeated, so nothing has to be known of what is on its way. Thread-safe, under its
+     * own lock.
+     */
+    final class FlightCall implements LimitOutcome.Holder {
+        final String id = instance + Long.toHexString(begun.incrementAndGet());
+        private final Call.Part asked;
+        /** What holds them in this JVM too, because Redis did not answer; null for none. */
+        private final LimitOutcome.@Nullable Holder local;
+
+        /** When something has to be sent. */
+        private volatile long dueMicros = NOT_DUE;
+
+        /** Redis does not hold them. */
+        private boolean isMissing;
+
+        /** Nothing that would hold them was ever sent. */
+        private boolean isUnknown;
+
+        private boolean isEnded;
+        /** When what Redis may hold after the end has run out. */
+        private long overMicros;
+
+        /** @param asked the part of the call that takes the permits */
+        private FlightCall(Call.Part asked, LimitOutcome.@Nullable Holder local) {
+            this.asked = asked;
+            this.local = local;
+        }
+
+        /** Begins with permits of which Redis knows nothing. */
+        private synchronized void adopt() {
+            isMissing = true;
+            isUnknown = true;
+            keep(time.nowMicros());
+        }
+
+        private void keep(long atMicros) {
+            dueMicros = atMicros;
+            calls.add(this);
+            begin();
+        }
+
+        @Override
+        public boolean end(LimitOutcome ended) {
+            Call.Part end;
+            synchronized (this) {
+                boolean first = local == null ? ended.claimEnd(Access.LIBRARY) : local.end(ended);
+                if (!first) {
+                    return false;
+                }
+                end = end();
+                if (isUnknown) {
+                    calls.remove(this);
+                    return true;
+                }
+            }
+            sender.send(end);
+            return true;
+        }
+
+        /** The part of a call that ends it. */
+        synchronized Call.Part end() {
+            isEnded = true;
+            overMicros = time.nowMicros() + asked.limit().spec().periodMicros();
+            return part(Call.END);
+        }
+
+        private synchronized void endSoon() {
+            end();
+            keep(time.nowMicros());
+        }
+
+        private Call.Part part(String mode) {
+            dueMicros = NOT_DUE;
+            return new Call.Part(asked.key(), asked.charge(), asked.limit(), mode, false, 0, null, this);
+        }
+
+        private long renewsAt(long nowMicros) {
+            return nowMicros + betweenMicros(asked.limit());
+        }
+
+        /** What has to be sent now; null for nothing. */
+        private Call.@Nullable Part due(long nowMicros) {
+            // Without the lock, because each of them is looked at often: what is sent twice does no harm.
+            return dueMicros <= nowMicros ? dueNow(nowMicros) : null;
+        }
+
+        private synchronized Call.@Nullable Part dueNow(long nowMicros) {
+            if (isEnded && nowMicros > overMicros) {
+                calls.remove(this);
+                return null;
+            }
+            isUnknown = false;
+            return part(isEnded ? Call.END : isMissing ? Call.AGAIN : Call.RENEW);
+        }
+
+        /** Redis may hold it since a moment ago, when it may have ended already. */
+        private synchronized void heldLate() {
+            if (isEnded) {
+                endSoon();
+            }
+        }
+
+        private synchronized void answered(String mode, @Nullable List<?> reply, int at, boolean isAllowed, boolean sent) {
+            long now = time.nowMicros();
+            long later = now + AGAIN_MICROS;
+            switch (mode) {
+                case Call.TAKE -> {
+                    if (reply == null && sent) {
+                        endSoon();
+                    } else if (isAllowed) {
+                        keep(renewsAt(now));
+                    }
+                    return;
+                }
+                case Call.RENEW -> {
+                    isMissing = reply != null && !isAllowed;
+                    if (!isEnded) {
+                        dueMicros = reply == null ? later : isMissing ? now : renewsAt(now);
+                    }
+                }
+                case Call.AGAIN -> {
+                    isMissing &= reply == null;
+                    dueMicros = reply == null ? later : renewsAt(now);
+                    heldLate();
+                    if (reply != null) {
+                        heldAgain(asked.charge(), -Reply.number(reply, at + 1));
+                    }
+                }
+                default -> {
+                    if (reply == null) {
+                        keep(Math.min(dueMicros, later));
+                    } else if (dueMicros == NOT_DUE) {
+                        calls.remove(this);
+                    }
+                }
+            }
+            failing = reply == null;
+        }
     }
 }

@@ -20,7 +20,7 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
     static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         return calls(keys, outcomes, inOne).stream()
                 .map(call -> call.stream()
-                        .map(one -> one.holder(Access.LIBRARY) instanceof FlightCall flight
+                        .map(one -> one.holder(Access.LIBRARY) instanceof CallsInFlight.FlightCall flight
                                 ? flight.end()
                                 : part(keys, one, how))
                         .toList())

@@ -23,7 +23,7 @@ final class Reply {
         List<LimitOutcome> outcomes = new ArrayList<>(parts.size());
         for (Call.Part part : parts) {
             int at = Call.NUMBERS * outcomes.size();
-            FlightCall flight = part.flight();
+            CallsInFlight.FlightCall flight = part.flight();
             // Of calls in flight more may be held than the limit.
             LimitOutcome outcome = LimitOutcome.of(
                     part.charge(),
