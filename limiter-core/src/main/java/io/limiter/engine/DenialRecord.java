@@ -85,6 +85,9 @@ final class DenialRecord {
         }
     }
 
+    private static final Entry NONE =
+            new Entry(Long.MIN_VALUE / 2, 0, 0, Decision.Source.FAILED_CLOSED, null, 0, Long.MIN_VALUE / 2);
+
     DenialRecord(TimeSource time) {
         this.time = time;
         this.windowStart = time.nowMicros();
@@ -228,20 +231,19 @@ final class DenialRecord {
         for (Charge charge : denial.charges()) {
             LimitOutcome by = violated.stream()
                     .filter(outcome -> outcome.charge().isToSame(charge))
-                    .max((one, other) ->
-                            LimitOutcome.compareWaits(one.retryAfterMicros(), other.retryAfterMicros()))
+                    .max((one, other) -> LimitOutcome.compareWaits(one.retryAfterMicros(), other.retryAfterMicros()))
                     .orElse(null);
             if (by == null && !violated.isEmpty()) {
                 continue;
             }
             Id id = new Id(charge.policy().name(), bounded(charge.key()), shadow);
-            Entry old = entries.get(id);
-            boolean isSamePeriod = old != null && now - old.periodStart < PERIOD_MICROS;
+            Entry old = entries.getOrDefault(id, NONE);
+            boolean isSamePeriod = now - old.periodStart < PERIOD_MICROS;
             entries.put(
                     id,
                     new Entry(
                             isSamePeriod ? old.periodStart : now,
-                            old == null ? 0 : isSamePeriod ? old.before : old.denied(now),
+                            isSamePeriod ? old.before : old.denied(now),
                             isSamePeriod ? old.count + denials : denials,
                             denial.source(),
                             by == null ? null : by.limit(),

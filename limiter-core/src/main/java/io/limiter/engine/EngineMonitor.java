@@ -40,8 +40,7 @@ final class EngineMonitor extends LimiterMonitor {
     private final Runnable beforeHolds;
 
     /** @param beforeHolds counts what of reservations is not counted yet */
-    EngineMonitor(
-            DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, Runnable beforeHolds) {
+    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, Runnable beforeHolds) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;

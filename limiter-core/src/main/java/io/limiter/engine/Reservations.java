@@ -66,8 +66,8 @@ final class Reservations {
     /** What was announced, by name. */
     private final Map<String, Policy> policies = new ConcurrentHashMap<>();
     /** In the order of their ends, as all are kept for the same time after it. */
-    private final Set<Hold> open = new ConcurrentSkipListSet<>(
-            Comparator.comparingLong((Hold hold) -> hold.keptUntilMicros(Access.LIBRARY))
+    private final Set<Hold> open =
+            new ConcurrentSkipListSet<>(Comparator.comparingLong((Hold hold) -> hold.keptUntilMicros(Access.LIBRARY))
                     .thenComparing(hold -> hold.terms(Access.LIBRARY).id()));
 
     private final AtomicInteger opened = new AtomicInteger();
@@ -421,10 +421,6 @@ final class Reservations {
     /** Settlements that still wait are reported as lost. */
     void close() {
         isClosed = true;
-        for (Unsettled left : unsettled) {
-            if (unsettled.remove(left)) {
-                lost(left);
-            }
-        }
+        List.copyOf(unsettled).stream().filter(unsettled::remove).forEach(this::lost);
     }
 }

@@ -41,11 +41,7 @@ final class Returns {
      * @param waiting the calls that may continue when permits come back
      * @param counts those of a policy
      */
-    Returns(
-            Backend backend,
-            @Nullable Backend fallback,
-            WaitQueues waiting,
-            Function<Policy, CallCounts> counts) {
+    Returns(Backend backend, @Nullable Backend fallback, WaitQueues waiting, Function<Policy, CallCounts> counts) {
         this.backend = backend;
         this.fallback = fallback;
         this.waiting = waiting;

@@ -124,7 +124,8 @@ final class WaitQueue {
         }
 
         /** On the calling thread if the executor has ended. */
-        void completeOn(Executor executor, BiConsumer<CompletableFuture<Decision>, Decision> complete, Decision decision) {
+        void completeOn(
+                Executor executor, BiConsumer<CompletableFuture<Decision>, Decision> complete, Decision decision) {
             try {
                 executor.execute(() -> complete.accept(promise, decision));
             } catch (RejectedExecutionException ended) {

@@ -352,7 +352,8 @@ final class CallsInFlight {
             }
         }
 
-        private synchronized void answered(String mode, @Nullable List<?> reply, int at, boolean isAllowed, boolean sent) {
+        private synchronized void answered(
+                String mode, @Nullable List<?> reply, int at, boolean isAllowed, boolean sent) {
             long now = time.nowMicros();
             long later = now + AGAIN_MICROS;
             switch (mode) {
