@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
@@ -30,6 +31,23 @@ import org.jspecify.annotations.Nullable;
 /** The limiter on a backend: checks the charges, calls the backend, and answers by failure mode when the backend can't. */
 final class BackendRateLimiter extends RateLimiter {
     private static final int LAST_ASKED = 256;
+
+    /** What a call to a policy needs, and its end. */
+    private record Asked(Policy policy, Backend.Decider decider, CallCounts counts, Consumer<Decision> end) {
+        /** Whether a call takes one charge, which its policy's decider can do. */
+        static boolean isPlain(PermitRequest request) {
+            List<Charge> charges = request.charges();
+            return charges.size() == 1
+                    && charges.get(0).isPlain()
+                    && request.mode() == Backend.Mode.TAKE
+                    && !request.isShadow();
+        }
+
+        /** Whether a call takes what it gets for one charge, now or never. */
+        static boolean isSingle(PermitRequest request) {
+            return request.charges().size() == 1 && request.mode() == Backend.Mode.TAKE && !request.mayWait();
+        }
+    }
 
     private final Backend backend;
     private final List<Backend> both;

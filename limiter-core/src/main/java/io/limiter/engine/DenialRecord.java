@@ -214,15 +214,14 @@ final class DenialRecord {
     }
 
     private void watch(int denials, long now) {
-        boolean flood = isFlood;
         if (now - windowStart >= WINDOW_MICROS) {
             // A window that ended long ago was followed by quiet ones.
-            flood = inWindow > MOST_IN_WINDOW && now - windowStart < 2 * WINDOW_MICROS;
+            isFlood = inWindow > MOST_IN_WINDOW && now - windowStart < 2 * WINDOW_MICROS;
             windowStart = now;
             inWindow = 0;
         }
         inWindow += denials;
-        isFlood = flood || inWindow > MOST_IN_WINDOW;
+        isFlood |= inWindow > MOST_IN_WINDOW;
     }
 
     /** A charge that two limits deny counts once, with the longer wait; where nothing could be counted, each charge does. */

@@ -131,10 +131,20 @@ final class Reservations {
     CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
         // Those that are reserved first: a command is a reservation if its first limit is.
         List<Charge> charges = PermitRequest.of(given).charges().stream()
-                .sorted(Comparator.comparing(charge -> charge.policy().holds() == 0))
+                .sorted(Comparator.comparing(charge -> !isHeld(charge)))
                 .toList();
-        check(charges.get(0), charges.stream().noneMatch(Reservations::isHeld));
-        charges.stream().filter(Reservations::isHeld).forEach(one -> check(one, !one.isPlain()));
+        if (!isHeld(charges.get(0))) {
+            String name = charges.get(0).policy().name();
+            throw new IllegalArgumentException("policy '" + name + "' can't be reserved; write at least 1 permit, and"
+                    + " limiter.policies." + name + ".holds = 1000, or withHolds(1000), for as many reservations of one"
+                    + " key");
+        }
+        for (Charge charge : charges) {
+            if (isHeld(charge) && !charge.isPlain()) {
+                throw new IllegalArgumentException("a reservation of policy '"
+                        + charge.policy().name() + "' with a request id or a member; write it without them");
+            }
+        }
         HoldTerms terms = HoldTerms.of(ttl, keep);
         List<Policy> announced = charges.stream()
                 .map(charge -> policies.get(charge.policy().name()))
@@ -147,20 +157,6 @@ final class Reservations {
 
     private static boolean isHeld(Charge charge) {
         return charge.policy().holds() > 0 && charge.permits() > 0;
-    }
-
-    private static void check(Charge charge, boolean isWrong) {
-        if (!isWrong) {
-            return;
-        }
-        String name = charge.policy().name();
-        if (charge.policy().holds() == 0) {
-            throw new IllegalArgumentException("policy '" + name + "' can't be reserved; write limiter.policies." + name
-                    + ".holds = 1000, or withHolds(1000), for as many reservations of one key");
-        }
-        throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '" + name + "'"
-                + (charge.isPlain() ? "" : " with a request id or a member")
-                + "; write at least 1 permit, without them");
     }
 
     private Hold made(Decision decision, HoldTerms terms, List<Policy> announced) {

@@ -42,6 +42,26 @@ final class MasterLink {
     /** How long at most a call that is done is kept. */
     private static final long MOST_BETWEEN_SWEEPS_MICROS = 100_000;
 
+    /**
+     * The answer to a call, to be delivered.
+     *
+     * @param inTime whether its caller still waits for it
+     */
+    private record Answered(Call call, Object replyOrFailure, boolean inTime) {
+        /** A failure for one caller does not affect the others. */
+        void deliver() {
+            try {
+                if (inTime) {
+                    call.deliver(replyOrFailure);
+                } else {
+                    call.deliverLate(replyOrFailure);
+                }
+            } catch (Throwable e) {
+                LOG.debug("a caller could not be notified", e);
+            }
+        }
+    }
+
     final MasterHealth health;
     private final CongestionWindow window;
     private final Transport transport;
