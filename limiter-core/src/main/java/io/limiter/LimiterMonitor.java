@@ -148,7 +148,7 @@ public abstract class LimiterMonitor {
     public abstract List<DeniedKey> busiest(int most);
 
     /**
-     * Sets what is recorded of denials from now on; earlier records are kept if the number of keys is the same.
+     * Sets what is recorded of denials from now on; earlier records are kept, as many as keys.
      *
      * @param linesPerSecond the most denials that are logged in a second, up to 1 000; 0 for none
      * @param keys how many keys are recorded, up to 10 000; 0 for none
