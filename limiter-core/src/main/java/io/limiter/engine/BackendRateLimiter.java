@@ -331,13 +331,7 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
-        CompletableFuture<Decision> asked;
-        try {
-            asked = backend.decide(charges, mode).toCompletableFuture();
-        } catch (RuntimeException e) {
-            asked = CompletableFuture.failedFuture(e);
-        }
-        return failures.orAnswer(charges, mode, asked, executor);
+        return failures.orAnswer(charges, mode, FailureAnswers.asked(() -> backend.decide(charges, mode)), executor);
     }
 
     private Decision counted(Decision decision, boolean shadow, Executor listening) {

@@ -30,6 +30,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -237,13 +238,12 @@ final class Reservations {
                 worst = Settlement.IGNORED;
             }
         }
-        ToLongFunction<Charge> cost = charge -> {
-            int i = 0;
-            while (!charges.get(i).isToSame(charge)) {
-                i++;
-            }
-            return costs[i];
-        };
+        // An outcome's charge may be under another policy of that name.
+        ToLongFunction<Charge> cost = charge -> IntStream.range(0, costs.length)
+                .filter(i -> charges.get(i).isToSame(charge))
+                .mapToLong(i -> costs[i])
+                .findFirst()
+                .orElse(charge.permits());
         if (decision.allowed()) {
             returns.refund(
                     decision.source(),
