@@ -42,16 +42,12 @@ class PlantedHoldFaultsTest {
 
     static Stream<Fault> faults() {
         return Stream.of(
-                new Fault(
-                        "HoldSet",
-                        "in any order of marks",
-                        "int order = Boolean.compare(isMarked, other.isMarked);",
-                        "int order = 0;"),
+                new Fault("HoldSet", "marked among the open ones", "(hold.isMarked ? marked : open).add", "open.add"),
                 new Fault(
                         "HoldSet",
                         "the last ones first",
-                        "order = order != 0 ? order : Long.compare(end, other.end);",
-                        "order = order != 0 ? order : Long.compare(other.end, end);"),
+                        "int order = Long.compare(end, other.end);",
+                        "int order = Long.compare(other.end, end);"),
                 new Fault("HoldSet", "open at its end", "if (hold.end > now) {", "if (hold.end >= now) {"),
                 new Fault("HoldSet", "all at once", "int PORTION = 50", "int PORTION = 500"),
                 new Fault("HoldSet", "one at a time", "int PORTION = 50", "int PORTION = 1"),
@@ -71,10 +67,7 @@ class PlantedHoldFaultsTest {
                 new Fault("HoldSet", "kept for ever", "if (hold.end + hold.keep > now) {", "if (true) {"),
                 new Fault("HoldSet", "not kept", "if (hold.end + hold.keep > now) {", "if (false) {"),
                 new Fault(
-                        "HoldSet",
-                        "forgotten a moment late",
-                        "oldest == null || oldest.end > now",
-                        "oldest == null || oldest.end >= now"),
+                        "HoldSet", "forgotten a moment late", "marked.first().end <= now", "marked.first().end < now"),
                 new Fault("HoldSet", "a table that looks full", "if (byId.size() >= most) {", "if (false) {"),
                 new Fault("HoldSet", "no end of a table", "if (byId.size() < most) {", "if (true) {"),
                 new Fault(
@@ -85,13 +78,13 @@ class PlantedHoldFaultsTest {
                 new Fault(
                         "HoldSet",
                         "the wait for an open one",
-                        "marked != null ? marked.end : first.end + first.keep",
-                        "first.end + first.keep"),
+                        "marked.isEmpty() ? open.first().end + open.first().keep : marked.first().end",
+                        "(open.isEmpty() ? marked : open).first().end + (open.isEmpty() ? marked : open).first().keep"),
                 new Fault(
                         "HoldSet",
                         "the end before the memory of it",
-                        ": first.end + first.keep) - now",
-                        ": first.end) - now"),
+                        "? open.first().end + open.first().keep",
+                        "? open.first().end"),
                 new Fault("State", "a reset that keeps records", "            reserved = null;\n", ""),
                 new Fault(
                         "HoldSet",
@@ -113,8 +106,8 @@ class PlantedHoldFaultsTest {
                 new Fault(
                         "HoldSet",
                         "the first end",
-                        "Hold last = inOrder.lower(BEFORE_MARKED);",
-                        "Hold last = inOrder.first();"),
+                        "Math.max(now, open.last().end)",
+                        "Math.max(now, open.first().end)"),
                 new Fault(
                         "FixedWindowState",
                         "any window",

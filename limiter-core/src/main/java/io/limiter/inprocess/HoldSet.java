@@ -14,8 +14,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reservations of one fixed window or token bucket: records by id and, in the order in which they end, those that are open and
- * then those that were found to have run out, which are marked. The twin of holds.lua. Guarded by the lock of the state.
+ * The reservations of one fixed window or token bucket: a record of each by its id; those that are open in the order of their ends, and
+ * those that were found to have run out, which are marked, in the order in which they may be forgotten. The twin of holds.lua. Guarded by
+ * the lock of the state.
  */
 final class HoldSet {
     /** The memory of a record, as a number of timestamps of 8 bytes. */
@@ -26,8 +27,6 @@ final class HoldSet {
 
     /** How many records one call gives back, or forgets, at most. */
     private static final int PORTION = 50;
-
-    private static final Hold BEFORE_MARKED = new Hold(0, 0, 0, 0, 0, Long.MIN_VALUE, true);
 
     private static final class Hold implements Comparable<Hold> {
         final long id;
@@ -41,32 +40,30 @@ final class HoldSet {
 
         boolean isMarked;
 
-        Hold(long id, long permits, long ttl, long keep, long window, long end, boolean isMarked) {
+        Hold(long id, long permits, HoldTerms terms, long window) {
             this.id = id;
             this.permits = permits;
-            this.ttl = ttl;
-            this.keep = keep;
+            this.ttl = terms.ttlMicros();
+            this.keep = terms.keepMicros();
             this.window = window;
-            this.end = end;
-            this.isMarked = isMarked;
         }
 
-        /** Open, and neither over nor of a clock that stepped back. */
+        /** Neither over nor of a clock that stepped back. */
         boolean isInTime(long now) {
-            return !isMarked && end > now && end <= now + ttl;
+            return end > now && end <= now + ttl;
         }
 
         @Override
         public int compareTo(Hold other) {
-            int order = Boolean.compare(isMarked, other.isMarked);
-            order = order != 0 ? order : Long.compare(end, other.end);
+            int order = Long.compare(end, other.end);
             return order != 0 ? order : Long.compareUnsigned(id, other.id);
         }
     }
 
     private final Capacity.Share stamps;
     private final Map<Long, Hold> byId = new HashMap<>(2);
-    private final TreeSet<Hold> inOrder = new TreeSet<>();
+    private final TreeSet<Hold> open = new TreeSet<>();
+    private final TreeSet<Hold> marked = new TreeSet<>();
     private long held;
     private long lastKept;
 
@@ -86,21 +83,20 @@ final class HoldSet {
 
     /** The last end of those that are open; now if none is, or it is past. */
     long lastEnd(long now) {
-        Hold last = inOrder.lower(BEFORE_MARKED);
-        return last == null ? now : Math.max(now, last.end);
+        return open.isEmpty() ? now : Math.max(now, open.last().end);
     }
 
     /** Gives back what has run out, and marks it: a portion, the oldest first. No end is later than a clock that stepped back allows. */
     void tidy(State state, long now) {
-        if (inOrder.isEmpty() || inOrder.first().isMarked || inOrder.first().isInTime(now)) {
+        if (open.isEmpty() || open.first().isInTime(now)) {
             return;
         }
-        List<Hold> oldest = inOrder.stream().limit(PORTION).toList();
+        List<Hold> oldest = open.stream().limit(PORTION).toList();
         for (Hold hold : oldest) {
-            if (hold.isMarked || hold.isInTime(now)) {
+            if (hold.isInTime(now)) {
                 return;
             }
-            inOrder.remove(hold);
+            open.remove(hold);
             if (hold.end > now) {
                 place(hold, now + hold.ttl);
                 continue;
@@ -118,7 +114,7 @@ final class HoldSet {
 
     private void place(Hold hold, long end) {
         hold.end = end;
-        inOrder.add(hold);
+        (hold.isMarked ? marked : open).add(hold);
         lastKept = Math.max(lastKept, end + (hold.isMarked ? 0 : hold.keep));
     }
 
@@ -129,13 +125,8 @@ final class HoldSet {
 
     /** Forgets marked ones that need not be kept any more: a portion, the oldest first. */
     private void forgetOld(long now) {
-        for (int i = 0; i < PORTION; i++) {
-            Hold oldest = inOrder.ceiling(BEFORE_MARKED);
-            if (oldest == null || oldest.end > now) {
-                return;
-            }
-            inOrder.remove(oldest);
-            forget(oldest);
+        for (int i = 0; i < PORTION && !marked.isEmpty() && marked.first().end <= now; i++) {
+            forget(marked.pollFirst());
         }
     }
 
@@ -147,9 +138,8 @@ final class HoldSet {
         if (byId.size() < most) {
             return 0;
         }
-        Hold marked = inOrder.ceiling(BEFORE_MARKED);
-        Hold first = inOrder.first();
-        return Math.max(1, (marked != null ? marked.end : first.end + first.keep) - now);
+        long room = marked.isEmpty() ? open.first().end + open.first().keep : marked.first().end;
+        return Math.max(1, room - now);
     }
 
     /** Returns the memory: nobody asks it any more. */
@@ -170,7 +160,7 @@ final class HoldSet {
                 ? 0
                 : state.answer(charge, limit, n, now, true, true, true).stampMicros();
         long id = Long.parseUnsignedLong(terms.id(), 16);
-        Hold hold = new Hold(id, n, terms.ttlMicros(), terms.keepMicros(), window, 0, false);
+        Hold hold = new Hold(id, n, terms, window);
         holds.byId.put(id, hold);
         holds.place(hold, now + hold.ttl);
         holds.held += n;
@@ -223,7 +213,7 @@ final class HoldSet {
                 state.force(limit, 0, false, now);
                 return new Settled(Settlement.ENDED, 0);
             }
-            holds.inOrder.remove(hold);
+            (hold.isMarked ? holds.marked : holds.open).remove(hold);
             holds.forget(hold);
             if (hold.isMarked) {
                 excess = actual;
