@@ -19,7 +19,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
-import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.LimitSpec;
@@ -124,21 +123,24 @@ class HeldAttackTest {
     @MethodSource("limitsAndBackends")
     void holdsOfOthersAreNone(Limit limit, TestedBackend tested) throws Exception {
         on(limit, tested, 100, (limiter, backend, policy, time) -> {
-            Hold hold = limiter.reserve(policy, KEY, 4, TTL);
-            HoldTerms terms = hold.terms(Access.LIBRARY);
-            LimitOutcome own = hold.decision().outcomes().get(0);
+            HoldTerms terms = HoldTerms.of(TTL, HoldTerms.DEFAULT_KEEP);
+            Decision held = backend.reserve(List.of(new Charge(policy, KEY, 4)), terms)
+                    .toCompletableFuture()
+                    .join();
+            LimitOutcome own = held.outcomes().get(0);
             HoldTerms guessed = HoldTerms.of(TTL, HoldTerms.DEFAULT_KEEP);
             List<Decision> forged = new ArrayList<>();
             forged.add(forged(new Charge(policy, PartitionKey.of("other"), 4), own.stampMicros()));
             for (Decision one : forged) {
                 assertEquals(Settlement.ENDED, settle(backend, one, terms));
             }
-            assertEquals(Settlement.ENDED, settle(backend, hold.decision(), guessed));
+            assertEquals(Settlement.ENDED, settle(backend, held, guessed));
             assertEquals(LIMIT - 4, left(limiter, policy));
+            assertEquals(Settlement.SETTLED, settle(backend, held, terms));
+            assertEquals(LIMIT, left(limiter, policy));
+            Hold hold = limiter.reserve(policy, KEY, 4, TTL);
             assertFalse(limiter.refund(hold.decision()), "a reservation is no call to refund");
             assertEquals(LIMIT - 4, left(limiter, policy));
-            assertEquals(Settlement.SETTLED, settle(backend, hold.decision(), terms));
-            assertEquals(LIMIT, left(limiter, policy));
         });
     }
 

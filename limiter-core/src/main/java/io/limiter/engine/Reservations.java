@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -66,10 +67,9 @@ final class Reservations {
     private final Map<HoldCount, Throttle> lines = new EnumMap<>(HoldCount.class);
     /** What was announced, by name. */
     private final Map<String, Policy> policies = new ConcurrentHashMap<>();
-    /** In the order of their ends, as all are kept for the same time after it. */
-    private final Set<Hold> open =
-            new ConcurrentSkipListSet<>(Comparator.comparingLong((Hold hold) -> hold.keptUntilMicros(Access.LIBRARY))
-                    .thenComparing(hold -> hold.terms(Access.LIBRARY).id()));
+    /** In the order of their ends. */
+    private final Set<Made> open = new ConcurrentSkipListSet<>(
+            Comparator.comparingLong((Made hold) -> hold.endMicros).thenComparing(hold -> hold.terms.id()));
 
     private final AtomicInteger opened = new AtomicInteger();
 
@@ -77,6 +77,23 @@ final class Reservations {
     private final Set<Unsettled> unsettled = ConcurrentHashMap.newKeySet();
 
     private volatile boolean isClosed;
+
+    /** A hold that was made here. */
+    private static final class Made extends Hold {
+        final HoldTerms terms;
+        /** The policies of its charges that were in force when it was made. */
+        final List<Policy> announced;
+
+        final long endMicros;
+        final AtomicBoolean isSettled = new AtomicBoolean();
+
+        Made(Decision decision, HoldTerms terms, List<Policy> announced, long nowMicros) {
+            super(Access.LIBRARY, decision);
+            this.terms = terms;
+            this.announced = announced;
+            this.endMicros = nowMicros + terms.ttlMicros();
+        }
+    }
 
     /**
      * The parts of a hold of which no settlement was answered.
@@ -163,8 +180,7 @@ final class Reservations {
     private Hold made(Decision decision, HoldTerms terms, List<Policy> announced) {
         // What was taken is settled instead.
         decision.claimRefund(Access.LIBRARY);
-        long keptUntil = timer.nowMicros() + terms.ttlMicros() + terms.keepMicros();
-        Hold hold = new Hold(Access.LIBRARY, decision, terms, announced, keptUntil);
+        Made hold = new Made(decision, terms, announced, timer.nowMicros());
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
             begin(hold);
         }
@@ -182,7 +198,7 @@ final class Reservations {
         return hold;
     }
 
-    private void begin(Hold hold) {
+    private void begin(Made hold) {
         countExpired();
         if (opened.incrementAndGet() <= MOST_OPEN) {
             open.add(hold);
@@ -193,7 +209,7 @@ final class Reservations {
     }
 
     /** It is not open any more; false if it was not, or is not counted. */
-    private boolean end(Hold hold) {
+    private boolean end(Made hold) {
         boolean wasOpen = open.remove(hold);
         if (wasOpen) {
             opened.decrementAndGet();
@@ -204,10 +220,8 @@ final class Reservations {
 
     /** Counts those that have run out. */
     void countExpired() {
-        for (Hold first : open) {
-            long end = first.keptUntilMicros(Access.LIBRARY)
-                    - first.terms(Access.LIBRARY).keepMicros();
-            if (end > timer.nowMicros()) {
+        for (Made first : open) {
+            if (first.endMicros > timer.nowMicros()) {
                 return;
             }
             if (end(first)) {
@@ -220,12 +234,13 @@ final class Reservations {
         return hold.decision().charges().stream().filter(Reservations::isHeld);
     }
 
-    CompletableFuture<Settlement> settle(Hold hold, ToLongFunction<? super Charge> actual) {
+    CompletableFuture<Settlement> settle(Hold given, ToLongFunction<? super Charge> actual) {
+        Made hold = (Made) given;
         Decision decision = hold.decision();
         List<Charge> charges = decision.charges();
         // Before the claim: if the application's code fails, it may settle again.
         long[] costs = charges.stream().mapToLong(actual).toArray();
-        if (!hold.claimSettlement(Access.LIBRARY)) {
+        if (!hold.isSettled.compareAndSet(false, true)) {
             return CompletableFuture.completedFuture(Settlement.ENDED);
         }
         countExpired();
@@ -272,7 +287,7 @@ final class Reservations {
     }
 
     private CompletableFuture<Settlement> send(
-            Hold hold, List<LimitOutcome> held, ToLongFunction<Charge> cost, Settlement floor) {
+            Made hold, List<LimitOutcome> held, ToLongFunction<Charge> cost, Settlement floor) {
         Decision.Source source = hold.decision().source();
         Backend local = source == Decision.Source.LOCAL_FALLBACK ? fallback : null;
         List<LimitOutcome> parts = local != null
@@ -283,9 +298,9 @@ final class Reservations {
         Unsettled first = new Unsettled(
                 local != null ? local : backend,
                 Decision.of(source, charges, parts),
-                hold.terms(Access.LIBRARY),
+                hold.terms,
                 cost,
-                hold.keptUntilMicros(Access.LIBRARY),
+                hold.endMicros + hold.terms.keepMicros(),
                 false);
         return settle(first).thenApply(answers -> {
             returns.wake(charges);
@@ -297,9 +312,9 @@ final class Reservations {
      * The same part under the limits that are in force now, if that limit is still there and grants anything. Not where others
      * than those of the policy decided: of an override, or of a tenant.
      */
-    private LimitOutcome inForce(Hold hold, LimitOutcome then) {
+    private LimitOutcome inForce(Made hold, LimitOutcome then) {
         Policy now = policies.get(then.policy().name());
-        if (now == null || now == then.policy() || !hold.wasAnnounced(Access.LIBRARY, then.policy())) {
+        if (now == null || now == then.policy() || !hold.announced.contains(then.policy())) {
             return then;
         }
         return now.limits().stream()
