@@ -157,8 +157,7 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private CallCounts countsOf(Policy policy) {
-        Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
-        return known != null && known.policy() == policy ? known.counts() : monitor.counts(policy.name(), executor);
+        return asked(policy, executor).counts();
     }
 
     @Override

@@ -156,11 +156,14 @@ final class Returns {
     CompletableFuture<Boolean> refund(List<Decision> decisions, Predicate<? super Charge> which) {
         Map<Decision.Source, List<LimitOutcome>> taken = new EnumMap<>(Decision.Source.class);
         for (Decision decision : decisions) {
-            if (decision.allowed() && decision.claimRefund(Access.LIBRARY)) {
-                decision.outcomes().stream()
-                        .filter(outcome -> which.test(outcome.charge()))
-                        .forEach(outcome -> taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
-                                .add(outcome));
+            if (!decision.allowed() || !decision.claimRefund(Access.LIBRARY)) {
+                continue;
+            }
+            for (LimitOutcome outcome : decision.outcomes()) {
+                if (which.test(outcome.charge())) {
+                    taken.computeIfAbsent(decision.source(), source -> new ArrayList<>())
+                            .add(outcome);
+                }
             }
         }
         CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
