@@ -221,7 +221,7 @@ final class DenialRecord {
             inWindow = 0;
         }
         inWindow += denials;
-        isFlood |= inWindow > MOST_IN_WINDOW;
+        isFlood = isFlood || inWindow > MOST_IN_WINDOW;
     }
 
     /** A charge that two limits deny counts once, with the longer wait; where nothing could be counted, each charge does. */

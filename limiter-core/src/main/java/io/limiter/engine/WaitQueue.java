@@ -145,7 +145,9 @@ final class WaitQueue {
 
         /** The policy is removed; whether this call may not wait any more. */
         boolean remove(Policy policy) {
-            isOver |= charges.stream().anyMatch(charge -> charge.policy().name().equals(policy.name()));
+            if (charges.stream().anyMatch(charge -> charge.policy().name().equals(policy.name()))) {
+                isOver = true;
+            }
             return isOver;
         }
 
