@@ -33,9 +33,8 @@ class HeldCallsTest {
 
     @Test
     void anOddReplySaysNothing() {
-        assertEquals(new Settled(Settlement.SETTLED, 7), HeldCalls.read(7 * 8 + 1));
-        assertEquals(new Settled(Settlement.ENDED, 0), HeldCalls.read(3));
-        for (long odd : new long[] {0, 4, 7, -1, -6, Long.MIN_VALUE}) {
+        assertEquals(new Settled(Settlement.SETTLED, 7), HeldCalls.read(8));
+        for (long odd : new long[] {0, -1, -6, Long.MIN_VALUE}) {
             assertEquals(new Settled(Settlement.ENDED, 0), HeldCalls.read(odd), odd + "");
         }
     }
@@ -64,10 +63,10 @@ class HeldCallsTest {
                 .withHolds(5);
         for (Policy policy : List.of(WITH, two)) {
             List<Call> reserving = IntStream.range(0, 4)
-                    .mapToObj(i -> held(policy, "k" + i, Call.TAKE, new Held(ID + i, ",ttl=1,keep=2", -1)))
+                    .mapToObj(i -> held(policy, "k" + i, Call.TAKE, new Held(ID + i, 1, 2, -1)))
                     .toList();
             List<Call> settling = IntStream.range(0, 4)
-                    .mapToObj(i -> held(policy, "k" + i, Call.BACK + i, new Held(ID + i, ",ttl=1,keep=2", i)))
+                    .mapToObj(i -> held(policy, "k" + i, Call.BACK + i, new Held(ID + i, 1, 2, i)))
                     .toList();
             for (List<Call> calls : List.of(reserving, settling)) {
                 Command command = Command.of(calls, null);
@@ -111,8 +110,8 @@ class HeldCallsTest {
                     List<Call> calls = new ArrayList<>();
                     for (int i = 0; i < 15; i++) {
                         Held held = mode.equals(Call.TAKE)
-                                ? new Held(ID + i % 10, ",ttl=60000000,keep=60000000", -1)
-                                : new Held(ID + i % 10, ",ttl=60000000,keep=60000000", i % 7);
+                                ? new Held(ID + i % 10, 60_000_000, 60_000_000, -1)
+                                : new Held(ID + i % 10, 60_000_000, 60_000_000, i % 7);
                         calls.add(held(policies.get(i % 3), who + i, mode, held));
                     }
                     List<List<Call>> commands = who.equals("together")

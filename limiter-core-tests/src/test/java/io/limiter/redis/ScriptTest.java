@@ -164,9 +164,12 @@ class ScriptTest {
                             TEN_SECONDS,
                             "10",
                             "",
-                            "reserve",
                             "",
-                            "holds=5,ttl=1000000,keep=1000000",
+                            "",
+                            "",
+                            "5",
+                            "1000000",
+                            "1000000",
                             "00000000000000aa",
                             "00000000000000bb"));
             List<?> values = (List<?>) reply;

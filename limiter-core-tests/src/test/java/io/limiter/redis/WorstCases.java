@@ -160,15 +160,15 @@ final class WorstCases implements AutoCloseable {
             if (!algorithm.takesHolds()) {
                 continue;
             }
-            String text = Script.BATCH.text();
-            make(text, MOST - 2, i -> held(algorithm, START + i / 100 * 100, "reserve", id(i)));
+            String text = Script.alone(algorithm, true).text();
+            make(text, MOST - 2, i -> held(START + i / 100 * 100, id(i), "", ""));
             long later = START + HOLD + MOST;
             String state = "10 000 reservations, run out";
-            measure(text, algorithm, state, "take", 1, held(algorithm, later, ""));
-            measure(text, algorithm, state, "look", 1, held(algorithm, later, "look"));
-            measure(text, algorithm, state, "reserve", 1, held(algorithm, later, "reserve", id(MOST)));
-            String window = algorithm == Algorithm.TOKEN_BUCKET ? "0" : Long.toHexString(START + PERIOD);
-            measure(text, algorithm, state, "settle", 1, held(algorithm, later, "settle", id(5), window, "2"));
+            measure(text, algorithm, state, "take", 1, held(later, "", "", ""));
+            measure(text, algorithm, state, "look", 1, held(later, "", "look", ""));
+            measure(text, algorithm, state, "reserve", 1, held(later, id(MOST), "", ""));
+            String mode = "back:" + (algorithm == Algorithm.TOKEN_BUCKET ? 0 : START + PERIOD);
+            measure(text, algorithm, state, "settle", 1, held(later, id(5), mode, "2"));
         }
     }
 
@@ -176,12 +176,10 @@ final class WorstCases implements AutoCloseable {
         return String.format("%016x", i);
     }
 
-    /** The arguments of the batch script. */
-    private static List<String> held(Algorithm algorithm, long now, String mode, String... own) {
-        String options = "holds=" + EACH + (own.length == 0 ? "" : ",ttl=" + HOLD + ",keep=" + PERIOD);
-        List<String> arguments = new ArrayList<>(List.of(Long.toString(now), "1", "-1", algorithm.text() + "+holds"));
-        arguments.addAll(List.of("1", EACH, Long.toString(PERIOD), EACH, "", mode, "", options));
-        arguments.addAll(List.of(own));
+    /** The arguments of a script for a policy with holds; of a reservation or settlement with an id. */
+    private static List<String> held(long now, String id, String mode, String actual) {
+        List<String> arguments = call(1, now, id, mode, actual, "");
+        arguments.addAll(List.of(EACH, id.isEmpty() ? "" : "" + HOLD, id.isEmpty() ? "" : "" + PERIOD));
         return arguments;
     }
 

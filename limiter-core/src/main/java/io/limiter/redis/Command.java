@@ -153,16 +153,14 @@ record Command(
             }
             at++;
             int end = at + (count < 0 ? 1 : (int) Math.min(count, reply.size()));
-            List<Call.Part> parts = request.get(0).parts;
-            boolean settlesOne = count == 1 && parts.size() == 1 && Held.settles(parts.get(0));
-            int size = settlesOne ? 1 : Call.NUMBERS * parts.size();
+            int size = Call.NUMBERS * request.get(0).parts.size();
             for (int time = 0; time < request.size(); time++) {
                 if (count < 0) {
                     replies.add(RedisFailure.replied(String.valueOf(reply.get(at)), count == -1));
                 } else if (end <= reply.size() && count > 0 && count % size == 0) {
                     // Each time after a denial is the same.
                     int from = Math.min(at + time * size, end - size);
-                    replies.add(settlesOne ? HeldCalls.reply(reply.get(from)) : reply.subList(from, from + size));
+                    replies.add(reply.subList(from, from + size));
                 }
             }
             at = end;
@@ -209,8 +207,7 @@ record Command(
             Call.Part otherPart = two.parts.get(i);
             boolean hasOwn = part.hold() != null || part.isInFlight();
             boolean isShared = hasOwn
-                    ? Held.terms(part).equals(Held.terms(otherPart))
-                            && Held.modeOfForm(part).equals(Held.modeOfForm(otherPart))
+                    ? Held.haveOneForm(part, otherPart)
                     : otherPart.hold() == null && part.isCombinable() && otherPart.isCombinable();
             equal = isShared
                     && part.charge().permits() == otherPart.charge().permits()
@@ -288,10 +285,11 @@ record Command(
         String mode = parts.get(0).mode();
         boolean isBatch = calls.size() > 1
                 || parts.size() > 1
-                || parts.get(0).isHeld()
                 || mode.equals(Call.SEE)
                 || mode.equals(Call.ASK)
                 || mode.equals(Call.RESET);
-        return isBatch ? Script.BATCH : Script.alone(parts.get(0).limit().spec().algorithm());
+        return isBatch
+                ? Script.BATCH
+                : Script.alone(parts.get(0).limit().spec().algorithm(), parts.get(0).isHeld());
     }
 }

@@ -6,51 +6,43 @@ import io.limiter.internal.HoldTerms;
  * What makes a call a reservation or a settlement. Immutable.
  *
  * @param id of the reservation
- * @param terms what the script needs of all reservations of that kind
+ * @param ttlMicros after which time it ends by itself
+ * @param keepMicros how long its record is kept after its end
  * @param actual what a settlement charges; below 0 for a reservation
  */
-record Held(String id, String terms, long actual) {
-    /** As {@link Call#TAKE}, with an id after the form. Batch script only. */
-    static final String RESERVE = "reserve";
-    /** As {@link Call#BACK}, with what distinguishes settlements after the form. Batch script only. */
-    static final String SETTLE = "settle";
-
-    private static final String NONE = "none";
-
+record Held(String id, long ttlMicros, long keepMicros, long actual) {
     static Held of(HoldTerms terms) {
-        return new Held(terms.id(), ",ttl=" + terms.ttlMicros() + ",keep=" + terms.keepMicros(), -1);
+        return new Held(terms.id(), terms.ttlMicros(), terms.keepMicros(), -1);
     }
 
     /** The settlement of it. */
     Held settling(long cost) {
-        return new Held(id, terms, cost);
+        return new Held(id, ttlMicros, keepMicros, cost);
     }
 
     boolean isSettlement() {
         return actual >= 0;
     }
 
-    /** What a call's own values need of its form. */
-    static String terms(Call.Part part) {
-        return part.hold() != null ? part.hold().terms() : NONE;
-    }
-
-    /** The mode of a part among others of the same form. */
+    /** The mode of a part among others of the same form: settlements differ in the window. */
     static String modeOfForm(Call.Part part) {
         Held hold = part.hold();
-        if (hold == null) {
-            return part.mode();
-        }
-        boolean isTake = part.mode().equals(Call.TAKE);
-        return hold.isSettlement() ? SETTLE : isTake ? RESERVE : part.mode();
+        return hold != null && hold.isSettlement() ? Call.BACK : part.mode();
+    }
+
+    /** Whether they differ only in what distinguishes calls of one form. */
+    static boolean haveOneForm(Call.Part one, Call.Part two) {
+        Held hold = one.hold();
+        Held other = two.hold();
+        boolean haveOneTime = hold == null || other == null
+                ? hold == other
+                : hold.ttlMicros == other.ttlMicros && hold.keepMicros == other.keepMicros;
+        return haveOneTime && modeOfForm(one).equals(modeOfForm(two));
     }
 
     /** Whether an id, and of a settlement more, distinguishes a call from others of the same form. */
     static boolean isNamed(Call.Part part) {
-        return part.isInFlight() || settles(part) || modeOfForm(part).equals(RESERVE);
-    }
-
-    static boolean settles(Call.Part part) {
-        return modeOfForm(part).equals(SETTLE);
+        Held hold = part.hold();
+        return part.isInFlight() || hold != null && (hold.isSettlement() || part.mode().equals(Call.TAKE));
     }
 }

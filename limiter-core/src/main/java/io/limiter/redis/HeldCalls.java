@@ -20,9 +20,6 @@ import java.util.function.ToLongFunction;
 
 /** The calls that reserve, and those that settle. Thread-safe. */
 record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
-    /** What became of a settlement, as scripts reply it. */
-    private static final Settlement[] REPLIED = {Settlement.ENDED, Settlement.SETTLED, Settlement.SETTLED};
-
     private static final Settled ENDED = new Settled(Settlement.ENDED, 0);
     private static final Settled NOT_HELD = new Settled(Settlement.SETTLED, 0);
 
@@ -114,14 +111,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
                 .toList();
     }
 
-    /** The reply to a settlement, of its last number. */
-    static List<Object> reply(Object last) {
-        return List.of(1L, 0L, 0L, 0L, 0L, last);
-    }
-
-    /** What became of a settlement, of the last number of its reply. */
+    /** What became of a settlement, of the last number of its reply: 1 + what was forgotten. */
     static Settled read(long stamp) {
-        int status = (int) (stamp & 7);
-        return stamp < 0 || status >= REPLIED.length ? ENDED : new Settled(REPLIED[status], stamp >> 3);
+        return stamp <= 0 ? ENDED : new Settled(Settlement.SETTLED, stamp - 1);
     }
 }

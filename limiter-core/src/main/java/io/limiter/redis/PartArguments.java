@@ -46,22 +46,29 @@ final class PartArguments {
         }
     }
 
-    /** What distinguishes calls to a state (members, or request ids), the mode, the request id beside a member, and options. */
+    /** What distinguishes calls to a state (members, ids), the mode, the request id beside a member or how it is done, and options. */
     static void addWords(List<Object> arguments, Call.Part part, boolean inForm, @Nullable TimeSource time) {
         Charge charge = part.charge();
         boolean takesMembers = part.limit().spec().algorithm().takesMembers();
         String request = charge.requestId() == null
                 ? ""
                 : PartitionKey.of(charge.requestId()).canonical();
-        arguments.add(part.isInFlight() ? inForm ? "" : flight(part) : takesMembers ? charge.memberText() : request);
+        Held hold = inForm ? null : part.hold();
+        String id = hold != null ? hold.id() : takesMembers ? charge.memberText() : request;
+        arguments.add(part.isInFlight() ? inForm ? "" : flight(part) : id);
         boolean isRenewal = part.mode().equals(Call.RENEW);
         boolean isOption = isRenewal || part.mode().equals(Call.AGAIN);
         String mode = inForm ? Held.modeOfForm(part) : part.mode();
         arguments.add(isRenewal ? Call.END : isOption ? Call.TAKE : mode.replace(Call.KEEP, Call.BACK));
-        Held hold = inForm ? null : part.hold();
-        String name = hold != null ? hold.id() : isOption ? part.mode() : "";
-        arguments.add(takesMembers ? request : name);
+        String how = isOption ? part.mode() : hold != null && hold.isSettlement() ? Long.toString(hold.actual()) : "";
+        arguments.add(takesMembers ? request : how);
         arguments.add(options(part, time));
+        if (part.isHeld()) {
+            Held terms = part.hold();
+            arguments.add(Integer.toString(part.charge().policy().holds()));
+            arguments.add(terms == null ? "" : Long.toString(terms.ttlMicros()));
+            arguments.add(terms == null ? "" : Long.toString(terms.keepMicros()));
+        }
     }
 
     private static String options(Call.Part part, @Nullable TimeSource time) {
@@ -75,11 +82,6 @@ final class PartArguments {
                             && !limit.spec().algorithm().isInFlight())
                     .count();
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
-        }
-        if (part.isHeld()) {
-            Held hold = part.hold();
-            options += (options.isEmpty() ? "" : ",") + "holds="
-                    + part.charge().policy().holds() + (hold == null ? "" : hold.terms());
         }
         return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
     }

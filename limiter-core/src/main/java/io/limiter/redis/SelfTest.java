@@ -119,7 +119,7 @@ final class SelfTest {
         if (transport.isCluster()) {
             testSlots(found);
         }
-        ask(reservation(nobody), found);
+        Arrays.stream(all).filter(Algorithm::takesHolds).forEach(held -> ask(reservation(held, nobody), found));
         for (String mode : List.of(Call.RENEW, Call.END)) {
             ask(command(policy(Algorithm.CONCURRENT), nobody, mode, PATIENCE_MICROS), found);
         }
@@ -320,11 +320,9 @@ final class SelfTest {
     }
 
     /** Reserves: a user may lack a command for that. */
-    private Command reservation(PartitionKey nobody) {
-        Algorithm[] held =
-                Arrays.stream(Algorithm.values()).filter(Algorithm::takesHolds).toArray(Algorithm[]::new);
-        Call plain = call(policy(held).withHolds(1), nobody, Call.TAKE, PATIENCE_MICROS);
-        Held terms = new Held("0000000000000000", ",ttl=1000,keep=1000", -1);
+    private Command reservation(Algorithm algorithm, PartitionKey nobody) {
+        Call plain = call(policy(algorithm).withHolds(1), nobody, Call.TAKE, PATIENCE_MICROS);
+        Held terms = new Held("0000000000000000", 1_000, 1_000, -1);
         return Command.of(List.of(new Call(HeldCalls.with(terms, plain.parts), PATIENCE_MICROS, 0, 0, true)), null);
     }
 

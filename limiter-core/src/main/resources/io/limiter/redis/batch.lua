@@ -1,7 +1,7 @@
 -- batch: decides a list of requests. A request is a list of charges on limits: the script looks at all limits of a
 -- request first, then charges all of them, or none. It is put together when its class loads: lines above these define
--- the functions reservations, which returns those of holds.lua, and algorithm, which returns those of an algorithm by
--- its name. They are the parts of the other files between their marks.
+-- the function algorithm, which returns the functions of an algorithm by its name ('fixed+holds': those of holds.lua).
+-- They are the parts of the other files between their marks.
 --
 -- KEYS     the limits' states, request by request, each followed by the key of its records, if it has any. Keys of
 --          several slots of a cluster can't be declared: then it is the first state, and its records, which find the
@@ -10,22 +10,21 @@
 --          2 number of forms; below 0 if names of keys follow: how many, then the names. Then the forms. A form is the
 --          number of its limits, then 5 values for each limit: algorithm (as in Algorithm.text(), and '+holds' where it
 --          has them), permits, limit, period_us and burst as in the algorithm files. If the number is negative, each
---          limit has 9 values: also ARGV 6 to 9 of the algorithm files. The mode of a form is that of its first limit.
---          Some modes exist only here: 'see' returns whether the request is allowed, with the numbers of a call that
---          takes nothing; 'ask' does the same as the first step of a take; 'reset' deletes the states; 'reserve' and
---          'settle' are those of holds.lua. In a refund ('back:<stamp_us>') each limit is refunded by itself. A block
+--          limit has 9 values: also ARGV 6 to 9 of the algorithm files, and with holds 10 to 12. The mode of a form is
+--          that of its first limit. Some modes exist only here: 'see' returns whether the request is allowed, with the
+--          numbers of a call that takes nothing; 'ask' does the same as the first step of a take; 'reset' deletes the
+--          states. In a refund ('back:<stamp_us>', of a settlement 'back:') each limit is refunded by itself. A block
 --          comes after the limits of its policy, and its options say how many they are ('of=<n>'); it counts a denial
 --          when one of these denies.
 --          Then for each request: its form (1 is the first), how many times it is asked (not if a limit has values of
---          its own), and of each limit: to reserve the id; to settle the id, the window's end and the actual permits,
---          in hexadecimal digits, which take less time to read; in flight the id of the call. Form and times are left
---          out where there is one form and each request is asked once
+--          its own), and of each limit: of a reservation the id; of a settlement the id, the window's end and the
+--          actual permits, in hexadecimal digits, which take less time to read; in flight the id of the call. Form and
+--          times are left out where there is one form and each request is asked once
 -- RETURNS  one array, because Redis before 7 writes each nested one to the connection by a system call of its own. For
 --          each request: how many integers follow, and these: 6 for each of its limits, as in the algorithm files, for
 --          each time that it was asked until it was denied, because each later time is the same. If an error kept a
 --          request from a decision: -1, or -2 if it had begun to write, and the text of that error. For one request
---          that is asked once: its integers, or the error. Of several requests, for a settlement of one limit only the
---          last integer
+--          that is asked once: its integers, or the error
 -- EXPIRES  as in the algorithm files
 local number = tonumber
 local given, now = ARGV[1] ~= '', number(ARGV[1])
@@ -51,18 +50,16 @@ local function form_at(at)
     local c = {n = number(ARGV[at + 1]), limit = number(ARGV[at + 2]), period = number(ARGV[at + 3]),
       burst = number(ARGV[at + 4]), now = now, given = given, id = '', options = '', mode = '', key = '',
       keys = 1, values = 0, f = false, s = nil, allows = false, writes = true}
-    local is_held = false
     if width == 9 then
       local mode, stamp = string.match(ARGV[at + 6], '^(%l*):?(%d*)$')
       c.id, c.mode, c.request, c.options = ARGV[at + 5], mode, ARGV[at + 7], ARGV[at + 8]
       if mode == 'back' then c.stamp = number(stamp) end
       c.writes = mode ~= 'look' and mode ~= 'see'
-      if i == 1 then form.mode, form.takes = mode, mode == '' or mode == 'reserve' end
-      is_held = string.sub(name, -6) == '+holds'
-      if is_held then
-        name = string.sub(name, 1, -7)
-        c.is_bucket, c.keys = name == 'token-bucket', 2
-        c.values = mode == 'reserve' and 1 or mode == 'settle' and 3 or 0
+      if i == 1 then form.mode, form.takes = mode, mode == '' end
+      if string.sub(name, -6) == '+holds' then
+        c.keys, c.most, c.ttl, c.keep = 2, number(ARGV[at + 9]), number(ARGV[at + 10]), number(ARGV[at + 11])
+        if c.ttl then c.values = mode == '' and 1 or mode == 'back' and 3 or 0 end
+        at = at + 3
       elseif name == 'concurrent' then
         c.values = 1
       elseif name == 'allotment' then
@@ -73,10 +70,6 @@ local function form_at(at)
     end
     made[name] = made[name] or algorithm(name)
     c.f = made[name]
-    if is_held then
-      made.held = made.held or reservations()
-      c.f, c.plain = made.held, c.f
-    end
     form[i], form.keys, form.values = c, form.keys + c.keys, form.values + c.values
     form.once = form.once or c.values > 0
     at = at + width
@@ -93,8 +86,8 @@ local function bind(form, key, own)
     c.key = names[skip + key]
     if c.keys == 2 then c.records = names[skip + key + 1] end
     if c.values > 0 then
-      if c.plain then c.hold = ARGV[own] else c.id = ARGV[own] end
-      if c.values == 3 then c.window, c.actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
+      c.id = ARGV[own]
+      if c.values == 3 then c.stamp, c.actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
     end
     key, own = key + c.keys, own + c.values
   end
@@ -123,30 +116,27 @@ local function take_one(form, times, reply, size)
     granted = granted + 1
     if granted < times then size = append(reply, size, c, true, f.answer(c, s, true)) end
   end
-  if s.changed or s.reserved then
+  if s.changed then
     form.changed = true
     f.write(c, s)
   end
   return append(reply, size, c, granted == times, f.answer(c, s, granted == times))
 end
 
--- Charges one limit if all allow, gives back or settles, writes, and answers.
+-- Charges one limit if all allow, or gives back, writes, and answers.
 local function finish(form, c, all, reply, size)
-  local s, f, settles, allows, settled = c.s, c.f, c.mode == 'settle', c.allows and c.mode ~= 'back', nil
-  if c.limit == 0 then return append(reply, size, c, allows or settles, -1, 0, 0, 0, settles and 0 or now) end
-  if settles then
-    settled = f.settle(c, s, c.window, c.actual)
-  elseif c.n > 0 and c.mode == 'back' then
+  local s, f, allows = c.s, c.f, c.allows and c.mode ~= 'back'
+  if c.limit == 0 then return append(reply, size, c, allows, -1, 0, 0, 0, now) end
+  if c.n > 0 and c.mode == 'back' then
     form.changed = true
-    allows = (c.plain or f).back(c, s, c.stamp)
+    allows = f.back(c, s, c.stamp)
   elseif c.n > 0 and all and (form.takes or form.mode == 'look') then
     f.take(c, s)
   end
-  if c.n > 0 and c.writes and (s.changed or s.reserved and form.takes) then
+  if c.n > 0 and c.writes and s.changed then
     form.changed = true
     f.write(c, s)
   end
-  if settled then return append(reply, size, c, true, 0, 0, 0, 0, settled) end
   return append(reply, size, c, allows, f.answer(c, s, allows))
 end
 
@@ -162,7 +152,7 @@ local function look_at_all(form)
     end
     if c.limit > 0 then
       c.s = c.f.look(c, c.s)
-      if c.n > 0 and c.mode ~= 'back' and c.mode ~= 'settle' then c.allows = c.f.admits(c, c.s) end
+      if c.n > 0 and c.mode ~= 'back' then c.allows = c.f.admits(c, c.s) end
     end
     if not c.allows then denied = i end
   end
@@ -208,12 +198,6 @@ local function decide_all()
     key, at = key + form.keys, at + form.values
     reply[size + 1] = 0
     local after = decide(form, times, reply, size + 1)
-    if form.mode == 'settle' and #form == 1 then
-      -- Only the last number is of use.
-      reply[size + 2] = reply[after]
-      for i = after, size + 3, -1 do reply[i] = nil end
-      after = size + 2
-    end
     reply[size + 1], size = after - size - 1, after
   end
 end

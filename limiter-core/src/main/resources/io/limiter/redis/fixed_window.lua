@@ -83,23 +83,19 @@ local function whole(text, least)
   return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value
 end
 
+local mode, given, stamp = ARGV[7] or '', ARGV[5] or '', nil
 local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
   burst = whole(ARGV[4], 0), now = 0, id = ARGV[6] or '', options = ARGV[9] or ''}
-if not (c.key and c.n and c.limit and c.period and c.burst) then
-  return redis.error_reply('ERR limiter: KEYS must be 1 key and ARGV[1..4] whole numbers: permits, limit, period_us'
-    .. ' (at least 1), burst')
-end
-if ARGV[5] and ARGV[5] ~= '' then
-  c.now, c.given = whole(ARGV[5], 0), true
-  if not c.now then return redis.error_reply("ERR limiter: ARGV[5] must be '' or a whole number: now_us") end
+if given ~= '' then
+  c.now, c.given = whole(given, 0), true
 else
   local time = redis.call('TIME')
   c.now = time[1] * 1000000 + time[2]
 end
-local mode, stamp = ARGV[7] or '', nil
-if mode ~= '' and mode ~= 'look' then
-  stamp = tonumber(string.match(mode, '^back:(%d+)$') or '')
-  if not stamp then return redis.error_reply("ERR limiter: ARGV[7] must be '', 'look' or 'back:<stamp_us>'") end
+if mode ~= '' then stamp = tonumber(string.match(mode, '^back:(%d+)$') or '') end
+if not (c.key and c.n and c.limit and c.period and c.burst and c.now and (mode == '' or mode == 'look' or stamp)) then
+  return redis.error_reply("ERR limiter: KEYS must be 1 key; ARGV 1 to 4 whole numbers: permits, limit, period_us (at"
+    .. " least 1), burst; 5 '' or a whole number: now_us; 7 '', 'look' or 'back:<stamp_us>'")
 end
 -- A limit of 0 permits denies all, and has no state.
 if c.limit == 0 then

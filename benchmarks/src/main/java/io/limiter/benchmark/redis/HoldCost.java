@@ -24,8 +24,8 @@ final class HoldCost implements AutoCloseable {
     private static final int AT_ONCE = 20;
     private static final int TIMES = 10;
     private static final List<String> LIMIT = List.of("5", "1000000", "60000000", "1000000");
-    private static final String HOLDS = "holds=1000";
-    private static final String TERMS = HOLDS + ",ttl=60000000,keep=60000000";
+    private static final List<String> HOLDS = List.of("1000", "", "");
+    private static final List<String> TERMS = List.of("1000", "60000000", "60000000");
     private static final List<String> FLIGHT = List.of("concurrent", "1", "20", "30000000", "20", "");
     private static final List<String> WAYS = List.of(
             "take",
@@ -54,7 +54,10 @@ final class HoldCost implements AutoCloseable {
     }
 
     private void measure(String algorithm, boolean inBatches, int rounds, int calls, Table table) throws IOException {
-        String sha = connection.sync().scriptLoad(Ours.script(inBatches ? "batch" : algorithm));
+        String plain = connection.sync().scriptLoad(Ours.script(inBatches ? "batch" : algorithm));
+        String held = inBatches || !isPossible(algorithm, "pair")
+                ? plain
+                : connection.sync().scriptLoad(Ours.script(algorithm + "_holds"));
         double[][] micros = new double[WAYS.size()][rounds];
         for (int round = -1; round < rounds; round++) {
             for (int way = 0; way < WAYS.size(); way++) {
@@ -65,6 +68,7 @@ final class HoldCost implements AutoCloseable {
                 double before = server.usage().cpuMicros();
                 int done = 0;
                 for (; done < calls; done += AT_ONCE * TIMES) {
+                    String sha = WAYS.get(way).matches("take|enter.*") ? plain : held;
                     group(sha, ScriptCost.name(algorithm), inBatches, WAYS.get(way));
                 }
                 if (round >= 0) {
@@ -106,20 +110,19 @@ final class HoldCost implements AutoCloseable {
         }
         boolean isPair = way.startsWith("pair");
         String actual = way.endsWith("less") ? "2" : way.endsWith("more") ? "9" : "5";
-        String options = isPair ? TERMS : way.equals("take") ? "" : HOLDS;
-        String script = options.isEmpty() ? sha : connection.sync().scriptLoad(Ours.script("batch"));
+        List<String> terms = isPair ? TERMS : way.equals("take") ? List.of() : HOLDS;
         for (int time = 0; time < TIMES; time++) {
             List<List<String>> own = new ArrayList<>();
             for (int i = 0; i < AT_ONCE; i++) {
                 own.add(isPair ? List.of(id()) : List.of());
             }
-            List<Long> ends = ask(script, name, inBatches, keys, isPair ? "reserve" : "", options, own);
+            List<Long> ends = ask(sha, name, inBatches, keys, terms, own);
             if (isPair) {
                 List<List<String>> settled = new ArrayList<>();
                 for (int i = 0; i < AT_ONCE; i++) {
                     settled.add(List.of(own.get(i).get(0), Long.toHexString(ends.get(i)), actual));
                 }
-                ask(script, name, inBatches, keys, "settle", TERMS, settled);
+                ask(sha, name, inBatches, keys, terms, settled);
             }
         }
     }
@@ -176,31 +179,38 @@ final class HoldCost implements AutoCloseable {
         return String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong());
     }
 
-    /** Returns the last number of each reply. */
-    /** The last number of each reply. A limit with holds is asked by the batch script, also alone. */
+    /**
+     * The last number of each reply.
+     *
+     * @param terms of a limit with holds: what it has beyond one without
+     * @param own of each key: nothing, or of a reservation the id, or of a settlement also the window and the actual permits
+     */
     private List<Long> ask(
-            String sha,
-            String name,
-            boolean inBatches,
-            List<String> keys,
-            String mode,
-            String options,
-            List<List<String>> own) {
-        boolean isHeld = !options.isEmpty();
+            String sha, String name, boolean inBatches, List<String> keys, List<String> terms, List<List<String>> own) {
+        boolean isHeld = !terms.isEmpty();
+        boolean isSettlement = own.get(0).size() > 1;
         List<String> form = new ArrayList<>();
-        if (inBatches || isHeld) {
+        if (inBatches) {
             form.addAll(List.of("", "1", isHeld ? "-1" : "1", name + (isHeld ? "+holds" : "")));
         }
         form.addAll(LIMIT);
-        if (isHeld) {
-            form.addAll(List.of("", mode, "", options));
+        if (inBatches && isHeld) {
+            form.addAll(List.of("", isSettlement ? "back:" : "", "", ""));
+            form.addAll(terms);
         }
         connection.setAutoFlushCommands(false);
         List<RedisFuture<List<Object>>> replies = new ArrayList<>();
         int together = inBatches ? AT_ONCE : 1;
         for (int from = 0; from < AT_ONCE; from += together) {
             List<String> arguments = new ArrayList<>(form);
-            own.subList(from, from + together).forEach(arguments::addAll);
+            if (isHeld && !inBatches) {
+                List<String> one = own.get(from);
+                String mode = isSettlement ? "back:" + Long.parseLong(one.get(1), 16) : "";
+                arguments.addAll(List.of("", one.isEmpty() ? "" : one.get(0), mode, isSettlement ? one.get(2) : "", ""));
+                arguments.addAll(terms);
+            } else {
+                own.subList(from, from + together).forEach(arguments::addAll);
+            }
             String[] states = keys.subList(from, from + together).stream()
                     .flatMap(key -> isHeld ? Stream.of(key, key + ":holds") : Stream.of(key))
                     .toArray(String[]::new);
