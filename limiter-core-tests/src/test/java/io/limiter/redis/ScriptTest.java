@@ -37,17 +37,19 @@ class ScriptTest {
     @Test
     void theScriptsAreThoseThatWerePinned() {
         Map<String, String> pinned = Map.ofEntries(
-                Map.entry("allotment", "a4e2b78e9240611e989965dc9b11bf04590c5c68"),
-                Map.entry("batch", "09e5ff407d7d177dd32258be8c9fd6f40253034d"),
-                Map.entry("block", "78dd839c6cdc114ad14787ea8b1db0749025ae33"),
-                Map.entry("concurrent", "3e69a5b456d9f1693929b45283b7754c31b82c99"),
-                Map.entry("distinct", "9c916dd232295b9542bb6b0ea12ddf1a9734fd48"),
-                Map.entry("fixed_window", "00894ef87ff90b020605fbad76d1a058d311bba3"),
+                Map.entry("allotment", "3cbca98ae83e24f682691f1204dca79e59f43c7a"),
+                Map.entry("batch", "a8f9da31a7125f424b772f554570e23bfc80b570"),
+                Map.entry("block", "fa838238d0144c03f74655df8c56240b6c791602"),
+                Map.entry("concurrent", "c88106b0cd4bfbb0c4f810111d8d0579dcd1c1a4"),
+                Map.entry("distinct", "ca53cf78cc360f3a5f834ed604e12c477f8d2c48"),
+                Map.entry("fixed_window", "f3bb82c431fc24d84a0f6fa68f7f84a6887987fd"),
+                Map.entry("fixed_window_holds", "24e3cc6653fb7b48f6a2388b8341d286688a4f67"),
                 Map.entry("key_secrets", "bbfaa3b0eea05f5ee1e7b638a01a76acaefe4608"),
                 Map.entry("self_test", "50c75f5ee06d3f617c9ed8cb95bdecafbd76438a"),
-                Map.entry("sliding_list", "916c13043db5bb43e9f634290b6dd2f211f5e3b6"),
-                Map.entry("sliding_zset", "98b58bb33f8fd687ae69240c5850944ba52114ba"),
-                Map.entry("token_bucket", "c98ffd073e20cbfaa4fce5ff639a464fda364171"));
+                Map.entry("sliding_list", "87f4967c13e1770aa8c24a53b3adb466bd9fffed"),
+                Map.entry("sliding_zset", "ffaa3b56e3b676464adec6be287a4e98e3480fe6"),
+                Map.entry("token_bucket", "46c2b07cb1b913ff4b156f78931382b2c1307963"),
+                Map.entry("token_bucket_holds", "4f5fc266a16e7e9282ead9a556efee59e5050007"));
         Map<String, String> actual =
                 Script.all().stream().collect(Collectors.toMap(Script::name, script -> script.sha()));
         assertEquals(pinned, actual, "read the comment of this test before you pin new values");

@@ -36,145 +36,110 @@ local names, skip, at, form_count = KEYS, 0, 3, number(ARGV[2])
 if form_count < 0 then names, skip, at, form_count = ARGV, 3, 4 + number(ARGV[3]), -form_count end
 local made = {}
 
--- A form: its limits, how many keys and values of its own each request has, its mode, whether its requests are asked
--- once; whether it takes of one limit; whether its present request has begun to write. A limit is what the algorithm
--- files call c, with its functions f and its state s. Returns where the next form begins.
-local function form_at(at)
-  local count, width = number(ARGV[at]), 5
-  if count < 0 then count, width = -count, 9 end
-  local form = {keys = 0, values = 0, mode = '', takes = true, once = false, takes_one = false, changed = false}
-  at = at + 1
-  for i = 1, count do
-    local name = ARGV[at]
-    -- At most 16 fields, so that it is small.
-    local c = {n = number(ARGV[at + 1]), limit = number(ARGV[at + 2]), period = number(ARGV[at + 3]),
-      burst = number(ARGV[at + 4]), now = now, given = given, id = '', options = '', mode = '', key = '',
-      keys = 1, values = 0, f = false, s = nil, allows = false, writes = true}
-    if width == 9 then
-      local mode, stamp = string.match(ARGV[at + 6], '^(%l*):?(%d*)$')
-      c.id, c.mode, c.request, c.options = ARGV[at + 5], mode, ARGV[at + 7], ARGV[at + 8]
-      if mode == 'back' then c.stamp = number(stamp) end
-      c.writes = mode ~= 'look' and mode ~= 'see'
-      if i == 1 then form.mode, form.takes = mode, mode == '' end
-      if string.sub(name, -6) == '+holds' then
-        c.keys, c.most, c.ttl, c.keep = 2, number(ARGV[at + 9]), number(ARGV[at + 10]), number(ARGV[at + 11])
-        if c.ttl then c.values = mode == '' and 1 or mode == 'back' and 3 or 0 end
-        at = at + 3
-      elseif name == 'concurrent' then
-        c.values = 1
-      elseif name == 'allotment' then
-        c.keys = 2
-      elseif name == 'block' then
-        c.of, c.base = number(string.match(c.options, 'of=(%d+)') or ''), c.options
-      end
+-- In place of an algorithm: of a limit of 0 permits, which has no state, and of one that is reset.
+local function nothing(is_reset)
+  local function no() return false end
+  return {look = function() return {changed = is_reset} end, admits = no, back = no,
+    write = function(c) redis.call('UNLINK', c.key, unpack({c.records})) end,
+    answer = function() return -1, 0, 0, 0, now end}
+end
+
+-- A limit of a form, from its values on: what the algorithm files call c, with its functions f and its state s. Whether
+-- it is asked, and takes if all allow; else whether it allows; whether it may write; how many keys and
+-- values of its own each request has. At most 16 fields, so that it is small.
+local function limit_at(at, is_wide)
+  local name = ARGV[at]
+  local c = {n = number(ARGV[at + 1]), limit = number(ARGV[at + 2]), period = number(ARGV[at + 3]),
+    burst = number(ARGV[at + 4]), now = now, id = '', options = '', key = '', keys = 1, values = 0, f = false, s = nil,
+    asks = false, takes = true, allows = true, writes = true}
+  local mode, stamp = '', nil
+  if given then c.given = true end
+  if is_wide then
+    mode, stamp = string.match(ARGV[at + 6], '^(%l*):?(%d*)$')
+    c.id, c.request, c.options, c.stamp = ARGV[at + 5], ARGV[at + 7], ARGV[at + 8], number(stamp)
+    if string.sub(name, -6) == '+holds' then
+      c.keys, c.most, c.ttl, c.keep = 2, number(ARGV[at + 9]), number(ARGV[at + 10]), number(ARGV[at + 11])
+      c.values = c.ttl and (mode == '' and 1 or mode == 'back' and 3) or 0
+    elseif name == 'concurrent' then
+      c.values = 1
+    elseif name == 'allotment' then
+      c.keys = 2
+    elseif name == 'block' then
+      c.of, c.base = number(string.match(c.options, 'of=(%d+)') or ''), c.options
     end
-    made[name] = made[name] or algorithm(name)
-    c.f = made[name]
-    form[i], form.keys, form.values = c, form.keys + c.keys, form.values + c.values
-    form.once = form.once or c.values > 0
-    at = at + width
   end
-  form.takes_one = count == 1 and form.takes and form[1].n > 0 and form[1].limit > 0
+  c.asks, c.allows = c.n > 0 and mode ~= 'back', c.n == 0 and mode ~= 'back'
+  c.takes = c.asks and (mode == '' or mode == 'look')
+  c.writes = mode == 'reset' or c.n > 0 and mode ~= 'look' and mode ~= 'see'
+  local kind = (mode == 'reset' or c.limit == 0) and mode .. '0' or name
+  made[kind] = made[kind] or kind == name and algorithm(name) or nothing(mode == 'reset')
+  c.f = made[kind]
+  return c, mode
+end
+
+-- A form: its limits, how many keys and values of its own each request has, whether its requests are asked once, and
+-- whether they count denials; whether the present one has begun to write. Returns where the next form begins.
+local function form_at(at)
+  local count, form = number(ARGV[at]), {keys = 0, values = 0, once = false, counts = true, changed = false}
+  at = at + 1
+  for i = 1, math.abs(count) do
+    local c, mode = limit_at(at, count < 0)
+    form[i], form.keys, form.values = c, form.keys + c.keys, form.values + c.values
+    form.once, form.counts = form.once or c.values > 0, form.counts and (mode == '' or mode == 'ask')
+    at = at + (count > 0 and 5 or c.most and 12 or 9)
+  end
   return form, at
 end
 
--- Gives the limits their keys, and what distinguishes the request.
-local function bind(form, key, own)
+-- Appends the numbers of a request, whose keys and values of its own begin there, to a reply, which has so many
+-- already. A state is read once and written once, however often the request is asked. Returns how many numbers there
+-- are then.
+local function decide(form, times, key, own, reply, size)
+  local count, is_first, last = #form, true, false
   form.changed = false
-  for i = 1, #form do
-    local c = form[i]
-    c.key = names[skip + key]
-    if c.keys == 2 then c.records = names[skip + key + 1] end
-    if c.values > 0 then
-      c.id = ARGV[own]
-      if c.values == 3 then c.stamp, c.actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
-    end
-    key, own = key + c.keys, own + c.values
-  end
-end
-
--- In their order, one by one: else they are no array while the reply grows.
-local function append(reply, size, c, allows, ...)
-  local retry, remaining, next_us, reset, used = ...
-  reply[size + 1] = allows and 1 or 0
-  reply[size + 2] = remaining
-  reply[size + 3] = (allows or c.stamp) and 0 or retry
-  reply[size + 4] = next_us
-  reply[size + 5] = reset
-  reply[size + 6] = used
-  return size + 6
-end
-
--- A take of one limit: its state is read once and written once, however often it is asked.
-local function take_one(form, times, reply, size)
-  local c, granted = form[1], 0
-  local f = c.f
-  local s = f.look(c, c.s)
-  c.s = s
-  while granted < times and f.admits(c, s) do
-    f.take(c, s)
-    granted = granted + 1
-    if granted < times then size = append(reply, size, c, true, f.answer(c, s, true)) end
-  end
-  if s.changed then
-    form.changed = true
-    f.write(c, s)
-  end
-  return append(reply, size, c, granted == times, f.answer(c, s, granted == times))
-end
-
--- Charges one limit if all allow, or gives back, writes, and answers.
-local function finish(form, c, all, reply, size)
-  local s, f, allows = c.s, c.f, c.allows and c.mode ~= 'back'
-  if c.limit == 0 then return append(reply, size, c, allows, -1, 0, 0, 0, now) end
-  if c.n > 0 and c.mode == 'back' then
-    form.changed = true
-    allows = f.back(c, s, c.stamp)
-  elseif c.n > 0 and all and (form.takes or form.mode == 'look') then
-    f.take(c, s)
-  end
-  if c.n > 0 and c.writes and s.changed then
-    form.changed = true
-    f.write(c, s)
-  end
-  return append(reply, size, c, allows, f.answer(c, s, allows))
-end
-
--- Looks at all limits. Returns whether all allow.
-local function look_at_all(form)
-  local denied = 0
-  for i = 1, #form do
-    local c = form[i]
-    c.allows = c.n == 0
-    if c.of then
-      local counts = (form.takes or form.mode == 'ask') and denied > 0 and denied >= i - c.of
-      c.options = counts and c.base .. ',denied=1' or c.base
-    end
-    if c.limit > 0 then
-      c.s = c.f.look(c, c.s)
-      if c.n > 0 and c.mode ~= 'back' then c.allows = c.f.admits(c, c.s) end
-    end
-    if not c.allows then denied = i end
-  end
-  return denied == 0
-end
-
--- Appends the numbers of a request to a reply, which has so many already. Returns how many it has then.
-local function decide(form, times, reply, size)
-  if form.takes_one then return take_one(form, times, reply, size) end
-  if form.mode == 'reset' then
-    form.changed = true
-    for _, c in ipairs(form) do
-      if c.keys == 2 then redis.call('UNLINK', c.key, c.records) else redis.call('UNLINK', c.key) end
-      size = append(reply, size, c, c.n == 0, -1, 0, 0, 0, now)
-    end
-    return size
-  end
   repeat
-    local all = look_at_all(form)
-    for i = 1, #form do size = finish(form, form[i], all, reply, size) end
-    times = times - 1
-  until times == 0 or not all
+    local denied = 0
+    for i = 1, count do
+      local c = form[i]
+      if c.of then
+        local counts = form.counts and denied > 0 and denied >= i - c.of
+        c.options = counts and c.base .. ',denied=1' or c.base
+      end
+      if is_first then
+        c.key = names[skip + key]
+        if c.keys == 2 then c.records = names[skip + key + 1] end
+        if c.values > 0 then c.id = ARGV[own] end
+        if c.values == 3 then c.stamp, c.actual = number(ARGV[own + 1], 16), number(ARGV[own + 2], 16) end
+        key, own = key + c.keys, own + c.values
+        c.s = c.f.look(c, c.s)
+      end
+      if c.asks then c.allows = c.f.admits(c, c.s) end
+      if not c.allows then denied = i end
+    end
+    is_first, last, times = false, times == 1 or denied > 0, times - 1
+    for i = 1, count do
+      local c = form[i]
+      local f, s, allows = c.f, c.s, c.allows
+      if denied == 0 and c.takes then f.take(c, s) end
+      if c.stamp and c.n > 0 then
+        form.changed = true
+        allows = f.back(c, s, c.stamp)
+      end
+      if last and s.changed and c.writes then
+        form.changed = true
+        f.write(c, s)
+      end
+      local retry, remaining, next_us, reset, used = f.answer(c, s, allows)
+      -- In their order, one by one: else they are no array while the reply grows.
+      reply[size + 1] = allows and 1 or 0
+      reply[size + 2] = remaining
+      reply[size + 3] = (allows or c.stamp) and 0 or retry
+      reply[size + 4] = next_us
+      reply[size + 5] = reset
+      reply[size + 6] = used
+      size = size + 6
+    end
+  until last
   return size
 end
 
@@ -183,8 +148,7 @@ local forms = {}
 for i = 1, form_count do forms[tostring(i)], at = form_at(at) end
 local reply, size, key, form, times = {}, 0, 1, forms['1'], 1
 if form_count == 1 and skip == 0 and #KEYS == form.keys and at + form.values == #ARGV + 1 then
-  bind(form, 1, at)
-  decide(form, 1, reply, 0)
+  decide(form, 1, 1, at, reply, 0)
   return reply
 end
 local key_count = skip == 0 and #KEYS or number(ARGV[3])
@@ -194,10 +158,10 @@ local function decide_all()
     if is_listed then form, at = forms[ARGV[at]], at + 1 end
     times = 1
     if is_listed and not form.once then times, at = number(ARGV[at]), at + 1 end
-    bind(form, key, at)
+    local from, own = key, at
     key, at = key + form.keys, at + form.values
     reply[size + 1] = 0
-    local after = decide(form, times, reply, size + 1)
+    local after = decide(form, times, from, own, reply, size + 1)
     reply[size + 1], size = after - size - 1, after
   end
 end
