@@ -59,11 +59,11 @@ class PlantedFlightFaultsTest {
                         "'ZRANGEBYSCORE', c.key, 0, '+inf', 'LIMIT'"),
                 new PlantedFault("a step back lengthens", "if left > life * 9 / 8 or c.given then", "if false then"),
                 new PlantedFault("no time to live", "if left < life then", "if false then"),
-                new PlantedFault("a look that takes", "form.writes = form.takes or", "form.writes = true or"),
+                new PlantedFault("a look that takes", "c.writes = mode ==", "c.writes = true or mode =="),
                 new PlantedFault(
                         "held though the rate denies",
-                        "elseif c.n > 0 and all and (form.takes",
-                        "elseif c.n > 0 and c.allows and (form.takes"),
+                        "if denied == 0 and c.takes then",
+                        "if c.allows and c.takes then"),
                 new PlantedFault("another call's id", "c.id = ARGV[own]", "c.id = 'id'"));
     }
 

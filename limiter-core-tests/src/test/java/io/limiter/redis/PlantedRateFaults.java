@@ -81,7 +81,7 @@ final class PlantedRateFaults {
         {"only whole permits carried over", "permits * parts + math.max(0,", "permits * parts + 0 * math.max(0,"},
         {"a refund that mints what has refilled", "s.level + taken - elapsed * s.rate", "s.level + taken"},
         {"no never", "c.n > c.burst and -1 or wait", "wait"},
-        {"a lost time to live", "'PX', math.ceil(left / 1000 * 9 / 8)", "'KEEPTTL'"},
+        {"a lost time to live", "'PX', math.ceil(left / 1000 * 9 / 8 + 1000)", "'KEEPTTL'"},
     };
 
     private static final String[][] DISTINCT = {

@@ -100,30 +100,25 @@ local function whole(text, least)
   return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value
 end
 
-local mode, given, stamp = ARGV[7] or '', ARGV[5] or '', nil
-local c = {key = KEYS[1], n = whole(ARGV[1], 0), limit = whole(ARGV[2], 0), period = whole(ARGV[3], 1),
-  burst = whole(ARGV[4], 0), now = 0, id = ARGV[6] or '', options = ARGV[9] or ''}
-if given ~= '' then
-  c.now, c.given = whole(given, 0), true
-else
-  local time = redis.call('TIME')
-  c.now = time[1] * 1000000 + time[2]
-end
+local args = ARGV
+local given, mode, stamp = args[5] or '', args[7] or '', nil
+local time = given == '' and redis.call('TIME')
+local c = {key = KEYS[1], n = whole(args[1], 0), limit = whole(args[2], 0), period = whole(args[3], 1),
+  burst = whole(args[4], 0), now = time and time[1] * 1000000 + time[2] or whole(given, 0), id = args[6] or '',
+  options = args[9] or ''}
+if not time then c.given = true end
 if mode ~= '' then stamp = tonumber(string.match(mode, '^back:(%d+)$') or '') end
 if not (c.key and c.n and c.limit and c.period and c.burst and c.now and (mode == '' or mode == 'look' or stamp)) then
   return redis.error_reply("ERR limiter: KEYS must be 1 key; ARGV 1 to 4 whole numbers: permits, limit, period_us (at"
     .. " least 1), burst; 5 '' or a whole number: now_us; 7 '', 'look' or 'back:<stamp_us>'")
 end
 -- A limit of 0 permits denies all, and has no state.
-if c.limit == 0 then
-  return {c.n == 0 and not stamp and 1 or 0, 0, (c.n == 0 or stamp) and 0 or -1, 0, 0, c.now}
-end
-local s = look(c)
-local allowed = c.n == 0 and not stamp
-if c.n > 0 then
+local s = c.limit > 0 and look(c)
+local allowed, retry, remaining, next_us, reset, used = c.n == 0 and not stamp, -1, 0, 0, 0, c.now
+if s and c.n > 0 then
   allowed = stamp and back(c, s, stamp) or not stamp and admits(c, s)
   if allowed and not stamp then take(c, s) end
   if s.changed and mode ~= 'look' then write(c, s) end
 end
-local retry, remaining, next_us, reset, used = answer(c, s, allowed)
+if s then retry, remaining, next_us, reset, used = answer(c, s, allowed) end
 return {allowed and 1 or 0, remaining, (allowed or stamp) and 0 or retry, next_us, reset, used}
