@@ -47,7 +47,7 @@ class PlantedFlightFaultsTest {
                 new PlantedFault("dead too soon", "from, c.now + c.period)", "from, c.now + c.period / 2)"),
                 new PlantedFault(
                         "one above the limit", "held(c, s) + c.n <= c.limit", "held(c, s) + c.n <= c.limit + 1"),
-                new PlantedFault("one permit, whatever it costs", "math.min(c.n, from + PORTION - 1)", "from"),
+                new PlantedFault("one permit, whatever it costs", "math.min(c.n, from + 999)", "from"),
                 new PlantedFault("a repetition asks", "c.request == 'again' or held", "held"),
                 new PlantedFault(
                         "a repetition counts twice", "if c.request ~= 'again' then s.held", "if true then s.held"),
@@ -62,8 +62,8 @@ class PlantedFlightFaultsTest {
                 new PlantedFault("a look that takes", "c.writes = mode ==", "c.writes = true or mode =="),
                 new PlantedFault(
                         "held though the rate denies",
-                        "if denied == 0 and c.takes then",
-                        "if c.allows and c.takes then"),
+                        "if denied == 0 and c.asks",
+                        "if c.allows and c.asks"),
                 new PlantedFault("another call's id", "c.id = ARGV[own]", "c.id = 'id'"));
     }
 

@@ -11,20 +11,15 @@
 --          5 now_us ('' = server TIME)  6 the member ('' = the missing one)  7 '' = take, 'look' = answer as take
 --          would, write nothing, 'back:<stamp_us>' = return a purchase that was not confirmed  8 request id ('' =
 --          none): asked again it gets the answer of the first time, and is denied with another quantity
---          9 'opens=<us>,closes=<us>' in Unix time, and ',keep' with a 'back' to confirm instead. 5 to 9 may be left
---          out
+--          9 'opens=<us>,closes=<us>' in Unix time, and ',keep' with a 'back' to confirm. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, until it opens, else -1), next_us, reset_us, stamp_us:
 --          of the purchase, 0 for none; of a denial the reason: 1 sold out, 2 already had, 3 not open yet, 4 closed,
 --          5 quantity}; of a return allowed = something was given back, of a confirmation = it is confirmed
 -- EXPIRES  a day after it closes; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/AllotmentState.java
---
 -- [algorithm]
-local DAY, NO_HOLD, PORTION = 86400000000, 2251799813685248, '50'
--- The keys that this command has tidied: once is enough.
-local tidied = {}
-
-local function text(number) return string.format('%.0f', number) end
+-- tidied: the keys that this command has tidied; once is enough.
+local DAY, NO_HOLD, tidied = 86400000000, 2251799813685248, {}
 
 local function request_field(member, request) return 'r' .. member .. ' ' .. request end
 
@@ -41,8 +36,7 @@ end
 local function put(s, field, value) s.values[field], s.dirty[field] = value, true end
 
 local function put_kept(c, s, more)
-  local kept = (tonumber(get(c, s, 'm' .. c.id)) or 0) + more
-  put(s, 'm' .. c.id, kept > 0 and text(kept) or '')
+  put(s, 'm' .. c.id, (tonumber(get(c, s, 'm' .. c.id)) or 0) + more)
 end
 
 -- The purchase with a stamp; nil if there is none, or it has run out.
@@ -55,13 +49,11 @@ end
 -- What is sold for good, on hold (by this call: fresh; from which stamp on: alive), on hold although it has run out
 -- (gone); what this member has had; of a request id that is known, the purchase's stamp and permits; whether this call
 -- buys, which fields it has read, and which it has changed.
-local function look(c, s)
-  s = s or {kept = 0, held = 0, fresh = 0, gone = 0, newest = 0, ends = 0, stored = 0, had = 0, opens = 0, closes = 0,
-    alive = 0, stamp = 0, known = 0, buys = false, values = {}, dirty = {}, changed = false}
+local function look(c)
   local opens, closes = string.match(c.options, '^opens=(%d+),closes=(%d+)')
-  s.opens, s.closes, s.alive = tonumber(opens or 0), tonumber(closes or 2 * NO_HOLD - DAY), c.now - c.period + 1
-  s.kept, s.held, s.fresh, s.gone, s.newest, s.ends, s.stored, s.had, s.stamp, s.known = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-  s.buys, s.changed, s.values, s.dirty = false, false, {}, {}
+  local s = {opens = tonumber(opens or 0), closes = tonumber(closes or 2 * NO_HOLD - DAY), kept = 0, held = 0,
+    alive = c.now - c.period + 1, fresh = 0, gone = 0, newest = 0, ends = 0, stored = 0, had = 0, stamp = 0, known = 0,
+    buys = false, values = {}, dirty = {}, changed = false}
   c.records, c.request = c.records or KEYS[2], c.request or ARGV[8] or ''
   local raw = redis.call('HGET', c.key, '')
   if not raw then return s end
@@ -112,7 +104,7 @@ end
 
 -- Forgets a portion of what has run out, the oldest first; a purchase with its first permit.
 local function tidy(c, s)
-  local permits = redis.call('ZRANGEBYLEX', c.records, '[t', '(t' .. digits(s.alive), 'LIMIT', '0', PORTION)
+  local permits = redis.call('ZRANGEBYLEX', c.records, '[t', '(t' .. digits(s.alive), 'LIMIT', '0', '50')
   s.gone, tidied[c.key] = s.gone - #permits, true
   for i = 1, #permits do
     local stamp, number, member = string.match(permits[i], '^t(%d+):(%d+) (.*)$')
@@ -124,7 +116,7 @@ end
 
 local function add(c, s)
   local stamp, entries, size = digits(s.stamp), {}, 0
-  put(s, stamp, table.concat({s.fresh > 0 and 'held' or 'sold', text(c.n), c.id, c.request}, ' '))
+  put(s, stamp, table.concat({s.fresh > 0 and 'held' or 'sold', c.n, c.id, c.request}, ' '))
   if c.request ~= '' then put(s, request_field(c.id, c.request), stamp) end
   if s.fresh == 0 then return put_kept(c, s, c.n) end
   for i = 1, c.n do
@@ -152,12 +144,12 @@ local function write(c, s)
   local set, gone = {'', struct.pack('<dddd', s.kept, s.held + s.gone, s.newest, s.ends)}, {}
   for field in pairs(s.dirty) do
     local value = s.values[field]
-    if value == '' then gone[#gone + 1] = field else set[#set + 1], set[#set + 2] = field, value end
+    if value == '' or value == 0 then gone[#gone + 1] = field else set[#set + 1], set[#set + 2] = field, value end
   end
   redis.call('HSET', c.key, unpack(set))
   if #gone > 0 then redis.call('HDEL', c.key, unpack(gone)) end
   -- Redis forgets by its own clock. A given one may go slower, so then each write renews the time to live.
-  local life = text(math.ceil((s.ends - c.now) / 1000))
+  local life = math.ceil((s.ends - c.now) / 1000)
   if s.ends ~= s.stored or c.given then redis.call('PEXPIRE', c.key, life) end
   if s.held + s.gone > 0 then redis.call('PEXPIRE', c.records, life) end
 end
@@ -186,7 +178,7 @@ local function back(c, s, stamp)
 end
 
 local function stamp_of(c, s, command, from, to, skipped)
-  local permit = redis.call(command, c.records, from, to, 'LIMIT', text(skipped), '1')[1]
+  local permit = redis.call(command, c.records, from, to, 'LIMIT', skipped, '1')[1]
   return permit and tonumber(string.match(permit, '^t(%d+)')) or s.newest
 end
 

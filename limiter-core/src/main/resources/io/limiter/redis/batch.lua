@@ -44,19 +44,20 @@ local function nothing(is_reset)
     answer = function() return -1, 0, 0, 0, now end}
 end
 
--- A limit of a form, from its values on: what the algorithm files call c, with its functions f and its state s. Whether
--- it is asked, and takes if all allow; else whether it allows; whether it may write; how many keys and
--- values of its own each request has. At most 16 fields, so that it is small.
+-- A limit of a form, from its values on, and its mode. It is what the algorithm files call c, with: functions f and
+-- state s, whether it is asked, else whether it allows, whether it may write, how many keys and values of its own each
+-- request has. At most 16 fields, so that it is small.
 local function limit_at(at, is_wide)
   local name = ARGV[at]
   local c = {n = number(ARGV[at + 1]), limit = number(ARGV[at + 2]), period = number(ARGV[at + 3]),
     burst = number(ARGV[at + 4]), now = now, id = '', options = '', key = '', keys = 1, values = 0, f = false, s = nil,
-    asks = false, takes = true, allows = true, writes = true}
+    asks = false, allows = true, writes = true}
   local mode, stamp = '', nil
   if given then c.given = true end
   if is_wide then
     mode, stamp = string.match(ARGV[at + 6], '^(%l*):?(%d*)$')
-    c.id, c.request, c.options, c.stamp = ARGV[at + 5], ARGV[at + 7], ARGV[at + 8], number(stamp)
+    c.id, c.request, c.options = ARGV[at + 5], ARGV[at + 7], ARGV[at + 8]
+    if mode == 'back' then c.stamp = number(stamp) end
     if string.sub(name, -6) == '+holds' then
       c.keys, c.most, c.ttl, c.keep = 2, number(ARGV[at + 9]), number(ARGV[at + 10]), number(ARGV[at + 11])
       c.values = c.ttl and (mode == '' and 1 or mode == 'back' and 3) or 0
@@ -69,7 +70,6 @@ local function limit_at(at, is_wide)
     end
   end
   c.asks, c.allows = c.n > 0 and mode ~= 'back', c.n == 0 and mode ~= 'back'
-  c.takes = c.asks and (mode == '' or mode == 'look')
   c.writes = mode == 'reset' or c.n > 0 and mode ~= 'look' and mode ~= 'see'
   local kind = (mode == 'reset' or c.limit == 0) and mode .. '0' or name
   made[kind] = made[kind] or kind == name and algorithm(name) or nothing(mode == 'reset')
@@ -78,14 +78,16 @@ local function limit_at(at, is_wide)
 end
 
 -- A form: its limits, how many keys and values of its own each request has, whether its requests are asked once, and
--- whether they count denials; whether the present one has begun to write. Returns where the next form begins.
+-- whether they take, and count denials; whether the present one has begun to write. Returns where the next form begins.
 local function form_at(at)
-  local count, form = number(ARGV[at]), {keys = 0, values = 0, once = false, counts = true, changed = false}
+  local count = number(ARGV[at])
+  local form = {keys = 0, values = 0, once = false, takes = true, counts = true, changed = false}
   at = at + 1
   for i = 1, math.abs(count) do
     local c, mode = limit_at(at, count < 0)
     form[i], form.keys, form.values = c, form.keys + c.keys, form.values + c.values
-    form.once, form.counts = form.once or c.values > 0, form.counts and (mode == '' or mode == 'ask')
+    form.once, form.takes = form.once or c.values > 0, form.takes and (mode == '' or mode == 'look')
+    form.counts = form.counts and (mode == '' or mode == 'ask')
     at = at + (count > 0 and 5 or c.most and 12 or 9)
   end
   return form, at
@@ -120,7 +122,7 @@ local function decide(form, times, key, own, reply, size)
     for i = 1, count do
       local c = form[i]
       local f, s, allows = c.f, c.s, c.allows
-      if denied == 0 and c.takes then f.take(c, s) end
+      if denied == 0 and c.asks and form.takes then f.take(c, s) end
       if c.stamp and c.n > 0 then
         form.changed = true
         allows = f.back(c, s, c.stamp)

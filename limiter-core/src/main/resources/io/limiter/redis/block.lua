@@ -1,6 +1,5 @@
 -- block: counts the denials of the other limits of a policy in a window that starts with the first one; too many block
--- the key,
--- for twice as long each time. A call that is allowed changes nothing, and denials while it is blocked are not counted.
+-- the key, for twice as long each time. What is allowed changes nothing; denials of a blocked key are not counted.
 --
 -- KEYS[1]  the state: a string of 41 bytes, a byte 4 and five little-endian doubles: denials counted, the window's end
 --          in us, how long the last block was in us, its end, and when it is forgotten
@@ -13,7 +12,6 @@
 --          reset_us (until all is forgotten), 0}; of a refund allowed = 0
 -- EXPIRES  with the window, and after a block when it is forgotten: the longest block after its end
 -- TWIN     io/limiter/inprocess/BlockState.java
---
 -- [algorithm]
 -- How long denials are counted still.
 local function open(c, s) return s.count > 0 and s.ends > c.now and s.ends - c.now or 0 end
@@ -45,10 +43,9 @@ end
 
 -- The block: denials counted, until when they are; how long the last block was, its end, and when it is forgotten; and
 -- the same after this call has counted.
-local function look(c, s)
+local function look(c)
   local denied, raw = 0, redis.call('GET', c.key)
-  s = s or {count = 0, ends = 0, length = 0, blocked = 0, forget = 0, after = false, changed = false}
-  s.count, s.ends, s.length, s.blocked, s.forget = 0, 0, 0, 0, 0
+  local s = {count = 0, ends = 0, length = 0, blocked = 0, forget = 0, after = false, changed = false}
   for number in string.gmatch(c.n > 0 and c.options or '', 'denied=(%d+)') do denied = denied + number end
   if raw then
     local kind

@@ -9,10 +9,7 @@
 --          unknown), 0, 0, 0}; of an end allowed = something was there, of a renewal it is held
 -- EXPIRES  soon after the last permit
 -- TWIN     io/limiter/inprocess/ConcurrentState.java, whose instance never dies alone
---
 -- [algorithm]
-local PORTION = 1000
-
 -- Counted where it is needed: an end has something to remove first.
 local function held(c, s)
   s.held = s.held or redis.call('ZCOUNT', c.key, c.now + 1, '+inf')
@@ -37,16 +34,17 @@ end
 -- The members of the call from one on, as many as a command can have. Each behind the score, if there is one.
 local function members(c, from, score)
   local list = {}
-  for i = from, math.min(c.n, from + PORTION - 1) do
+  for i = from, math.min(c.n, from + 999) do
     if score then list[#list + 1] = score end
     list[#list + 1] = c.id .. ':' .. i
   end
   return unpack(list)
 end
 
--- Forgets what has run out. A clock that stepped back, from which the key has too much time to live, lengthens nothing
--- by more than its own time once more, or 30 s: so a call with a longer period, renewed each 10 s, stays.
-local function tidy(c, s)
+-- Also forgets what has run out. A clock that stepped back, from which the key has too much time to live, lengthens
+-- nothing by more than its own time once more, or 30 s: so a call with a longer period, renewed each 10 s, stays.
+local function write(c, s)
+  for from = 1, c.n, 1000 do redis.call('ZADD', c.key, members(c, from, c.now + c.period)) end
   if redis.call('ZCARD', c.key) > held(c, s) then
     redis.call('ZREM', c.key, unpack(redis.call('ZRANGEBYSCORE', c.key, 0, c.now, 'LIMIT', 0, 50)))
   end
@@ -62,11 +60,6 @@ local function tidy(c, s)
   end
 end
 
-local function write(c, s)
-  for from = 1, c.n, PORTION do redis.call('ZADD', c.key, members(c, from, c.now + c.period)) end
-  tidy(c, s)
-end
-
 local function back(c, s)
   if c.request == 'renew' then
     -- All permits of a call end at the same time.
@@ -74,7 +67,7 @@ local function back(c, s)
     return s.changed
   end
   local ended = 0
-  for from = 1, c.n, PORTION do ended = ended + redis.call('ZREM', c.key, members(c, from)) end
+  for from = 1, c.n, 1000 do ended = ended + redis.call('ZREM', c.key, members(c, from)) end
   return ended > 0
 end
 

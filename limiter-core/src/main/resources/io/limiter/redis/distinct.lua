@@ -12,15 +12,14 @@
 --          used again is not
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/DistinctState.java
---
 -- [algorithm]
 -- The members: how many there are, the window's end, when this one was added (false: it is not known), the end that is
 -- stored (0 = none), and the stamp of the call.
-local function look(c, s)
+local function look(c)
   local member = c.id
   if member == ' ' then error("LIMITEROPTIONS ARGV[6] must not be ' ', which is the window's end") end
-  s = s or {count = 0, ends = 0, added = false, stored = 0, stamp = 0, latest = c.now + c.period, changed = false}
-  s.count, s.ends, s.added, s.stored, s.stamp, s.again, s.changed = 0, 0, false, 0, 0, false, false
+  local s = {count = 0, ends = 0, added = false, stored = 0, stamp = 0, latest = c.now + c.period, again = false,
+    changed = false}
   local ends = tonumber(redis.call('ZSCORE', c.key, ' ') or '')
   if not ends or ends <= c.now then return s end
   s.count, s.stored, s.ends = redis.call('ZCARD', c.key) - 1, ends, ends
@@ -31,23 +30,17 @@ local function look(c, s)
 end
 
 local function admits(c, s)
-  if s.added then return c.options ~= 'repeat=deny' end
-  return s.count < c.limit
+  return s.added and c.options ~= 'repeat=deny' or not s.added and s.count < c.limit
 end
 
 local function take(c, s)
   if s.count == 0 or s.ends > s.latest then s.ends = s.latest end
-  if s.added then
-    s.again = true
-  else
-    s.count, s.added, s.stamp = s.count + 1, c.now, c.now
-  end
-  s.changed = true
+  s.again, s.changed = s.added, true
+  if not s.added then s.count, s.added, s.stamp = s.count + 1, c.now, c.now end
 end
 
 -- Removes all members of a window that is over, but not the key, which can't be written again in a slot of a cluster
--- that
--- moves. Many would take longer than others should wait: they are forgotten with the key.
+-- that moves. Many would take longer than others should wait: they are forgotten with the key.
 local function forget_all(c)
   local size = redis.call('ZCARD', c.key)
   if size > 5000 then
@@ -59,18 +52,13 @@ local function forget_all(c)
 end
 
 local function write(c, s)
-  if s.count == 0 then
-    redis.call('DEL', c.key)
-    return
-  end
+  if s.count == 0 then return redis.call('DEL', c.key) end
   s.ends = math.min(s.ends, s.latest)
   local text = string.format('%.0f', s.ends)
   if s.stored == 0 then forget_all(c) end
-  if s.stamp > 0 then
-    redis.call('ZADD', c.key, text, ' ', string.format('%.0f', s.stamp), c.id)
-  elseif s.again and s.added > 0 then
+  if s.stamp > 0 or s.again and s.added > 0 then
     -- Used again: the refund of the call that added it must not make the others free.
-    redis.call('ZADD', c.key, text, ' ', string.format('%.0f', -s.added), c.id)
+    redis.call('ZADD', c.key, text, ' ', string.format('%.0f', s.stamp > 0 and s.stamp or -s.added), c.id)
   elseif s.ends ~= s.stored then
     redis.call('ZADD', c.key, text, ' ')
   end

@@ -23,14 +23,13 @@ local MARKED, OPEN, TERMS = 4503599627370496, '(4503599627370496', '<I4I6I6I8'
 
 -- Frees what is held; false if it was counted in a window that is over. Only a window has a count.
 local function free(c, s, n, window)
+  local counts = not s.count or s.count > 0 and s.stored == window
   if not s.count then
     c.held = math.max(0, c.held - n)
-  elseif s.count > 0 and s.stored == window then
+  elseif counts then
     s.count, s.changed = math.max(0, s.count - n), true
-  else
-    return false
   end
-  return true
+  return counts
 end
 
 -- Writes what a bucket's records hold.
@@ -70,8 +69,8 @@ end
 local function full(c)
   local most = c.most + (c.held > 0 and 1 or 0)
   if redis.call('ZCARD', c.records) < most then return false end
-  local until_us = MARKED + (c.writes == false and -1 or c.now)
-  local old = redis.call('ZRANGEBYSCORE', c.records, MARKED, until_us, 'LIMIT', '0', '50')
+  local last = MARKED + (c.writes == false and -1 or c.now)
+  local old = redis.call('ZRANGEBYSCORE', c.records, MARKED, last, 'LIMIT', '0', '50')
   if #old > 0 then redis.call('ZREM', c.records, unpack(old)) end
   if redis.call('ZCARD', c.records) < most then return false end
   local kept = redis.call('ZRANGEBYSCORE', c.records, MARKED, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
@@ -109,9 +108,7 @@ local function look(c, s)
   if first[1] == '' then c.held, at = -1 - first[2], 3 end
   local member = first[at]
   c.first = member ~= nil
-  local writes = c.writes
-  if writes == nil then writes = ARGV[7] ~= 'look' end
-  if member and writes and c.n > 0 then
+  if member and c.n > 0 and (c.writes or c.writes == nil and ARGV[7] ~= 'look') then
     local ends, _, ttl = tonumber(first[at + 1]), struct.unpack(TERMS, member, 17)
     if ends <= c.now or ends > c.now + ttl and ends < MARKED then tidy(c, s) end
   end
@@ -184,11 +181,8 @@ local function answer(c, s, allowed)
     if retry ~= -1 then retry = allowed and 0 or told(c, s, c.n, last) end
     next_us, reset = told(c, s, math.min(c.burst, remaining + 1), last), told(c, s, c.burst, last)
   end
-  if c.done == true then
-    if not s.count then stamp = 0 end
-  elseif c.done then
-    retry, stamp = c.done, -6
-  end
+  if c.done == true and not s.count then stamp = 0 end
+  if c.done and c.done ~= true then retry, stamp = c.done, -6 end
   return retry, remaining, next_us, reset, stamp
 end
 -- [/holds]

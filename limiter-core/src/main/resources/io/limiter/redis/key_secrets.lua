@@ -1,5 +1,4 @@
--- key_secrets: whether all instances hash the secrets in keys in one way. With different secrets each has quotas of its
--- own.
+-- key_secrets: whether all instances hash the secrets in keys in one way. With different ones each has its own quotas.
 --
 -- KEYS[1]  a sorted set: check values, by the milliseconds when an instance last had each
 -- ARGV     1 the caller's check value  2 for how many milliseconds a value counts after that

@@ -20,8 +20,7 @@ local CHUNK, MOST = 1000, 256
 local function stamp_at(c, i) return tonumber(redis.call('ZRANGE', c.key, i, i, 'WITHSCORES')[2] or '') end
 
 -- The log: how many permits are live, how many expired before them, the oldest and the newest stamp, how many are to be
--- added; the stamp of the call, and whether it repeats one that was admitted.
--- s: one of an earlier look at this limit, to be filled again, or nil.
+-- added; the stamp of the call, and whether it repeats one that was admitted. s: an earlier one, or nil.
 local function look(c, s)
   s = s or {live = 0, expired = 0, oldest = 0, newest = 0, added = 0, stamp = 0, changed = false, repeated = false}
   local size, cut = redis.call('ZCARD', c.key), c.now - c.period
@@ -77,8 +76,7 @@ local function add_taken(c, s, text)
   while missing > 0 do
     local scored = {}
     for i = used + 1, used + missing do
-      scored[#scored + 1] = text
-      scored[#scored + 1] = prefix .. i
+      scored[#scored + 1], scored[#scored + 2] = text, prefix .. i
     end
     used = used + missing
     missing = missing - in_chunks(c, 'ZADD', 'NX', scored)
@@ -96,8 +94,7 @@ local function write(c, s)
   if s.live > 0 and s.newest > c.now then
     local restamped = {}
     for _, member in ipairs(redis.call('ZRANGEBYSCORE', c.key, c.now + 1, '+inf')) do
-      restamped[#restamped + 1] = text
-      restamped[#restamped + 1] = member
+      restamped[#restamped + 1], restamped[#restamped + 2] = text, member
     end
     in_chunks(c, 'ZADD', 'XX', restamped)
   end
