@@ -43,7 +43,7 @@ final class PlantedFaults {
                 "tonumber(stamp) < s.alive then return nil",
                 "tonumber(stamp) < s.alive - 1 then return nil"
             },
-            {"run out a moment too early", "c.now - c.period + 1\n", "c.now - c.period + 2\n"},
+            {"run out a moment too early", "c.now - c.period + 1,", "c.now - c.period + 2,"},
             {
                 "what has run out counts",
                 "s.gone = redis.call('ZLEXCOUNT', c.records, '[t', '(t' .. digits(s.alive))",
@@ -83,8 +83,8 @@ final class PlantedFaults {
                 "redis.call('PEXPIRE', c.records, life)",
                 "redis.call('ECHO', life)"
             },
-            {"one permit at a time", "2251799813685248, '50'", "2251799813685248, '1'"},
-            {"more is forgotten than a call may", "2251799813685248, '50'", "2251799813685248, '51'"},
+            {"one permit at a time", "'0', '50')", "'0', '1')"},
+            {"more is forgotten than a call may", "'0', '50')", "'0', '51')"},
             {
                 "a forgotten permit stays with its member",
                 "permits[#permits + 1] = 'm' .. member",

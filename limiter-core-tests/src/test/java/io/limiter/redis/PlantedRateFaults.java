@@ -85,8 +85,8 @@ final class PlantedRateFaults {
     };
 
     private static final String[][] DISTINCT = {
-        {"one member too many", "return s.count < c.limit", "return s.count <= c.limit"},
-        {"one member too few", "return s.count < c.limit", "return s.count + 1 < c.limit"},
+        {"one member too many", "and s.count < c.limit", "and s.count <= c.limit"},
+        {"one member too few", "and s.count < c.limit", "and s.count + 1 < c.limit"},
         {"a window that is open at its end", "or ends <= c.now then", "or ends < c.now then"},
         {"the window's end is a member", "redis.call('ZCARD', c.key) - 1", "redis.call('ZCARD', c.key)"},
         {"a known member is charged", "if not s.added then s.count, s.added, s.stamp = s.count + 1, c.now, c.now end", "s.count, s.added, s.stamp = s.count + 1, s.added or c.now, s.added and 0 or c.now"},
@@ -125,8 +125,8 @@ final class PlantedRateFaults {
         {"a lost time to live", ", 'PX',\n      math.ceil(left / 1000))", ")"},
         {
             "allowed calls are counted",
-            "forget = 0, 0, 0, 0, 0\n  for number",
-            "forget = 0, 0, 0, 0, 0\n  denied = c.n\n  for number"
+            "  for number in",
+            "  denied = c.n\n  for number in"
         },
     };
 

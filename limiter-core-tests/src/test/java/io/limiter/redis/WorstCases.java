@@ -57,6 +57,7 @@ final class WorstCases implements AutoCloseable {
         logs(Algorithm.SLIDING_ZSET);
         distinct();
         small();
+        flights();
         stocks();
         holds();
         return cases;
@@ -137,6 +138,18 @@ final class WorstCases implements AutoCloseable {
         measure(algorithm, "all expired", "look", 1, call(1, end, "", "look", "", ""));
         measure(algorithm, "all expired", "take 10 000", MOST, call(MOST, end, "", "", "", ""));
         measure(algorithm, "all but one expired", "take", 1, call(1, end - 2, "", "", "", ""));
+    }
+
+    private void flights() {
+        Algorithm algorithm = Algorithm.CONCURRENT;
+        make(algorithm, MOST, i -> call(1, START + i, "call" + i, "", "", ""));
+        measure(algorithm, "full", "deny", 1, call(1, START + MOST, "another", "", "", ""));
+        measure(algorithm, "full", "end", 1, call(1, START + MOST, "call5", "back:0", "", ""));
+        measure(algorithm, "full", "renew", 1, call(1, START + MOST, "call5", "back:0", "renew", ""));
+        long last = START + MOST - 2 + PERIOD;
+        measure(algorithm, "all but one run out", "take", 1, call(1, last, "another", "", "", ""));
+        measure(algorithm, "all but one run out", "look", 1, call(1, last, "another", "look", "", ""));
+        measure(algorithm, "all run out", "take 10 000", MOST, call(MOST, last + 1, "another", "", "", ""));
     }
 
     private void distinct() {

@@ -267,7 +267,7 @@ record Command(
     private static void addForm(List<Object> arguments, Call call, @Nullable TimeSource time) {
         boolean plain = true;
         for (Call.Part part : call.parts) {
-            plain &= PartArguments.isPlain(part);
+            plain &= PartArguments.isPlain(part) && !part.isHeld();
         }
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {

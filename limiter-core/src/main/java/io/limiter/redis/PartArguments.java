@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class PartArguments {
     private PartArguments() {}
 
-    /** Whether its numbers are all that has to be sent. */
+    /** Whether its numbers are all that has to be sent to a script for one limit. */
     static boolean isPlain(Call.Part part) {
-        return part.isCombinable() && part.limit().spec().terms() == null && !part.isHeld() && !part.isInFlight();
+        return part.isCombinable() && part.limit().spec().terms() == null && !part.isInFlight();
     }
 
     /** The id of a call in flight; empty for one that holds nothing. */

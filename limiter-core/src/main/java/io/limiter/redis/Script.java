@@ -72,6 +72,7 @@ record Script(String name, String text, String sha) {
         return alone(algorithm, false);
     }
 
+    /** The same, also of one with holds. */
     static Script alone(Algorithm algorithm, boolean isHeld) {
         return Objects.requireNonNull((isHeld ? HELD : ALONE).get(algorithm));
     }

@@ -8,7 +8,7 @@
 --          bucket the member '' has what is held: -1 - sum
 -- ARGV     as the algorithm, but: 6 of a reservation and a settlement its id  7 of a settlement 'back:' and the
 --          window's end  8 of a settlement the actual permits  10 the most records  11 and 12 of a reservation and a
---          settlement the times to live and to keep
+--          settlement the times to live and to keep, else ''. 5 to 12 may be left out of a take
 -- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 denied: too many records;
 --          of a settlement 0 where there is no record, else 1 + the permits that were forgotten
 -- EXPIRES  with the last record that is kept
@@ -19,7 +19,7 @@
 -- for what settlements cost above their reservations or come after their end: a debt of at most the burst, which is
 -- paid before the next call is admitted. What would be above that is forgotten, and told.
 -- [holds]
-local MARKED, OPEN, TERMS = 4503599627370496, '(4503599627370496', '<I4I6I6I8'
+-- 4503599627370496 is 2^52. Such constants have no names: a name takes time for each function that uses it.
 
 -- Frees what is held; false if it was counted in a window that is over. Only a window has a count.
 local function free(c, s, n, window)
@@ -45,14 +45,14 @@ end
 -- most their own time from now.
 local function tidy(c, s)
   local scored, gone = {}, {}
-  local records = redis.call('ZRANGEBYSCORE', c.records, '0', OPEN, 'WITHSCORES', 'LIMIT', '0', '50')
+  local records = redis.call('ZRANGEBYSCORE', c.records, '0', '(4503599627370496', 'WITHSCORES', 'LIMIT', '0', '50')
   for i = 1, #records, 2 do
     local member, ends, score = records[i], tonumber(records[i + 1]), nil
-    local n, ttl, keep, window = struct.unpack(TERMS, member, 17)
+    local n, ttl, keep, window = struct.unpack('<I4I6I6I8', member, 17)
     if ends <= c.now then
       free(c, s, n, window)
       gone[#gone + 1] = member
-      if ends + keep > c.now then member, score = '~' .. member, MARKED + ends + keep end
+      if ends + keep > c.now then member, score = '~' .. member, 2 ^ 52 + ends + keep end
     elseif ends > c.now + ttl then
       score = c.now + ttl
     else
@@ -69,28 +69,16 @@ end
 local function full(c)
   local most = c.most + (c.held > 0 and 1 or 0)
   if redis.call('ZCARD', c.records) < most then return false end
-  local last = MARKED + (c.writes == false and -1 or c.now)
-  local old = redis.call('ZRANGEBYSCORE', c.records, MARKED, last, 'LIMIT', '0', '50')
+  local last = 2 ^ 52 + (c.writes == false and -1 or c.now)
+  local old = redis.call('ZRANGEBYSCORE', c.records, 2 ^ 52, last, 'LIMIT', '0', '50')
   if #old > 0 then redis.call('ZREM', c.records, unpack(old)) end
   if redis.call('ZCARD', c.records) < most then return false end
-  local kept = redis.call('ZRANGEBYSCORE', c.records, MARKED, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
-  if kept[1] then return math.max(1, kept[2] - MARKED - c.now) end
-  local open = redis.call('ZRANGEBYSCORE', c.records, '0', OPEN, 'WITHSCORES', 'LIMIT', '0', '1')
+  local kept = redis.call('ZRANGEBYSCORE', c.records, 2 ^ 52, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
+  if kept[1] then return math.max(1, kept[2] - 2 ^ 52 - c.now) end
+  local open = redis.call('ZRANGEBYSCORE', c.records, '0', '(4503599627370496', 'WITHSCORES', 'LIMIT', '0', '1')
   if not open[1] then return c.ttl end
-  local _, _, keep = struct.unpack(TERMS, open[1], 17)
+  local _, _, keep = struct.unpack('<I4I6I6I8', open[1], 17)
   return math.max(1, open[2] + keep - c.now)
-end
-
--- How long until a bucket has so many permits beside what is held, which ends with the last record. Where only an end
--- can help: after that one, when all is settled as it was reserved.
-local function told(c, s, permits, last)
-  local wanted, wait = (permits + c.held) * s.parts, s.from - c.now
-  if permits + c.held <= c.burst then
-    return wanted <= s.level and 0 or wait + math.ceil((wanted - s.level) / s.rate)
-  end
-  local left = math.max(0, wait, last - c.now)
-  local level = math.min(s.full, s.level + (left - math.max(0, wait)) * s.rate)
-  return left + math.max(0, math.ceil((wanted - level) / s.rate))
 end
 
 -- c has the fields that it has in the algorithm files, and: records (their key), most, ttl, keep, actual (as in ARGV),
@@ -98,8 +86,9 @@ end
 -- returns; else how long there is no room, or false).
 local function look(c, s)
   if not c.records then
-    c.records, c.most, c.ttl, c.keep, c.actual = KEYS[2], tonumber(ARGV[10] or ''), tonumber(ARGV[11] or ''),
-      tonumber(ARGV[12] or ''), tonumber(ARGV[8] or '')
+    local most, ttl, keep = ARGV[10], ARGV[11], ARGV[12]
+    c.records = KEYS[2]
+    if most then c.most, c.ttl, c.keep, c.actual = tonumber(most), tonumber(ttl), tonumber(keep), tonumber(ARGV[8]) end
   end
   s = plain_look(c, s)
   -- The sum of a bucket, if there is one, and the first record.
@@ -109,8 +98,8 @@ local function look(c, s)
   local member = first[at]
   c.first = member ~= nil
   if member and c.n > 0 and (c.writes or c.writes == nil and ARGV[7] ~= 'look') then
-    local ends, _, ttl = tonumber(first[at + 1]), struct.unpack(TERMS, member, 17)
-    if ends <= c.now or ends > c.now + ttl and ends < MARKED then tidy(c, s) end
+    local ends, _, ttl = tonumber(first[at + 1]), struct.unpack('<I4I6I6I8', member, 17)
+    if ends <= c.now or ends > c.now + ttl and ends < 2 ^ 52 then tidy(c, s) end
   end
   return s
 end
@@ -133,7 +122,7 @@ end
 
 local function write(c, s)
   if c.done == true then
-    local member, ends = c.id .. struct.pack(TERMS, c.n, c.ttl, c.keep, s.count and s.ends or 0), c.now + c.ttl
+    local member, ends = c.id .. struct.pack('<I4I6I6I8', c.n, c.ttl, c.keep, s.count and s.ends or 0), c.now + c.ttl
     if s.count then
       redis.call('ZADD', c.records, ends, member)
     else
@@ -152,7 +141,7 @@ end
 -- above it.
 local function back(c, s, stamp)
   if not c.actual then return plain_back(c, s, stamp) end
-  local member, base, excess = c.id .. struct.pack(TERMS, c.n, c.ttl, c.keep, stamp), 0, c.actual
+  local member, base, excess = c.id .. struct.pack('<I4I6I6I8', c.n, c.ttl, c.keep, stamp), 0, c.actual
   local window = s.count and s.count > 0 and s.ends or s.latest
   if redis.call('ZREM', c.records, member) == 1 then
     excess = math.max(0, c.actual - c.n)
@@ -176,10 +165,22 @@ local function answer(c, s, allowed)
   if c.actual then return 0, 0, 0, 0, c.done or 0 end
   local retry, remaining, next_us, reset, stamp = plain_answer(c, s, allowed)
   if c.held > 0 then
-    local last = redis.call('ZREVRANGEBYSCORE', c.records, OPEN, '0', 'WITHSCORES', 'LIMIT', '0', '1')[2] or 0
+    local open = redis.call('ZREVRANGEBYSCORE', c.records, '(4503599627370496', '0', 'WITHSCORES', 'LIMIT', '0', '1')
+    local last = open[2] or 0
+    -- How long until a bucket has so many permits beside what is held. Where only an end can help: after the last one,
+    -- when all is settled as it was reserved.
+    local function told(permits)
+      local wanted, wait, level = (permits + c.held) * s.parts, s.from - c.now, s.level
+      if permits + c.held > c.burst then
+        local left = math.max(0, wait, last - c.now)
+        level = math.min(s.full, level + (left - math.max(0, wait)) * s.rate)
+        return left + math.max(0, math.ceil((wanted - level) / s.rate))
+      end
+      return wanted <= level and 0 or wait + math.ceil((wanted - level) / s.rate)
+    end
     remaining = math.max(0, math.floor(s.level / s.parts) - c.held)
-    if retry ~= -1 then retry = allowed and 0 or told(c, s, c.n, last) end
-    next_us, reset = told(c, s, math.min(c.burst, remaining + 1), last), told(c, s, c.burst, last)
+    if retry ~= -1 then retry = allowed and 0 or told(c.n) end
+    next_us, reset = told(math.min(c.burst, remaining + 1)), told(c.burst)
   end
   if c.done == true and not s.count then stamp = 0 end
   if c.done and c.done ~= true then retry, stamp = c.done, -6 end
