@@ -60,10 +60,7 @@ class PlantedFlightFaultsTest {
                 new PlantedFault("a step back lengthens", "if left > life * 9 / 8 or c.given then", "if false then"),
                 new PlantedFault("no time to live", "if left < life then", "if false then"),
                 new PlantedFault("a look that takes", "c.writes = mode ==", "c.writes = true or mode =="),
-                new PlantedFault(
-                        "held though the rate denies",
-                        "if denied == 0 and c.asks",
-                        "if c.allows and c.asks"),
+                new PlantedFault("held though the rate denies", "if denied == 0 and c.asks", "if c.allows and c.asks"),
                 new PlantedFault("another call's id", "c.id = ARGV[own]", "c.id = 'id'"));
     }
 

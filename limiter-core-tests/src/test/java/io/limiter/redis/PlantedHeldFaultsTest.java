@@ -26,12 +26,15 @@ class PlantedHeldFaultsTest {
 
     static Stream<PlantedFault> faults() {
         return Stream.of(
-                new PlantedFault("settled twice", "if redis.call('ZREM', c.records, member) == 1", "if redis.call('ZSCORE', c.records, member)"),
-                new PlantedFault("a late one settled twice", "redis.call('ZREM', c.records, '~' .. member) == 0", "not redis.call('ZSCORE', c.records, '~' .. member)"),
                 new PlantedFault(
-                        "a late one pays nothing",
-                        "c.keep, stamp), 0, c.actual",
-                        "c.keep, stamp), 0, 0"),
+                        "settled twice",
+                        "if redis.call('ZREM', c.records, member) == 1",
+                        "if redis.call('ZSCORE', c.records, member)"),
+                new PlantedFault(
+                        "a late one settled twice",
+                        "redis.call('ZREM', c.records, '~' .. member) == 0",
+                        "not redis.call('ZSCORE', c.records, '~' .. member)"),
+                new PlantedFault("a late one pays nothing", "c.keep, stamp), 0, c.actual", "c.keep, stamp), 0, 0"),
                 new PlantedFault(
                         "no bound of a debt",
                         "math.min(base + math.min(excess, s.count and c.limit or c.burst), math.max(0, room))",
@@ -51,17 +54,16 @@ class PlantedHeldFaultsTest {
                         "c.records) < most - 1 then return false end\n  local kept"),
                 new PlantedFault("nothing is purged", "if #old > 0 then", "if false then"),
                 new PlantedFault("told too early", "return left + math.max", "return math.max"),
-                new PlantedFault("nothing is held", "c.held, s.changed = c.held + c.n", "c.held, s.changed = c.held + 0"),
+                new PlantedFault(
+                        "nothing is held", "c.held, s.changed = c.held + c.n", "c.held, s.changed = c.held + 0"),
                 new PlantedFault("held permits are not needed", "(c.n + c.held) * s.parts", "c.n * s.parts"),
                 new PlantedFault("run out a moment late", "if ends <= c.now then", "if ends < c.now then"),
                 new PlantedFault("what runs out stays held", "      free(c, s, n, window)\n", ""),
                 new PlantedFault("a record dies when it runs out", "if ends + keep > c.now then", "if false then"),
-                new PlantedFault("one at a time", "'WITHSCORES', 'LIMIT', '0', '50')", "'WITHSCORES', 'LIMIT', '0', '1')"),
-                new PlantedFault("a window that is new again", "s.count > 0 and s.ends or s.latest", "s.latest"),
                 new PlantedFault(
-                        "a sum that is not kept",
-                        "    note(c, s)\n  elseif",
-                        "  elseif"),
+                        "one at a time", "'WITHSCORES', 'LIMIT', '0', '50')", "'WITHSCORES', 'LIMIT', '0', '1')"),
+                new PlantedFault("a window that is new again", "s.count > 0 and s.ends or s.latest", "s.latest"),
+                new PlantedFault("a sum that is not kept", "    note(c, s)\n  elseif", "  elseif"),
                 new PlantedFault(
                         "records that live for ever",
                         "redis.call('PEXPIRE', c.records, math.ceil(life * 9 / 8))",

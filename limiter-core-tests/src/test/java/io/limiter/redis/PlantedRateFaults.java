@@ -89,7 +89,11 @@ final class PlantedRateFaults {
         {"one member too few", "and s.count < c.limit", "and s.count + 1 < c.limit"},
         {"a window that is open at its end", "or ends <= c.now then", "or ends < c.now then"},
         {"the window's end is a member", "redis.call('ZCARD', c.key) - 1", "redis.call('ZCARD', c.key)"},
-        {"a known member is charged", "if not s.added then s.count, s.added, s.stamp = s.count + 1, c.now, c.now end", "s.count, s.added, s.stamp = s.count + 1, s.added or c.now, s.added and 0 or c.now"},
+        {
+            "a known member is charged",
+            "if not s.added then s.count, s.added, s.stamp = s.count + 1, c.now, c.now end",
+            "s.count, s.added, s.stamp = s.count + 1, s.added or c.now, s.added and 0 or c.now"
+        },
         {"a known member is denied", "return s.added and", "return false and"},
         {"a repeat is never denied", "c.options ~= 'repeat=deny'", "true"},
         {"a member that was used again is removed", "s.stamp > 0 or s.again and s.added > 0", "s.stamp > 0"},
@@ -123,11 +127,7 @@ final class PlantedRateFaults {
         },
         {"a block is open at its end", "return s.after.blocked <= c.now", "return s.after.blocked < c.now"},
         {"a lost time to live", ", 'PX',\n      math.ceil(left / 1000))", ")"},
-        {
-            "allowed calls are counted",
-            "  for number in",
-            "  denied = c.n\n  for number in"
-        },
+        {"allowed calls are counted", "  for number in", "  denied = c.n\n  for number in"},
     };
 
     private PlantedRateFaults() {}

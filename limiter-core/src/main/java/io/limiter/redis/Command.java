@@ -290,6 +290,7 @@ record Command(
                 || mode.equals(Call.RESET);
         return isBatch
                 ? Script.BATCH
-                : Script.alone(parts.get(0).limit().spec().algorithm(), parts.get(0).isHeld());
+                : Script.alone(
+                        parts.get(0).limit().spec().algorithm(), parts.get(0).isHeld());
     }
 }

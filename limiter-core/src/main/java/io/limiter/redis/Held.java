@@ -43,6 +43,7 @@ record Held(String id, long ttlMicros, long keepMicros, long actual) {
     /** Whether an id, and of a settlement more, distinguishes a call from others of the same form. */
     static boolean isNamed(Call.Part part) {
         Held hold = part.hold();
-        return part.isInFlight() || hold != null && (hold.isSettlement() || part.mode().equals(Call.TAKE));
+        return part.isInFlight()
+                || hold != null && (hold.isSettlement() || part.mode().equals(Call.TAKE));
     }
 }
