@@ -16,11 +16,17 @@ import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.buf.EncodedSolidusHandling;
+import org.apache.tomcat.util.modeler.Registry;
 
 /** A Tomcat, of the version of the module, with web applications from their files. */
 public final class Container implements AutoCloseable {
     /** Held, because a logger that nobody holds forgets its level. */
     private static final Logger LOG = Logger.getLogger("org.apache");
+
+    static {
+        // Two that start at once would give one name to their beans.
+        Registry.disableRegistry();
+    }
 
     private final Tomcat tomcat = new Tomcat();
 

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.modeler.Registry;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.HttpHandler;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
@@ -49,6 +50,8 @@ enum WebSite implements Door {
     TOMCAT {
         @Override
         Server serve(Path directory, HttpHandler handler) throws Exception {
+            // Two that start at once would give one name to their beans.
+            Registry.disableRegistry();
             Tomcat tomcat = new Tomcat();
             tomcat.setBaseDir(directory.toString());
             tomcat.setPort(0);

@@ -29,6 +29,7 @@ import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.apache.tomcat.util.modeler.Registry;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.http.server.reactive.ServerHttpResponse;
@@ -88,6 +89,8 @@ final class Doors {
                         Path.of("target", "tomcat-" + ProcessHandle.current().pid())
                                 .toAbsolutePath())
                 .toFile();
+        // Two that start at once would give one name to their beans.
+        Registry.disableRegistry();
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(directory.toString());
         tomcat.setPort(0);

@@ -9,6 +9,7 @@ import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.catalina.valves.ValveBase;
+import org.apache.tomcat.util.modeler.Registry;
 
 /** A Tomcat with one servlet. Its login believes a header. */
 final class Site implements AutoCloseable {
@@ -21,6 +22,8 @@ final class Site implements AutoCloseable {
     }
 
     static Site of(Servlet servlet) throws Exception {
+        // Two that start at once would give one name to their beans.
+        Registry.disableRegistry();
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(Files.createTempDirectory("recipes").toString());
         tomcat.setPort(0);

@@ -18,6 +18,7 @@ import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleState;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.modeler.Registry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -55,6 +56,8 @@ class ReplacedAddressTest {
 
     /** What is logged while a web application with Spring's filter starts. */
     private String log(ServletContainerInitializer spring) throws Exception {
+        // Two that start at once would give one name to their beans.
+        Registry.disableRegistry();
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(folder.toString());
         tomcat.setPort(0);

@@ -29,6 +29,7 @@ import org.apache.catalina.Wrapper;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
+import org.apache.tomcat.util.modeler.Registry;
 import org.springframework.context.annotation.AnnotationConfigUtils;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.context.support.GenericWebApplicationContext;
@@ -45,6 +46,8 @@ final class Site implements AutoCloseable {
 
     static {
         TOMCAT_LOG.setLevel(Level.SEVERE);
+        // Two that start at once would give one name to their beans.
+        Registry.disableRegistry();
     }
 
     private final Tomcat tomcat = new Tomcat();
