@@ -63,8 +63,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
         CallLimiter limiter = limited(invocation);
         return limiter == null
                 ? invocation.proceed()
-                : DecidedCall.proceed(
-                        limiter.method(), targetOf(invocation, limiter), null, invocation::proceed);
+                : DecidedCall.proceed(limiter.method(), targetOf(invocation, limiter), null, invocation::proceed);
     }
 
     /** The object that has the method, or its fallback: the proxy, if these are of an interface that only the proxy has. */
