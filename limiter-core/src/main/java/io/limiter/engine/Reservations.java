@@ -208,14 +208,9 @@ final class Reservations {
         }
     }
 
-    /** It is not open any more; false if it was not, or is not counted. */
-    private boolean end(Made hold) {
-        boolean wasOpen = open.remove(hold);
-        if (wasOpen) {
-            opened.decrementAndGet();
-            held(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, -charge.permits()));
-        }
-        return wasOpen;
+    private void uncount(Made hold) {
+        opened.decrementAndGet();
+        held(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, -charge.permits()));
     }
 
     /** Counts those that have run out. */
@@ -224,7 +219,8 @@ final class Reservations {
             if (first.endMicros > timer.nowMicros()) {
                 return;
             }
-            if (end(first)) {
+            if (open.remove(first)) {
+                uncount(first);
                 held(first).forEach(charge -> add(charge.policy(), HoldCount.EXPIRED, 1));
             }
         }
@@ -244,7 +240,7 @@ final class Reservations {
             return CompletableFuture.completedFuture(Settlement.ENDED);
         }
         countExpired();
-        end(hold);
+        boolean wasOpen = open.remove(hold);
         Settlement worst = Settlement.SETTLED;
         for (int i = 0; i < costs.length; i++) {
             if (isHeld(charges.get(i)) && (costs[i] < 0 || costs[i] > Integer.MAX_VALUE)) {
@@ -270,7 +266,10 @@ final class Reservations {
         List<LimitOutcome> held = decision.outcomes().stream()
                 .filter(one -> decision.allowed() && isHeld(one.charge()) && takesHolds(one.limit()))
                 .toList();
-        return held.isEmpty() ? CompletableFuture.completedFuture(worst) : send(hold, held, cost, worst);
+        CompletableFuture<Settlement> settlement =
+                held.isEmpty() ? CompletableFuture.completedFuture(worst) : send(hold, held, cost, worst);
+        // Held until it is charged: who sees nothing held finds the actual cost.
+        return wasOpen ? settlement.whenComplete((made, failed) -> uncount(hold)) : settlement;
     }
 
     private void ignore(Policy policy, long cost) {
