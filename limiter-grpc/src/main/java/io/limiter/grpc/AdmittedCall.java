@@ -31,7 +31,7 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
 
     private int ahead;
     /** How many messages the service has asked for, besides those ahead. */
-    private int asked;
+    private int wanted;
 
     /** Closes the call instead of the service; null if the limiter does not. */
     private volatile @Nullable Runnable cut;
@@ -128,9 +128,9 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
     public void request(int count) {
         int now;
         synchronized (this) {
-            asked = (int) Math.min(Integer.MAX_VALUE, (long) asked + count);
-            now = Math.min(asked, MOST_AHEAD - ahead);
-            asked -= now;
+            wanted = (int) Math.min(Integer.MAX_VALUE, (long) wanted + count);
+            now = Math.min(wanted, MOST_AHEAD - ahead);
+            wanted -= now;
             ahead += now;
         }
         if (now != 0) {

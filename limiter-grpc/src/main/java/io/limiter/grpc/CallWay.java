@@ -8,9 +8,9 @@ import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.limiter.Decision;
 import io.limiter.RateLimiter;
 import io.limiter.http.internal.Admission;
-import io.limiter.http.internal.Admission.Answer;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.RequestLedger;
@@ -78,9 +78,9 @@ final class CallWay<Q, A> extends Listener<Q> {
     /** Begins the service if the call is admitted; closes or holds any other. */
     Listener<Q> begin(ServerCallHandler<Q, A> next) {
         Context context = call.context();
-        boolean isKnown = decide(rules.calls(), request, ledger, answer -> {
-            if (answer.decision() != null) {
-                rules.answers().note(answer.decision(), call);
+        boolean isKnown = decide(rules.calls(), request, ledger, decision -> {
+            if (decision != null) {
+                rules.answers().note(decision, call);
             }
             service = Objects.requireNonNull(
                     Contexts.interceptCall(context, admitted, call.headers(), next), "a service without a listener");
@@ -91,17 +91,21 @@ final class CallWay<Q, A> extends Listener<Q> {
     }
 
     /** Decides something. If the answer is not known now, what arrives is kept until it is; false then. */
-    private boolean decide(HttpRules by, GrpcRequest asked, RequestLedger charged, Consumer<Answer> onward) {
-        Admission admission = new Admission(by, terms.places, asked, charged);
-        CompletableFuture<Answer> begun = admission.begin();
-        Answer known = begun.getNow(null);
-        if (known != null) {
-            use(admission, known, onward);
+    private boolean decide(HttpRules by, GrpcRequest of, RequestLedger charged, Consumer<@Nullable Decision> onward) {
+        Admission admission = new Admission(by, terms.places, of, false) {
+            @Override
+            protected RequestLedger ledger() {
+                return charged;
+            }
+        };
+        CompletableFuture<Admission> answer = admission.begin();
+        if (answer == null) {
+            use(admission, onward);
             return true;
         }
         Runnable rest;
         try {
-            rest = Context.current().wrap(terms.wrapper.apply(() -> resume(admission, begun, onward)));
+            rest = Context.current().wrap(terms.wrapper.apply(() -> resume(admission, onward)));
         } catch (Throwable failed) {
             admission.giveUp();
             throw failed;
@@ -110,23 +114,23 @@ final class CallWay<Q, A> extends Listener<Q> {
         if (isEnded) {
             admission.giveUp();
         }
-        begun.thenAccept(answer -> {
+        answer.thenRun(() -> {
             try {
                 terms.executor.execute(rest);
             } catch (Throwable full) {
                 // This thread is one of the limiter's or of Redis': the service must not run here.
-                admission.giveBack(answer);
+                admission.giveBack();
                 admitted.cut(Status.UNAVAILABLE.withDescription("No thread is free."), new Metadata());
             }
         });
         return false;
     }
 
-    private void resume(Admission admission, CompletableFuture<Answer> begun, Consumer<Answer> onward) {
+    private void resume(Admission admission, Consumer<@Nullable Decision> onward) {
         try {
             add(urgent, () -> {
                 awaited = null;
-                use(admission, Objects.requireNonNull(begun.getNow(null)), onward);
+                use(admission, onward);
             });
         } catch (Throwable failed) {
             // As gRPC does on its own threads.
@@ -135,18 +139,18 @@ final class CallWay<Q, A> extends Listener<Q> {
         }
     }
 
-    private void use(Admission admission, Answer answer, Consumer<Answer> onward) {
-        Answer used = admission.use(answer);
+    private void use(Admission admission, Consumer<@Nullable Decision> onward) {
+        boolean isOpen = admission.use();
         try {
-            if (used != null && used.isAdmitted()) {
-                onward.accept(used);
-            } else if (used != null && used.failure() != null) {
-                throw new IllegalStateException("there is no decision about a call", used.failure());
-            } else if (used != null) {
-                deny(used);
+            if (isOpen && admission.isAdmitted()) {
+                onward.accept(admission.decision());
+            } else if (isOpen && admission.failure() != null) {
+                throw new IllegalStateException("there is no decision about a call", admission.failure());
+            } else if (isOpen) {
+                deny(admission);
             }
         } catch (Throwable failed) {
-            admission.fail(answer);
+            admission.fail();
             throw failed;
         } finally {
             admission.release();
@@ -154,16 +158,16 @@ final class CallWay<Q, A> extends Listener<Q> {
     }
 
     /** Closes the call instead of the service. If it has begun, because a message is denied, it sees that the call is cancelled. */
-    private void deny(Answer answer) {
-        Listener<Q> told = service;
+    private void deny(Admission answer) {
+        Listener<Q> begun = service;
         service = nobody;
-        if (told != nobody) {
+        if (begun != nobody) {
             // A client must not end it at its estimate by a message that is denied.
             admitted.end(null, new Metadata(), true);
         }
         Metadata trailers = new Metadata();
         admitted.cut(rules.answers().denial(answer, call, trailers), trailers);
-        told.onCancel();
+        begun.onCancel();
     }
 
     /** Delivers an event as soon as it may follow those before. */
@@ -216,7 +220,7 @@ final class CallWay<Q, A> extends Listener<Q> {
             if (isEnded || admitted.isOver()) {
                 return;
             }
-            Consumer<Answer> onward = answer -> {
+            Consumer<@Nullable Decision> onward = decision -> {
                 call.shared().pass(ledgers, () -> service.onMessage(message));
                 admitted.noteDelivered();
             };
@@ -227,7 +231,7 @@ final class CallWay<Q, A> extends Listener<Q> {
                 ledgers.put(this, own);
                 decide(now.messages(), request.ofMessage(), own, onward);
             } else {
-                onward.accept(Admission.UNCOUNTED);
+                onward.accept(null);
             }
         });
     }
@@ -262,10 +266,10 @@ final class CallWay<Q, A> extends Listener<Q> {
             pending.giveUp();
         }
         add(urgent, () -> {
-            Listener<Q> told = service;
+            Listener<Q> last = service;
             service = nobody;
             try {
-                event.accept(told);
+                event.accept(last);
             } finally {
                 admitted.end(null, new Metadata(), !hasFailed);
             }

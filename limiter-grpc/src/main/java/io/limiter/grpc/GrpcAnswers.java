@@ -9,7 +9,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.config.LimiterConfig;
 import io.limiter.grpc.GrpcCall.Shared;
 import io.limiter.http.DenialAnswer;
-import io.limiter.http.internal.Admission.Answer;
+import io.limiter.http.internal.Admission;
 import io.limiter.http.internal.Answers;
 import io.limiter.http.internal.answer.ResponseType;
 import java.time.Clock;
@@ -58,14 +58,14 @@ final class GrpcAnswers {
     }
 
     /** The status of a call that is not admitted; adds what its trailers have. */
-    Status denial(Answer answer, GrpcCall call, Metadata trailers) {
+    Status denial(Admission answer, GrpcCall call, Metadata trailers) {
         Decision decision = answer.decision();
         if (decision == null) {
-            return status(answer.refused())
-                    .withDescription(answer.refused() == 503 ? "Service unavailable." : "Not allowed.");
+            return status(answer.refusal())
+                    .withDescription(answer.refusal() == 503 ? "Service unavailable." : "Not allowed.");
         }
         DenialAnswer denial;
-        Metadata told = new Metadata();
+        Metadata standardTrailers = new Metadata();
         synchronized (call.shared()) {
             denial = Objects.requireNonNull(answers.tryBegin(
                             decision,
@@ -73,23 +73,23 @@ final class GrpcAnswers {
                             call.shared(),
                             (one, limits) -> new DenialAnswer(one, limits) {}))
                     .answer();
-            write(call, told);
+            write(call, standardTrailers);
         }
         Status standard = status(denial.status())
                 .withDescription(denial.body(List.of("text/plain")).text().strip());
         long micros = decision.retryAfterMicros();
         if (micros >= 0) {
-            told.put(DETAILS, RetryInfo.of(standard, micros));
+            standardTrailers.put(DETAILS, RetryInfo.of(standard, micros));
         }
         String pushback = pushback(micros);
         if (pushback != null) {
-            told.put(PUSHBACK, pushback);
+            standardTrailers.put(PUSHBACK, pushback);
         }
         GrpcRejectionHandler handler = answers.handler();
         if (handler != null) {
             try {
                 Metadata own = new Metadata();
-                own.merge(told);
+                own.merge(standardTrailers);
                 Status status = handler.reject(denial, standard, own);
                 if (status.isOk()) {
                     throw new IllegalStateException("a denied call has no status OK");
@@ -100,7 +100,7 @@ final class GrpcAnswers {
                 answers.logFailed(failure);
             }
         }
-        trailers.merge(told);
+        trailers.merge(standardTrailers);
         return standard;
     }
 

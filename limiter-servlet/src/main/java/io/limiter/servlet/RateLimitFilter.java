@@ -88,9 +88,10 @@ public final class RateLimitFilter implements Filter, Holding {
     private volatile @Nullable WebAppChecks checks;
     private @Nullable Limiter owned;
     private DiagnosticLog.@Nullable Redirection log;
-    private volatile @Nullable Derived<Admission.Rules> inForce;
+    private volatile @Nullable Derived<ServletAdmission.Rules> inForce;
     private boolean inService;
-    private volatile HeldRequests held = new HeldRequests(0);
+    private volatile ServletAdmission.Places held = new ServletAdmission.Places(0);
+
     /** A filter that the container configures. */
     public RateLimitFilter() {
         this(new Builder(null));
@@ -184,10 +185,11 @@ public final class RateLimitFilter implements Filter, Holding {
 
     private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
-            held = new HeldRequests(limiter.config().settings().storage().maxWaiting());
-            inForce = limiter.<Admission.Rules>derive(config -> make(limiter, config))
+            held = new ServletAdmission.Places(
+                    limiter.config().settings().storage().maxWaiting());
+            inForce = limiter.<ServletAdmission.Rules>derive(config -> make(limiter, config))
                     .onReplaced(this::check)
-                    .reporting(HttpRules::log, Admission.Rules::findings);
+                    .reporting(HttpRules::log, ServletAdmission.Rules::findings);
             inService = true;
         }
         if (checks == null && context != null) {
@@ -197,7 +199,7 @@ public final class RateLimitFilter implements Filter, Holding {
         }
     }
 
-    private void check(Admission.Rules now) {
+    private void check(ServletAdmission.Rules now) {
         if (owned != null) {
             owned.reportUnusedPolicies(List::of);
         }
@@ -207,7 +209,7 @@ public final class RateLimitFilter implements Filter, Holding {
         }
     }
 
-    private Admission.Rules make(Limiter limiter, LimiterConfig config) {
+    private ServletAdmission.Rules make(Limiter limiter, LimiterConfig config) {
         NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
         HttpRules before = inForce == null ? null : rulesInForce().http();
         HttpRules made = choice.rules(limiter, config, classes, HttpServletRequest.class, before);
@@ -216,22 +218,22 @@ public final class RateLimitFilter implements Filter, Holding {
             known.refuse(config.settings());
         }
         RejectionHandler handler = Answers.handler(config, choice.handler(), classes, RejectionHandler.class);
-        return new Admission.Rules(made, Rejections.of(config, handler));
+        return new ServletAdmission.Rules(made, Rejections.of(config, handler));
     }
 
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        Admission.Rules rules = rulesInForce();
-        if (request instanceof HttpServletRequest asked && response instanceof HttpServletResponse answer) {
-            Admission.filter(rules, held, asked, answer, chain);
+        ServletAdmission.Rules rules = rulesInForce();
+        if (request instanceof HttpServletRequest received && response instanceof HttpServletResponse answer) {
+            ServletAdmission.filter(rules, held, received, answer, chain);
         } else {
             chain.doFilter(request, response);
         }
     }
 
-    private Admission.Rules rulesInForce() {
-        Derived<Admission.Rules> current = inForce;
+    private ServletAdmission.Rules rulesInForce() {
+        Derived<ServletAdmission.Rules> current = inForce;
         if (current == null) {
             throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
         }
@@ -278,7 +280,7 @@ public final class RateLimitFilter implements Filter, Holding {
         }
         checks = null;
         stopHolding();
-        Derived<Admission.Rules> ended = inForce;
+        Derived<ServletAdmission.Rules> ended = inForce;
         if (ended != null) {
             // The rules stay: a request in flight is answered with 503, or by its failure mode.
             ended.close();

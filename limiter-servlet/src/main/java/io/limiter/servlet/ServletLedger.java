@@ -3,6 +3,7 @@ package io.limiter.servlet;
 import io.limiter.RateLimiter;
 import io.limiter.http.Request;
 import io.limiter.http.internal.RequestLedger;
+import io.limiter.http.internal.RuleRequest;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
@@ -14,6 +15,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -42,24 +44,28 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         return of(request, owner, ServletLedger.class, ServletLedger::new);
     }
 
-    /** Begins a dispatch. Only the answer to a denial is exempt from being a new try. */
-    void begin(HttpServletRequest request, List<String> to) {
-        partOfAnswer = isOpen() && denial().isAnsweredBy(request, to);
+    /** Only the answer to a denial is exempt from being a new try. */
+    @Override
+    protected void begin(RuleRequest dispatch) {
+        List<String> to = dispatch.paths();
+        partOfAnswer = isOpen()
+                && denial().isAnsweredBy(
+                                Objects.requireNonNull(dispatch.request().unwrap(HttpServletRequest.class)), to);
         if (partOfAnswer) {
             denial().beginPart(to);
             return;
         }
-        forgetOpen();
+        super.begin(dispatch);
         paths = to;
         denial = null;
     }
 
-    /** Keeps the charges of the dispatch. */
-    void allow() {
+    @Override
+    protected void allow() {
         if (partOfAnswer) {
             denial().allowPart();
         } else {
-            keepOpen();
+            super.allow();
         }
     }
 

@@ -1,10 +1,10 @@
 package io.limiter.webflux;
 
+import io.limiter.Decision;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Admission;
-import io.limiter.http.internal.Admission.Answer;
 import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder.Choice;
 import io.limiter.http.internal.HeldPlaces;
@@ -29,12 +29,11 @@ import reactor.core.scheduler.Schedulers;
  * One way of an exchange through a filter. Never blocks. What follows a decision that was not known at once runs on a thread of
  * Reactor, and not on one of the limiter, which an application could block.
  */
-final class WebAdmission {
+final class WebAdmission extends Admission {
     private final WebRejections rejections;
     private final ServerWebExchange exchange;
     private final WebFilterChain chain;
     private final WebLedger ledger;
-    private final Admission admission;
 
     /**
      * The rules of a filter under one configuration, and what it answers by them.
@@ -92,20 +91,24 @@ final class WebAdmission {
     }
 
     WebAdmission(Rules rules, HeldPlaces places, WebRequest request, ServerWebExchange exchange, WebFilterChain chain) {
+        super(rules.http, places, request, false);
         this.rejections = rules.rejections;
         this.exchange = exchange;
         this.chain = chain;
         this.ledger = WebLedger.of(request, rules.http.limiter());
-        this.admission = new Admission(rules.http, places, request, ledger);
+    }
+
+    @Override
+    protected WebLedger ledger() {
+        return ledger;
     }
 
     /** Runs the chain with an exchange that is admitted; answers or holds any other. */
     Mono<Void> filter() {
-        CompletableFuture<Answer> begun = admission.begin();
-        Answer known = begun.getNow(null);
-        return known != null
-                ? answered(known)
-                : onReactor(begun).flatMap(this::answered).doOnCancel(admission::giveUp);
+        CompletableFuture<Admission> answer = begin();
+        return answer == null
+                ? answered()
+                : onReactor(answer).flatMap(same -> answered()).doOnCancel(this::giveUp);
     }
 
     /** What completes it never runs what follows. */
@@ -114,30 +117,29 @@ final class WebAdmission {
         return known.isDone() ? answer : answer.publishOn(Schedulers.parallel());
     }
 
-    private Mono<Void> answered(Answer answer) {
+    private Mono<Void> answered() {
         try {
-            Answer used = admission.use(answer);
-            return used == null ? Mono.empty() : applied(used);
+            return use() ? applied() : Mono.empty();
         } catch (Throwable failed) {
             // The application does not run, so this is the end.
-            admission.fail(answer);
+            fail();
             throw failed;
         }
     }
 
-    private Mono<Void> applied(Answer answer) {
-        if (answer.isAdmitted()) {
-            if (answer.decision() != null) {
-                rejections.writeQuota(answer.decision(), exchange);
+    private Mono<Void> applied() {
+        Decision decision = decision();
+        if (isAdmitted()) {
+            if (decision != null) {
+                rejections.writeQuota(decision, exchange);
             }
             return run();
         }
-        Mono<Void> written = answer.refused() > 0
-                ? rejections.refuse(answer.refused(), exchange)
-                : answer.failure() != null
-                        ? Mono.error(answer.failure())
-                        : rejections.write(Objects.requireNonNull(answer.decision()), exchange);
-        return written.doFinally(end -> admission.release());
+        Throwable failure = failure();
+        Mono<Void> written = refusal() > 0
+                ? rejections.refuse(refusal(), exchange)
+                : failure != null ? Mono.error(failure) : rejections.write(Objects.requireNonNull(decision), exchange);
+        return written.doFinally(end -> release());
     }
 
     private Mono<Void> run() {

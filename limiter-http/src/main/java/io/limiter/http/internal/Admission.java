@@ -2,177 +2,419 @@ package io.limiter.http.internal;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.PermitRequest;
 import io.limiter.http.Request;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One way of a request through a door whose threads never wait: what it is charged, and whether it is admitted, answered or held.
- * Thread-safe; the ledger is locked while it is changed here.
+ * The way of one dispatch of a request through a door: what it is charged, and whether it is admitted, answered or held. It holds the
+ * answer; {@link DispatchCharges} the charges of this dispatch, the {@link RequestLedger} those of the whole request, and {@link
+ * HeldPlaces} the requests that wait. The door reads the request, writes the answer, and tells the ledger the end. Thread-safe; the
+ * ledger is locked while it is changed here.
+ *
+ * <p>An answer that is known at once makes no future. If the thread of the request may block, it waits for the backend; no thread waits
+ * for permits.
  */
-public final class Admission implements HeldPlaces.Refusable {
-    /** No rule counts the request. */
-    public static final Answer UNCOUNTED = new Answer(0, null, null);
-
+public abstract class Admission implements HeldPlaces.Refusable {
     private static final int UNAVAILABLE = 503;
 
     private final HttpRules http;
     private final HeldPlaces places;
-    private final RuleRequest asked;
-    private final RequestLedger ledger;
+    private final RuleRequest request;
+    private final boolean isBlocking;
     private final DispatchCharges charges;
-    private final LaterDecision later;
-    /** Whether the decision was used, or given up. */
-    private final AtomicBoolean isOver = new AtomicBoolean();
+    /** The shadow charges that are counted when the dispatch is admitted. */
+    private List<Charge> shadows = List.of();
+
+    /** Gets the decision, or null if nothing is due; null itself if the answer was known at once. */
+    private @Nullable CompletableFuture<@Nullable Decision> later;
+
+    private @Nullable Decision decision;
+    private @Nullable Throwable failure;
+    private int refusal;
+    /** Whether the answer was used, or given up; guarded by this. */
+    private boolean isOver;
 
     private volatile boolean isRefused;
-    /** The client whose place it has while it is held; null if it was never held. */
-    private volatile @Nullable String held;
+    /** The client whose place it has while it is held; null for none. */
+    private volatile @Nullable String client;
 
     /**
-     * What becomes of a request.
+     * A way of a request through a door with these rules.
      *
-     * @param refused the status that it is answered with, without a decision; 0 if it is not
-     * @param decision that denies or admits it; null for none
-     * @param failure why there is no decision; null if nothing has failed
+     * @param isBlocking whether the thread that begins it may block
      */
-    public record Answer(
-            int refused,
-            @Nullable Decision decision,
-            @Nullable Throwable failure) {
-        /** Whether the application gets it. */
-        public boolean isAdmitted() {
-            return refused == 0 && failure == null && (decision == null || decision.allowed());
-        }
-    }
-
-    /** A way of a request through a door with these rules. */
-    public Admission(HttpRules http, HeldPlaces places, Request request, RequestLedger ledger) {
+    protected Admission(HttpRules http, HeldPlaces places, Request request, boolean isBlocking) {
         this.http = http;
         this.places = places;
-        this.asked = http.read(request);
-        this.ledger = ledger;
+        this.request = http.read(request);
+        this.isBlocking = isBlocking;
         this.charges = http.noCharges();
-        this.later = new LaterDecision(http, charges, ledger);
     }
 
-    /** Charges the request. The answer is complete if it is known now, never exceptional, and to be {@linkplain #use used}. */
-    public CompletableFuture<Answer> begin() {
+    /** The ledger of the request. Needed only if a rule counts it. */
+    protected abstract RequestLedger ledger();
+
+    /** Whether the server can hold this dispatch without a thread. */
+    protected boolean canBeHeld() {
+        return true;
+    }
+
+    /**
+     * Charges the request. Null if the answer is known now, to be {@linkplain #use used}; otherwise what completes when it is, never
+     * exceptionally.
+     */
+    public final @Nullable CompletableFuture<Admission> begin() {
         if (http.isIdle()) {
-            return CompletableFuture.completedFuture(UNCOUNTED);
+            return null;
         }
-        if (http.tryDeny(asked)) {
-            return CompletableFuture.completedFuture(
-                    new Answer(http.config().settings().callers().deniedStatus(), null, null));
+        if (http.tryDeny(request)) {
+            refusal = http.config().settings().callers().deniedStatus();
+            return null;
         }
-        synchronized (ledger) {
-            try {
-                http.charge(asked, charges);
-            } finally {
-                // What was counted before one fails stays open.
-                if (!charges.isEmpty()) {
-                    ledger.forgetOpen();
+        try {
+            http.charge(request, charges);
+        } finally {
+            // What was counted before one fails stays open.
+            if (!charges.isEmpty()) {
+                RequestLedger ledger = ledger();
+                synchronized (ledger) {
+                    ledger.begin(request);
                     charges.record(ledger);
                 }
             }
         }
         if (charges.isEmpty()) {
-            return CompletableFuture.completedFuture(UNCOUNTED);
+            return null;
         }
-        boolean mayWait = charges.isPending() || charges.mayWait(charges.enforced());
-        String client = mayWait ? asked.network() : null;
-        if (client == null || !places.tryEnter(client)) {
-            later.start(false);
-        } else {
-            later.start(true);
-            if (later.answer().isDone()) {
-                places.leave(client);
+        boolean isLater = false;
+        try {
+            if (!charges.isPending()) {
+                ask(true);
+            } else if (isBlocking) {
+                lookUpPlans();
             } else {
-                held = client;
+                startLookups();
+            }
+            isLater = later != null && !later.isDone();
+        } finally {
+            String own = client;
+            if (own != null && isLater) {
                 places.hold(this);
+            } else if (own != null) {
+                places.leave(own);
+                client = null;
             }
         }
-        return later.answer().handle((decision, failure) -> new Answer(0, decision, failure));
+        return isLater ? later().handle((known, failed) -> this) : null;
+    }
+
+    /** Looks up the plans, unless what is known denies the dispatch. The thread waits where the dispatch can't be held. */
+    private void lookUpPlans() {
+        decision = denial().join();
+        if (decision != null) {
+            return;
+        }
+        CompletableFuture<?> lookups = charges.lookUpPlans();
+        if (!lookups.isDone() && http.config().settings().plans().async() && tryEnter()) {
+            later = new CompletableFuture<>();
+            askAfter(lookups);
+        } else {
+            places.await(lookups, request.network());
+            ask(true);
+        }
+    }
+
+    /** The same without blocking. The plans of a dispatch that can't be held are not looked up. */
+    private void startLookups() {
+        CompletableFuture<@Nullable Decision> known = new CompletableFuture<>();
+        later = known;
+        boolean isHeld = tryEnter();
+        denial().whenComplete((denial, failed) -> {
+            if (failed != null) {
+                known.completeExceptionally(failed);
+            } else if (denial != null) {
+                known.complete(denial);
+            } else {
+                askAfter(isHeld ? charges.lookUpPlans() : CompletableFuture.completedFuture(null));
+            }
+        });
+    }
+
+    private void askAfter(CompletableFuture<?> lookups) {
+        lookups.whenComplete((found, never) -> {
+            try {
+                if (!later().isDone()) {
+                    ask(false);
+                }
+            } catch (Throwable failed) {
+                later().completeExceptionally(failed);
+            }
+        });
+    }
+
+    private CompletableFuture<@Nullable Decision> later() {
+        return Objects.requireNonNull(later);
     }
 
     /**
-     * Uses the answer, on the thread that goes on with the request. Null if the request was given up. Whoever answers a request
-     * that is not admitted calls {@link #release} then.
+     * The denial by rules whose policies are known, so that a client that is denied anyway uses up no lookups. Null if they allow it, or
+     * let it wait. Complete if the thread may block.
      */
-    public @Nullable Answer use(Answer answer) {
-        if (!isOver.compareAndSet(false, true)) {
-            return null;
+    private CompletableFuture<@Nullable Decision> denial() {
+        List<Charge> due;
+        synchronized (ledger()) {
+            due = ledger().due(charges.enforced());
         }
-        if (answer.failure != null) {
-            return isRefused ? new Answer(UNAVAILABLE, null, null) : answer;
+        if (due.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
         }
-        Decision decision = answer.decision;
-        if (decision != null) {
-            asked.request().setAttribute(HttpRules.DECISION, decision);
-        }
-        if (!answer.isAdmitted()) {
-            synchronized (ledger) {
-                ledger.keep();
-            }
-        } else if (!charges.isEmpty()) {
-            release();
-            List<Charge> shadowed = later.shadowed();
-            synchronized (ledger) {
-                ledger.note(decision);
-                ledger.keepOpen();
-                // Also what later doors take ends with the request.
-                if (ledger.hasEnd()) {
-                    ledger.expectEnd();
-                }
-                if (!shadowed.isEmpty()) {
-                    ledger.note(http.countShadows(shadowed));
-                }
-            }
-        }
-        return answer;
+        PermitRequest permits = isBlocking ? PermitRequest.of(due).withBlocking() : PermitRequest.of(due);
+        return charges.mayWait(due)
+                ? http.limiter()
+                        .acquireAsync(permits.withLook())
+                        .thenCompose(look -> look.allowed() || charges.mayWaitFor(look)
+                                ? CompletableFuture.<@Nullable Decision>completedFuture(null)
+                                : checked(permits))
+                : checked(permits);
     }
 
-    /** Returns the place of a request that was held. */
-    public void release() {
-        if (held != null) {
-            places.release(this, held);
+    private CompletableFuture<@Nullable Decision> checked(PermitRequest permits) {
+        return http.limiter()
+                .acquireAsync(permits.withCheck())
+                .thenApply(checked -> checked.allowed() ? null : checked);
+    }
+
+    /**
+     * Asks for what is due, with the plans that are known.
+     *
+     * @param isFirst whether on the thread that brings the request
+     */
+    private void ask(boolean isFirst) {
+        List<Charge> due = due();
+        if (due.isEmpty()) {
+            complete(null);
+            return;
         }
+        Duration reserved = charges.reservedFor(due);
+        boolean mayWait = reserved == null && charges.mayWait(due);
+        boolean isSync = isFirst && isBlocking;
+        if (isSync && !mayWait) {
+            decision =
+                    reserved == null ? taken(due) : ledger().note(http.limiter().reserve(due, reserved));
+            return;
+        }
+        // One that may not be held waits for nothing, and passes no other.
+        boolean isHeld = mayWait && (isFirst ? tryEnter() : client != null);
+        CompletableFuture<Decision> answer;
+        if (reserved != null) {
+            answer = http.limiter().reserveAsync(due, reserved).thenApply(ledger()::note);
+        } else {
+            PermitRequest permits = PermitRequest.of(due).withEnd();
+            permits = isSync ? permits.withBlocking() : permits;
+            answer = http.limiter()
+                    .acquireAsync(
+                            mayWait
+                                    ? permits.withMaxWait(charge -> isHeld ? charges.maxWait(charge) : Duration.ZERO)
+                                    : permits);
+        }
+        if (later == null && answer.isDone() && (isSync || !answer.isCompletedExceptionally())) {
+            decision = answer.join();
+        } else {
+            follow(answer, isHeld);
+        }
+    }
+
+    private List<Charge> due() {
+        RequestLedger ledger = ledger();
+        synchronized (ledger) {
+            charges.recordPending(ledger);
+            List<Charge> due = ledger.addCharges(charges.enforced());
+            shadows = ledger.addShadows(charges.shadows());
+            http.warnOfTwoDoors(ledger.chargedByAnother(due));
+            return due;
+        }
+    }
+
+    private Decision taken(List<Charge> due) {
+        Charge first = due.get(0);
+        return due.size() == 1 && first.isPlain() && !first.policy().isInFlight()
+                ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
+                : http.limiter().tryAcquire(PermitRequest.of(due).withEnd());
+    }
+
+    private void follow(CompletableFuture<Decision> answer, boolean isWaiting) {
+        CompletableFuture<@Nullable Decision> known = later == null ? new CompletableFuture<>() : later;
+        later = known;
+        if (isWaiting) {
+            // A client that has gone leaves the queue. What does not wait must be known, to be given back.
+            known.whenComplete((decided, gone) -> answer.cancel(false));
+        }
+        answer.whenComplete((decided, failed) -> {
+            if (failed != null) {
+                known.completeExceptionally(failed);
+            } else {
+                complete(decided);
+            }
+        });
+    }
+
+    private void complete(@Nullable Decision known) {
+        if (later == null) {
+            decision = known;
+        } else if (!later.complete(known)) {
+            giveBack(known);
+        }
+    }
+
+    /** Takes a place, if the dispatch has none. */
+    private boolean tryEnter() {
+        if (client == null && canBeHeld()) {
+            String own = request.network();
+            client = places.tryEnter(own) ? own : null;
+        }
+        return client != null;
+    }
+
+    /** Whether the answer is used, or given up, for the first time. */
+    private synchronized boolean tryEnd() {
+        boolean isFirst = !isOver;
+        isOver = true;
+        return isFirst;
+    }
+
+    /**
+     * Uses the answer, on the thread that goes on with the request. False if the request was given up. Whoever answers a request that
+     * is not admitted calls {@link #release} then.
+     */
+    public final boolean use() {
+        if (later != null) {
+            if (!tryEnd()) {
+                return false;
+            }
+            if (!later.isCompletedExceptionally()) {
+                decision = later.join();
+            } else if (isRefused) {
+                refusal = UNAVAILABLE;
+            } else {
+                failure = later.handle((none, failed) -> failed).join();
+                return true;
+            }
+        }
+        if (charges.isEmpty() && refusal == 0) {
+            return true;
+        }
+        RequestLedger ledger = ledger();
+        synchronized (ledger) {
+            ledger.note(decision);
+            if (!isAdmitted()) {
+                ledger.keep();
+            } else {
+                ledger.allow();
+                if (!shadows.isEmpty()) {
+                    ledger.note(http.countShadows(shadows));
+                }
+            }
+        }
+        if (decision != null) {
+            request.request().setAttribute(HttpRules.DECISION, decision);
+        }
+        if (isAdmitted()) {
+            release();
+        }
+        return true;
+    }
+
+    /** After {@link #use}: whether the application gets the request. */
+    public final boolean isAdmitted() {
+        return refusal == 0 && failure == null && (decision == null || decision.allowed());
+    }
+
+    /** After {@link #use}: the decision that denies or admits the request; null for none. */
+    public final @Nullable Decision decision() {
+        return decision;
+    }
+
+    /** After {@link #use}: the status of the answer without a decision; 0 if there is a decision, or no rule counts it. */
+    public final int refusal() {
+        return refusal;
+    }
+
+    /** After {@link #use}: why there is no decision; null if nothing has failed. */
+    public final @Nullable Throwable failure() {
+        return failure;
+    }
+
+    /** Whether the answer of a dispatch that is held will be an admission. */
+    protected final boolean isAllowed() {
+        return !later().isCompletedExceptionally()
+                && (later().join() == null || later().join().allowed());
+    }
+
+    /** Whether nobody waits for the answer any more. */
+    protected final boolean isGivenUp() {
+        return later().isCancelled() && !isRefused;
+    }
+
+    /** Whether the door does not hold any more. */
+    protected final boolean isRefused() {
+        return isRefused;
+    }
+
+    /** Ends the wait for the answer, which is then an outage; false if it is known, or the door has refused the request. */
+    protected final boolean tryCancel() {
+        return !isRefused && later().cancel(false);
     }
 
     @Override
-    public void refuse() {
+    public final void refuse() {
         isRefused = true;
-        later.answer().cancel(false);
+        later().cancel(false);
+    }
+
+    /** Returns the place of a request that was held. */
+    public final void release() {
+        if (client != null) {
+            places.release(this, client);
+        }
     }
 
     /** The client has gone: before the decision it takes nothing; after it, it keeps what it took. */
-    public void giveUp() {
-        if (!isOver.compareAndSet(false, true)) {
-            return;
-        }
-        release();
-        if (!later.answer().cancel(false)) {
-            later.answer().thenAccept(this::giveUp);
+    public final void giveUp() {
+        if (tryEnd()) {
+            release();
+            if (!later().cancel(false)) {
+                later().thenAccept(this::keep);
+            }
         }
     }
 
     /** The application can't run, because the server has no thread for it: what was taken is given back. */
-    public void giveBack(Answer answer) {
-        if (isOver.compareAndSet(false, true)) {
+    public final void giveBack() {
+        if (tryEnd()) {
             release();
-            later.giveBack(answer.decision);
+            later().thenAccept(this::giveBack);
+        }
+    }
+
+    private void giveBack(@Nullable Decision late) {
+        if (late != null && late.allowed()) {
+            ledger().giveBack(late);
         }
     }
 
     /** The application never runs, because what follows the answer has failed: what it took is kept. */
-    public void fail(Answer answer) {
+    public final void fail() {
         release();
-        giveUp(answer.decision);
+        keep(decision);
     }
 
-    private void giveUp(@Nullable Decision late) {
+    private void keep(@Nullable Decision late) {
+        RequestLedger ledger = ledger();
         synchronized (ledger) {
             ledger.giveUp(late);
         }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * login within the request. Used by one thread at a time.
  */
 public final class DispatchCharges {
-    private List<RuleCharge> met;
+    private List<RuleCharge> rules;
     private final boolean hasEnd;
     private final boolean mayWait;
     private List<Charge> enforced = List.of();
@@ -33,30 +33,30 @@ public final class DispatchCharges {
      * @param hasEnd whether a rule may have something to do when the request ends
      * @param mayWait whether a rule lets requests wait
      */
-    DispatchCharges(List<RuleCharge> met, boolean hasEnd, boolean mayWait) {
-        this.met = met;
+    DispatchCharges(List<RuleCharge> rules, boolean hasEnd, boolean mayWait) {
+        this.rules = rules;
         this.hasEnd = hasEnd;
         this.mayWait = mayWait;
     }
 
     /** Adds that of one more rule. Only for those that began without rules. */
     void add(RuleCharge rule) {
-        met = RuleCharge.with(rule, met);
+        rules = RuleCharge.with(rule, rules);
     }
 
     /** Whether no rule counts the dispatch. */
     public boolean isEmpty() {
-        return met.isEmpty();
+        return rules.isEmpty();
     }
 
     /** Records the rules whose charges are known, if they are new to the request. */
     public void record(RequestLedger ledger) {
         // No iterator: called for each request.
-        for (int i = 0; i < met.size(); i++) {
-            RuleCharge one = met.get(i);
+        for (int i = 0; i < rules.size(); i++) {
+            RuleCharge one = rules.get(i);
             if (one.pending() == null) {
                 record(one, ledger);
-            } else if (!ledger.hasMet(one.rule().identity())) {
+            } else if (!ledger.has(one.rule().identity())) {
                 pending = RuleCharge.with(one, pending);
             }
         }

@@ -3,17 +3,21 @@ package io.limiter.http.internal;
 import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests that a door holds, and the places for them. One client has at most a tenth of the places that the others leave.
- * Thread-safe.
+ * The requests that a door holds, and the places for them; and the threads that wait for lookups where requests can't be held. One
+ * client has at most a tenth of the places that the others leave. Thread-safe.
  */
 public class HeldPlaces {
     private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
+    private static final int MOST_THREADS = 64;
+    private static final int PARTS = 10;
 
     private final Shares places;
+    private final Shares threads = new Shares(MOST_THREADS, PARTS);
     private final Set<Refusable> all = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
     private volatile @Nullable Thread atExit;
@@ -25,12 +29,11 @@ public class HeldPlaces {
 
     /** Places for this number of requests. */
     protected HeldPlaces(int most) {
-        this.places = new Shares(most, 10);
+        this.places = new Shares(most, PARTS);
     }
 
     /** A request that is held. */
-    @FunctionalInterface
-    public interface Refusable {
+    interface Refusable {
         /** Denies it now, unless it was answered. */
         void refuse();
     }
@@ -58,7 +61,7 @@ public class HeldPlaces {
     }
 
     /** Holds a request that has a place; refuses it if the door does not hold any more. */
-    public final void hold(Refusable request) {
+    final void hold(Refusable request) {
         all.add(request);
         if (closed) {
             request.refuse();
@@ -66,9 +69,20 @@ public class HeldPlaces {
     }
 
     /** Holds a request no longer, and returns its place, once. */
-    public final void release(Refusable request, String client) {
+    final void release(Refusable request, String client) {
         if (all.remove(request)) {
             leave(client);
+        }
+    }
+
+    /** Waits for lookups on this thread; not at all if too many threads do, because a client could occupy all of them. */
+    final void await(CompletableFuture<?> lookups, String client) {
+        if (!lookups.isDone() && threads.tryTake(client)) {
+            try {
+                lookups.join();
+            } finally {
+                threads.free(client);
+            }
         }
     }
 

@@ -39,7 +39,7 @@ public class RequestLedger {
     private record Shadowed(Charge charge) {}
 
     /** Identities of rules, and charges, including shadow charges. Few, so a linear search suffices. */
-    private final List<Object> met = new ArrayList<>(2);
+    private final List<Object> charged = new ArrayList<>(2);
 
     /** How many of them belong to earlier, allowed dispatches. The rest are open: they belong to the current dispatch. */
     private int kept;
@@ -100,22 +100,22 @@ public class RequestLedger {
 
     /** Whether the current dispatch has charges that were not kept: it is denied, or not decided yet. */
     protected final boolean isOpen() {
-        return met.size() > kept;
+        return charged.size() > kept;
     }
 
     /**
      * Begins a dispatch. Charges of an earlier one that was not allowed, because it was denied or failed, are
      * forgotten, so that a denied request can't be admitted by a new dispatch.
      */
-    protected final void forgetOpen() {
+    protected void begin(RuleRequest dispatch) {
         if (isOpen()) {
-            met.subList(kept, met.size()).clear();
+            charged.subList(kept, charged.size()).clear();
         }
     }
 
     /** Keeps the charges of the dispatch. Until then they are open, so that a dispatch that fails counts as denied. */
-    protected final void keepOpen() {
-        kept = met.size();
+    protected void allow() {
+        kept = charged.size();
     }
 
     /** Expects the end of the application. */
@@ -124,8 +124,8 @@ public class RequestLedger {
     }
 
     /** Whether the rule of this identity was added. */
-    boolean hasMet(Object identity) {
-        return met.contains(identity);
+    boolean has(Object identity) {
+        return charged.contains(identity);
     }
 
     /**
@@ -133,7 +133,7 @@ public class RequestLedger {
      * was added before.
      */
     boolean add(Object identity) {
-        return !met.contains(identity) && met.add(identity);
+        return !charged.contains(identity) && charged.add(identity);
     }
 
     /** The same for a rule that charges. */
@@ -154,7 +154,7 @@ public class RequestLedger {
     public final List<Charge> addCharges(List<Charge> charges) {
         List<Charge> due = due(charges);
         for (Charge charge : due) {
-            met.add(charge);
+            charged.add(charge);
             awaitsEnd |= charge.policy().isInFlight();
         }
         return due;
@@ -164,11 +164,11 @@ public class RequestLedger {
     public final List<Charge> due(List<Charge> charges) {
         List<Charge> due = charges;
         for (Charge charge : charges) {
-            long met = met(charge);
-            if (met >= 0) {
+            long before = permits(charge);
+            if (before >= 0) {
                 due = new ArrayList<>(due);
                 due.remove(charge);
-                long rest = charge.permits() - met;
+                long rest = charge.permits() - before;
                 if (rest > 0) {
                     due.add(new Charge(charge.policy(), charge.key(), rest, null, charge.member()));
                 }
@@ -184,9 +184,10 @@ public class RequestLedger {
         }
         List<Charge> due = new ArrayList<>();
         for (Charge charge : charges) {
-            if (met(charge) < 0
-                    && met.stream().noneMatch(one -> one instanceof Shadowed other && charge.isToSame(other.charge))) {
-                met.add(new Shadowed(charge));
+            if (permits(charge) < 0
+                    && charged.stream()
+                            .noneMatch(one -> one instanceof Shadowed other && charge.isToSame(other.charge))) {
+                charged.add(new Shadowed(charge));
                 awaitsEnd |= charge.policy().isInFlight();
                 due.add(charge);
             }
@@ -195,9 +196,9 @@ public class RequestLedger {
     }
 
     /** How many permits of that policy for that key were charged; -1 if it was not charged. */
-    private long met(Charge charge) {
+    private long permits(Charge charge) {
         long permits = -1;
-        for (Object one : met) {
+        for (Object one : charged) {
             if (one instanceof Charge other && other.isToSame(charge)) {
                 permits = Math.max(permits, 0) + other.permits();
             }
@@ -278,7 +279,7 @@ public class RequestLedger {
 
     /** Removes a rule's charge that was refunded. */
     private void forget(Object identity, Charge charge) {
-        List<Object> before = met.subList(0, kept);
+        List<Object> before = charged.subList(0, kept);
         before.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.isToSame(charge)));
         kept = before.size();
     }
@@ -287,7 +288,7 @@ public class RequestLedger {
     public final @Nullable String chargedByAnother(List<Charge> charges) {
         for (RequestLedger one = earlier; one != null; one = one.earlier) {
             for (Charge charge : charges) {
-                if (one.met(charge) >= 0) {
+                if (one.permits(charge) >= 0) {
                     return charge.policy().name();
                 }
             }
@@ -313,12 +314,12 @@ public class RequestLedger {
             List<Charge> settled = new ArrayList<>(0);
             for (Taken one : ended) {
                 for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
-                    List<RuleCharge> asked = RuleCharge.toSame(terms, charge);
-                    if (RuleCharge.areBack(asked, status, headers, attributes)) {
+                    List<RuleCharge> makers = RuleCharge.toSame(terms, charge);
+                    if (RuleCharge.areBack(makers, status, headers, attributes)) {
                         // A later dispatch, from a filter before this one, is charged again.
-                        asked.forEach(rule -> forget(rule.rule().identity(), charge));
+                        makers.forEach(rule -> forget(rule.rule().identity(), charge));
                         terms = new ArrayList<>(terms);
-                        terms.removeAll(asked);
+                        terms.removeAll(makers);
                         back.add(charge);
                     }
                 }

@@ -84,8 +84,8 @@ record RuleCharge(
     }
 
     /** Whether one of them is to the same policy, key and member. */
-    static boolean isIn(List<Charge> some, Charge charge) {
-        return some.stream().anyMatch(charge::isToSame);
+    static boolean isIn(List<Charge> all, Charge charge) {
+        return all.stream().anyMatch(charge::isToSame);
     }
 
     /** One more; the list may be the same one. Nearly always it is the only one. */
@@ -107,15 +107,15 @@ record RuleCharge(
 
     /** Whether a response gives back what all of these rules have charged. */
     static boolean areBack(
-            List<RuleCharge> asked,
+            List<RuleCharge> makers,
             int status,
             Function<String, Collection<String>> headers,
             Function<String, @Nullable Object> attributes) {
-        boolean isBack = !asked.isEmpty();
-        for (RuleCharge one : asked) {
+        boolean isBack = !makers.isEmpty();
+        for (RuleCharge one : makers) {
             isBack = isBack && !one.rule.outcomes.keeps(status, headers, attributes);
         }
-        for (RuleCharge one : asked) {
+        for (RuleCharge one : makers) {
             one.rule.outcomes.note(!isBack);
         }
         return isBack;

@@ -47,7 +47,7 @@ class DispatchChargesTest {
         DispatchCharges charges = new DispatchCharges(List.of(rule(1, ONE, 1)), false, false);
         assertFalse(charges.isEmpty());
         assertEquals(List.of(), charges.enforced());
-        assertFalse(ledger.hasMet(1));
+        assertFalse(ledger.has(1));
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.http.internal.HeldPlaces;
 import io.limiter.kit.Await;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -11,13 +12,13 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 /** Places of requests that are held; {@link StopTest} has the requests. */
-class HeldRequestsTest {
+class HeldPlacesTest {
     private static final String CLIENT = "192.0.2.1";
 
     /** Otherwise the server stops before it is held, and closes its connection. */
     @Test
     void theStopWaitsForARequestThatIsAboutToBeHeld() throws Exception {
-        HeldRequests held = new HeldRequests(10);
+        HeldPlaces held = new ServletAdmission.Places(10);
         assertTrue(held.tryEnter(CLIENT));
         CompletableFuture<Void> stop = CompletableFuture.runAsync(held::close);
         Await.until("it begins to stop", () -> {
