@@ -48,6 +48,8 @@ final class ServletAdmission extends Admission implements AsyncListener {
     private final HttpServletResponse response;
     /** That of the request, once it is needed. */
     private @Nullable ServletLedger ledger;
+    /** Whether it was dispatched again, or has ended. */
+    private volatile boolean isReported;
 
     /** The places of a filter. */
     static final class Places extends HeldPlaces {
@@ -116,6 +118,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
     private static @Nullable ServletAdmission takeHeld(Places places, HttpServletRequest request) {
         if (request.getAttribute(ADMITTED) instanceof ServletAdmission held && held.places == places) {
             request.removeAttribute(ADMITTED);
+            held.isReported = true;
             return held;
         }
         return null;
@@ -232,6 +235,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
         }
         async.setTimeout(TIMEOUT_MILLIS);
         async.addListener(this);
+        UnreportedEnd.watch(request, () -> !isReported, () -> false, this::end);
         answer.thenRun(() -> resume(async));
     }
 
@@ -281,10 +285,15 @@ final class ServletAdmission extends Admission implements AsyncListener {
     }
 
     /** If it was not used, its connection failed before the dispatch, or that did not reach the filter. */
-    @Override
-    public void onComplete(AsyncEvent event) {
+    private void end() {
+        isReported = true;
         giveUp();
         release();
+    }
+
+    @Override
+    public void onComplete(AsyncEvent event) {
+        end();
     }
 
     /** Tomcat does this to the requests of an application that stops, Jetty fails them; both would answer with 500. */

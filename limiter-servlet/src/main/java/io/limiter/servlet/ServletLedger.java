@@ -29,7 +29,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     private @Nullable DeniedDispatch denial;
     private boolean partOfAnswer;
     /** How many calls of the filter chain have not returned. */
-    private int depth;
+    private volatile int depth;
     /** What settles it at the end of asynchronous work. */
     private volatile @Nullable Awaited awaited;
 
@@ -85,7 +85,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         // Before the application: a container may leave the type of its last FORWARD in the request.
         DispatcherType type = request.getDispatcherType();
         boolean isOutermost = type == DispatcherType.REQUEST || type == DispatcherType.ASYNC;
-        depth++;
+        depth = depth + 1;
         try {
             chain.doFilter(request, response);
             completed = true;
@@ -93,7 +93,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
             noteLeft(failed, response);
             throw failed;
         } finally {
-            depth--;
+            depth = depth - 1;
             // After a FORWARD that began outside of the filter, the application continues, and nobody tells when it
             // ends.
             end(completed && (isOutermost || request.isAsyncStarted()), request, response);
@@ -116,7 +116,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
             awaited = new Awaited(request, response);
             try {
                 request.getAsyncContext().addListener(this);
-                JettyExchange.atEnd(request, this::abort);
+                UnreportedEnd.watch(request, () -> awaited != null, () -> depth > 0, this::abort);
             } catch (IllegalStateException over) {
                 // It has ended meanwhile, so no listener would be told.
                 abort();

@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
@@ -12,14 +13,28 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Configs;
 import io.limiter.kit.door.Http2Client;
+import jakarta.servlet.AsyncContext;
+import java.io.StringReader;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A client that resets its stream after the answer has begun: Jetty tells that to no listener of the request. */
+/** A client that breaks its stream while it is worked for: some containers tell that, or the end of the work, to no listener of the request. */
 class LeftStreamTest {
+    private static final Duration LONG = Duration.ofSeconds(30);
     private static final int PLACES = 3;
+    private static final String RULES = """
+            limiter.rules.api.path = /*
+            limiter.rules.api.key = global
+            limiter.rules.api.limits = %d concurrent
+            limiter.rules.api.wait = 20s
+            """.formatted(PLACES);
 
     @TempDir
     Path directory;
@@ -58,6 +73,96 @@ class LeftStreamTest {
                             () -> limiter.tryAcquire(look).outcomes().get(0).remaining() == PLACES - 1);
                 }
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ServletSite.class)
+    void aPermitComesBackWhenTheWorkEndsAndNotBefore(ServletSite site) throws Exception {
+        try (Working working = new Working(site)) {
+            for (int i = 0; i < PLACES; i++) {
+                try (Http2Client client = new Http2Client(working.running.port(), true)) {
+                    int begun = i + 1;
+                    int stream = client.open(true, "GET", "/");
+                    Await.until(LONG, "it is worked for", () -> working.work.size() == begun);
+                    client.breakStream(stream);
+                    assertEquals(0, client.status(stream), "the server has closed the stream");
+                }
+            }
+            if (site == ServletSite.TOMCAT) {
+                Duration looks = Duration.ofSeconds(6);
+                assertThrows(AssertionError.class, () -> Await.until(looks, "free", () -> working.free() > 1));
+            }
+            working.endAll();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ServletSite.class)
+    void aRequestThatWaitsHoldsNothingWhenItsStreamIsBroken(ServletSite site) throws Exception {
+        try (Working working = new Working(site);
+                Http2Client client = new Http2Client(working.running.port(), true)) {
+            for (int i = 0; i < PLACES; i++) {
+                int begun = i + 1;
+                client.open(true, "GET", "/");
+                Await.until(LONG, "it is worked for", () -> working.work.size() == begun);
+            }
+            int waiting = client.open(true, "GET", "/");
+            Await.until(LONG, "it waits", () -> working.limiter.monitor().waiting() == 1);
+            client.breakStream(waiting);
+            assertEquals(0, client.status(waiting), "the server has closed the stream");
+            working.endAll();
+        }
+    }
+
+    /** An application whose work goes on until it is ended. */
+    private final class Working implements AutoCloseable {
+        private final LimiterConfig config;
+        private final RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        private final Queue<AsyncContext> work = new ConcurrentLinkedQueue<>();
+        private final ServletSite.Running running;
+
+        Working(ServletSite site) throws Exception {
+            config = LimiterConfig.builder()
+                    .text("test", new StringReader(RULES))
+                    .build();
+            running = site.start(
+                    directory,
+                    List.of(RateLimitFilter.builder(Limiter.of(config, limiter)).build()),
+                    Map.of("/*", (request, response) -> {
+                        AsyncContext async = request.startAsync();
+                        async.setTimeout(0);
+                        work.add(async);
+                    }),
+                    true);
+        }
+
+        long free() {
+            return limiter.tryAcquire(PermitRequest.of(config.policies().get("api"), PartitionKey.global(), 1)
+                                    .withLook())
+                            .outcomes()
+                            .get(0)
+                            .remaining()
+                    + 1;
+        }
+
+        void endAll() {
+            work.forEach(LeftStreamTest::complete);
+            Await.until(LONG, "all permits are back", () -> free() == PLACES);
+        }
+
+        @Override
+        public void close() throws Exception {
+            running.close();
+            limiter.close();
+        }
+    }
+
+    private static void complete(AsyncContext async) {
+        try {
+            async.complete();
+        } catch (IllegalStateException over) {
+            // The container has ended it.
         }
     }
 }

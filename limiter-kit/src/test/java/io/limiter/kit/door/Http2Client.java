@@ -27,6 +27,7 @@ public final class Http2Client implements AutoCloseable {
     private static final int RST_STREAM = 3;
     private static final int SETTINGS = 4;
     private static final int PING = 6;
+    private static final int WINDOW_UPDATE = 8;
     private static final int CONTINUATION = 9;
     private static final int ACK = 1;
     private static final int END_STREAM = 1;
@@ -177,6 +178,11 @@ public final class Http2Client implements AutoCloseable {
     /** Cancels a request. */
     public void reset(int stream) throws IOException {
         frame(RST_STREAM, 0, stream, new byte[] {0, 0, 0, 8});
+    }
+
+    /** Opens the window of a request by nothing, an error after which a server closes the stream (RFC 9113, 6.9). */
+    public void breakStream(int stream) throws IOException {
+        frame(WINDOW_UPDATE, 0, stream, new byte[4]);
     }
 
     /** The status of the answer; 0 if the stream was reset or the connection closed before. */

@@ -1,0 +1,123 @@
+package io.limiter.servlet;
+
+import io.limiter.internal.DiagnosticLog;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+
+/**
+ * The end of asynchronous work that a container tells to no listener, because the client has broken its stream of HTTP/2. Jetty 12
+ * runs a task when it aborts an answer. Tomcat forgets the stream: from then on it does nothing for the request, not even when the
+ * application completes it or its time is over; so it is looked at from time to time. A web application may not see the classes of its
+ * container, so they are reached from the request.
+ */
+final class UnreportedEnd {
+    private static final Logger LOG = DiagnosticLog.of(UnreportedEnd.class);
+
+    private static final long BETWEEN_LOOKS_SECONDS = 5;
+
+    private UnreportedEnd() {}
+
+    /**
+     * Runs the task when asynchronous work has ended, unless that was reported before.
+     *
+     * @param isAwaited whether the end was not reported
+     * @param isDispatched whether a dispatch of the request is running, which then is not its end
+     */
+    static void watch(ServletRequest wrapped, BooleanSupplier isAwaited, BooleanSupplier isDispatched, Runnable task) {
+        ServletRequest request = wrapped;
+        while (request instanceof ServletRequestWrapper outer) {
+            request = outer.getRequest();
+        }
+        String type = request.getClass().getName();
+        try {
+            if (type.startsWith("org.eclipse.jetty.")) {
+                Object exchange = request.getClass().getMethod("getRequest").invoke(request);
+                Class<?> core = Class.forName(
+                        "org.eclipse.jetty.server.Request",
+                        false,
+                        request.getClass().getClassLoader());
+                Method add = core.getMethod("addCompletionListener", core, Consumer.class);
+                add.invoke(null, exchange, (Consumer<Object>) failure -> task.run());
+            } else if (type.equals("org.apache.catalina.connector.RequestFacade")
+                    && request.getProtocol().startsWith("HTTP/2")) {
+                look(isAwaited, isDispatched, ofTomcat(request), task);
+            }
+        } catch (InvocationTargetException over) {
+            // There is no exchange any more.
+            task.run();
+        } catch (ReflectiveOperationException | RuntimeException unlike) {
+            // Another version: then what such a client holds comes back when the container tells it.
+            LOG.debug("the end of an exchange is not known", unlike);
+        }
+    }
+
+    private static void look(
+            BooleanSupplier isAwaited, BooleanSupplier isDispatched, BooleanSupplier isOver, Runnable task) {
+        CompletableFuture.delayedExecutor(BETWEEN_LOOKS_SECONDS, TimeUnit.SECONDS)
+                .execute(() -> {
+                    if (!isAwaited.getAsBoolean()) {
+                        return;
+                    }
+                    if (isOver.getAsBoolean() && !isDispatched.getAsBoolean()) {
+                        task.run();
+                    } else {
+                        look(isAwaited, isDispatched, isOver, task);
+                    }
+                });
+    }
+
+    /** Not before the application has ended: a client that breaks its stream must not get its permit back while it is worked for. */
+    private static BooleanSupplier ofTomcat(ServletRequest request) throws ReflectiveOperationException {
+        Object inner = field(request, "request");
+        Object processor = field(inner.getClass().getMethod("getCoyoteRequest").invoke(inner), "hook");
+        Object handler = field(processor, "handler");
+        Object stream = field(processor, "stream");
+        Object id = method(stream.getClass(), "getIdAsInt").invoke(stream);
+        Method current = method(handler.getClass(), "getStream", int.class);
+        long millis = request.getAsyncContext().getTimeout();
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        return () -> {
+            try {
+                return current.invoke(handler, id) != stream
+                        && (millis > 0 && System.nanoTime() - end > 0 || !request.isAsyncStarted());
+            } catch (IllegalStateException recycled) {
+                return true;
+            } catch (ReflectiveOperationException unlike) {
+                return false;
+            }
+        };
+    }
+
+    private static Object field(Object of, String name) throws ReflectiveOperationException {
+        for (Class<?> type = of.getClass(); type != null; type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (field.getName().equals(name)) {
+                    field.setAccessible(true);
+                    return field.get(of);
+                }
+            }
+        }
+        throw new NoSuchFieldException(name);
+    }
+
+    private static Method method(Class<?> of, String name, Class<?>... parameters) throws ReflectiveOperationException {
+        for (Class<?> type = of; type != null; type = type.getSuperclass()) {
+            try {
+                Method method = type.getDeclaredMethod(name, parameters);
+                method.setAccessible(true);
+                return method;
+            } catch (NoSuchMethodException inherited) {
+                // Look there.
+            }
+        }
+        throw new NoSuchMethodException(name);
+    }
+}
