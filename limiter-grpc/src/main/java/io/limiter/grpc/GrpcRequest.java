@@ -77,11 +77,6 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
         return KEYS.computeIfAbsent(name, one -> Metadata.Key.of(one, Metadata.ASCII_STRING_MARSHALLER));
     }
 
-    @Override
-    public List<String> cookies(String name) {
-        return List.of();
-    }
-
     /** None in this JVM, or on a Unix socket. */
     @Override
     public @Nullable String remoteAddress() {
@@ -94,11 +89,6 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
     @Override
     public boolean isUserInRole(String role) {
         return user != null && roles.test(user, role);
-    }
-
-    @Override
-    public @Nullable String sessionId() {
-        return null;
     }
 
     @Override

@@ -60,7 +60,9 @@ public interface Request {
     }
 
     /** The values of the cookies of this name. */
-    List<String> cookies(String name);
+    default List<String> cookies(String name) {
+        return List.of();
+    }
 
     /** The address of the peer as the server reports it: a component before the limiter may have replaced it. Null for none. */
     @Nullable
@@ -94,8 +96,9 @@ public interface Request {
     boolean isUserInRole(String role);
 
     /** The id of the session; null if there is none. Never begins one. */
-    @Nullable
-    String sessionId();
+    default @Nullable String sessionId() {
+        return null;
+    }
 
     /** An attribute of the server's request: those of all its dispatches. Null if it is missing. */
     @Nullable

@@ -240,9 +240,6 @@ final class ServletAdmission extends Admission implements AsyncListener {
     }
 
     private void resume(AsyncContext async) {
-        if (isGivenUp()) {
-            return;
-        }
         try {
             if (isAllowed()) {
                 async.getRequest().setAttribute(ADMITTED, this);

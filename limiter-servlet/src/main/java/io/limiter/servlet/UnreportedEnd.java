@@ -6,6 +6,7 @@ import jakarta.servlet.ServletRequestWrapper;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -76,48 +77,28 @@ final class UnreportedEnd {
 
     /** Not before the application has ended: a client that breaks its stream must not get its permit back while it is worked for. */
     private static BooleanSupplier ofTomcat(ServletRequest request) throws ReflectiveOperationException {
-        Object inner = field(request, "request");
-        Object processor = field(inner.getClass().getMethod("getCoyoteRequest").invoke(inner), "hook");
-        Object handler = field(processor, "handler");
-        Object stream = field(processor, "stream");
-        Object id = method(stream.getClass(), "getIdAsInt").invoke(stream);
-        Method current = method(handler.getClass(), "getStream", int.class);
+        Object inner = value(request.getClass(), "request", request);
+        Object coyote = inner.getClass().getMethod("getCoyoteRequest").invoke(inner);
+        Object processor = value(coyote.getClass(), "hook", coyote);
+        Object stream = value(processor.getClass(), "stream", processor);
+        Object handler = value(processor.getClass(), "handler", processor);
+        Class<?> ofHandlers = processor.getClass().getDeclaredField("handler").getType();
+        Map<?, ?> streams = (Map<?, ?>) value(ofHandlers, "streams", handler);
         long millis = request.getAsyncContext().getTimeout();
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         return () -> {
             try {
-                return current.invoke(handler, id) != stream
+                return !streams.containsValue(stream)
                         && (millis > 0 && System.nanoTime() - end > 0 || !request.isAsyncStarted());
             } catch (IllegalStateException recycled) {
                 return true;
-            } catch (ReflectiveOperationException unlike) {
-                return false;
             }
         };
     }
 
-    private static Object field(Object of, String name) throws ReflectiveOperationException {
-        for (Class<?> type = of.getClass(); type != null; type = type.getSuperclass()) {
-            for (Field field : type.getDeclaredFields()) {
-                if (field.getName().equals(name)) {
-                    field.setAccessible(true);
-                    return field.get(of);
-                }
-            }
-        }
-        throw new NoSuchFieldException(name);
-    }
-
-    private static Method method(Class<?> of, String name, Class<?>... parameters) throws ReflectiveOperationException {
-        for (Class<?> type = of; type != null; type = type.getSuperclass()) {
-            try {
-                Method method = type.getDeclaredMethod(name, parameters);
-                method.setAccessible(true);
-                return method;
-            } catch (NoSuchMethodException inherited) {
-                // Look there.
-            }
-        }
-        throw new NoSuchMethodException(name);
+    private static Object value(Class<?> type, String field, Object of) throws ReflectiveOperationException {
+        Field found = type.getDeclaredField(field);
+        found.setAccessible(true);
+        return found.get(of);
     }
 }

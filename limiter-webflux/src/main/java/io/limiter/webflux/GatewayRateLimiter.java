@@ -165,7 +165,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
     @Override
     public void onApplicationEvent(FilterArgsEvent event) {
         Map<String, Object> all = event.getArgs();
-        if (isAsked(all)) {
+        if (isOfThis(all)) {
             Config config = new Config();
             Stream.of(OF_GATEWAY, OWN)
                     .filter(name -> has(all, name))
@@ -178,8 +178,8 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         }
     }
 
-    /** Whether a filter with these arguments asks this limiter, and not another one that the route has besides. */
-    private boolean isAsked(Map<String, Object> all) {
+    /** Whether a filter with these arguments has this limiter, and not another one that the route has besides. */
+    private boolean isOfThis(Map<String, Object> all) {
         Optional<Object> named =
                 all.values().stream().filter(RateLimiter.class::isInstance).findFirst();
         return named.isPresent()

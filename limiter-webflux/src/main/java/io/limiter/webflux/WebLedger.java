@@ -106,15 +106,15 @@ final class WebLedger extends RequestLedger {
         public Mono<Void> writeWith(Publisher<? extends DataBuffer> body) {
             // A body of one part is written in another way.
             return super.writeWith(
-                    body instanceof Mono<? extends DataBuffer> one ? one.doFinally(this::end) : seen(body));
+                    body instanceof Mono<? extends DataBuffer> one ? one.doFinally(this::end) : watched(body));
         }
 
         @Override
         public Mono<Void> writeAndFlushWith(Publisher<? extends Publisher<? extends DataBuffer>> body) {
-            return super.writeAndFlushWith(seen(body).map(this::seen));
+            return super.writeAndFlushWith(watched(body).map(this::watched));
         }
 
-        private <T> Flux<T> seen(Publisher<T> parts) {
+        private <T> Flux<T> watched(Publisher<T> parts) {
             return Flux.from(parts).doFinally(this::end);
         }
 

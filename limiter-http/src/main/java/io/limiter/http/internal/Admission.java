@@ -65,8 +65,8 @@ public abstract class Admission implements HeldPlaces.Refusable {
     }
 
     /**
-     * Charges the request. Null if the answer is known now, to be {@linkplain #use used}; otherwise what completes when it is, never
-     * exceptionally.
+     * Charges the request. Null if the answer is known now, to be {@linkplain #use used}; otherwise what completes when it is, unless the
+     * request was given up before. Never exceptionally.
      */
     public final @Nullable CompletableFuture<Admission> begin() {
         if (http.isIdle()) {
@@ -93,12 +93,10 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
         boolean isLater = false;
         try {
-            if (!charges.isPending()) {
-                ask(true);
-            } else if (isBlocking) {
+            if (charges.isPending()) {
                 lookUpPlans();
             } else {
-                startLookups();
+                ask(true);
             }
             isLater = later != null && !later.isDone();
         } finally {
@@ -110,51 +108,54 @@ public abstract class Admission implements HeldPlaces.Refusable {
                 client = null;
             }
         }
-        return isLater ? later().handle((known, failed) -> this) : null;
+        return isLater ? known() : null;
     }
 
-    /** Looks up the plans, unless what is known denies the dispatch. The thread waits where the dispatch can't be held. */
+    private CompletableFuture<Admission> known() {
+        CompletableFuture<Admission> known = new CompletableFuture<>();
+        later().whenComplete((decided, failed) -> {
+            if (isRefused || !later().isCancelled()) {
+                known.complete(this);
+            }
+        });
+        return known;
+    }
+
+    /**
+     * Looks up the plans, unless what is known denies the dispatch. Where it can't be held, a thread that may block waits; otherwise they
+     * are not looked up.
+     */
     private void lookUpPlans() {
-        decision = denial().join();
-        if (decision != null) {
+        boolean isHeld = (!isBlocking || http.config().settings().plans().async()) && tryEnter();
+        CompletableFuture<@Nullable Decision> denial = denial();
+        if (isBlocking && !isHeld) {
+            decision = denial.join();
+            if (decision == null) {
+                places.await(charges.lookUpPlans(), request.network());
+                ask(true);
+            }
             return;
         }
-        CompletableFuture<?> lookups = charges.lookUpPlans();
-        if (!lookups.isDone() && http.config().settings().plans().async() && tryEnter()) {
-            later = new CompletableFuture<>();
-            askAfter(lookups);
-        } else {
-            places.await(lookups, request.network());
-            ask(true);
-        }
-    }
-
-    /** The same without blocking. The plans of a dispatch that can't be held are not looked up. */
-    private void startLookups() {
-        CompletableFuture<@Nullable Decision> known = new CompletableFuture<>();
-        later = known;
-        boolean isHeld = tryEnter();
-        denial().whenComplete((denial, failed) -> {
-            if (failed != null) {
-                known.completeExceptionally(failed);
-            } else if (denial != null) {
-                known.complete(denial);
+        later = new CompletableFuture<>();
+        denial.whenComplete((denied, failed) -> {
+            if (denied != null || failed != null) {
+                complete(denied, failed);
+            } else if (isHeld) {
+                charges.lookUpPlans().whenComplete((found, never) -> askLater());
             } else {
-                askAfter(isHeld ? charges.lookUpPlans() : CompletableFuture.completedFuture(null));
+                askLater();
             }
         });
     }
 
-    private void askAfter(CompletableFuture<?> lookups) {
-        lookups.whenComplete((found, never) -> {
-            try {
-                if (!later().isDone()) {
-                    ask(false);
-                }
-            } catch (Throwable failed) {
-                later().completeExceptionally(failed);
+    private void askLater() {
+        try {
+            if (!later().isDone()) {
+                ask(false);
             }
-        });
+        } catch (Throwable failed) {
+            complete(null, failed);
+        }
     }
 
     private CompletableFuture<@Nullable Decision> later() {
@@ -197,7 +198,9 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private void ask(boolean isFirst) {
         List<Charge> due = due();
         if (due.isEmpty()) {
-            complete(null);
+            if (later != null) {
+                later.complete(null);
+            }
             return;
         }
         Duration reserved = charges.reservedFor(due);
@@ -248,26 +251,19 @@ public abstract class Admission implements HeldPlaces.Refusable {
     }
 
     private void follow(CompletableFuture<Decision> answer, boolean isWaiting) {
-        CompletableFuture<@Nullable Decision> known = later == null ? new CompletableFuture<>() : later;
-        later = known;
+        later = later == null ? new CompletableFuture<>() : later;
         if (isWaiting) {
             // A client that has gone leaves the queue. What does not wait must be known, to be given back.
-            known.whenComplete((decided, gone) -> answer.cancel(false));
+            later.whenComplete((decided, gone) -> answer.cancel(false));
         }
-        answer.whenComplete((decided, failed) -> {
-            if (failed != null) {
-                known.completeExceptionally(failed);
-            } else {
-                complete(decided);
-            }
-        });
+        answer.whenComplete(this::complete);
     }
 
-    private void complete(@Nullable Decision known) {
-        if (later == null) {
-            decision = known;
-        } else if (!later.complete(known)) {
-            giveBack(known);
+    private void complete(@Nullable Decision decided, @Nullable Throwable failed) {
+        if (failed != null) {
+            later().completeExceptionally(failed);
+        } else if (!later().complete(decided)) {
+            giveBack(decided);
         }
     }
 
@@ -353,11 +349,6 @@ public abstract class Admission implements HeldPlaces.Refusable {
     protected final boolean isAllowed() {
         return !later().isCompletedExceptionally()
                 && (later().join() == null || later().join().allowed());
-    }
-
-    /** Whether nobody waits for the answer any more. */
-    protected final boolean isGivenUp() {
-        return later().isCancelled() && !isRefused;
     }
 
     /** Whether the door does not hold any more. */

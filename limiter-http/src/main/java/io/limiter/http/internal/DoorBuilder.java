@@ -51,8 +51,8 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
         return only(rule -> names.test(rule.name()));
     }
 
-    private B only(Predicate<? super RuleDefinition> some) {
-        this.which = some;
+    private B only(Predicate<? super RuleDefinition> chosen) {
+        this.which = chosen;
         return self();
     }
 
@@ -130,8 +130,8 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
         }
 
         /** The same with fewer rules. */
-        public Choice<S, H> only(Predicate<? super RuleDefinition> some, List<Rule<? super S>> inCode) {
-            return new Choice<>(inCode, some, handler, instances);
+        public Choice<S, H> only(Predicate<? super RuleDefinition> chosen, List<Rule<? super S>> inCode) {
+            return new Choice<>(inCode, chosen, handler, instances);
         }
 
         /** The classes that a configuration names, found as the current thread finds them. */

@@ -309,13 +309,13 @@ public class RequestLedger {
             taken = List.of();
         }
         try {
-            RuleCharge.End end = RuleCharge.End.of(isLeft, status);
+            RuleCharge.End end = new RuleCharge.End(isLeft, status, headers, attributes);
             List<Charge> back = new ArrayList<>(0);
             List<Charge> settled = new ArrayList<>(0);
             for (Taken one : ended) {
                 for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
                     List<RuleCharge> makers = RuleCharge.toSame(terms, charge);
-                    if (RuleCharge.areBack(makers, status, headers, attributes)) {
+                    if (RuleCharge.areBack(makers, end)) {
                         // A later dispatch, from a filter before this one, is charged again.
                         makers.forEach(rule -> forget(rule.rule().identity(), charge));
                         terms = new ArrayList<>(terms);
@@ -332,7 +332,7 @@ public class RequestLedger {
                         if (isPaid) {
                             return 0;
                         }
-                        return isHeld ? RuleCharge.actual(charge, terms, headers, attributes, end) : charge.permits();
+                        return isHeld ? RuleCharge.actual(charge, terms, end) : charge.permits();
                     });
                 }
             }

@@ -27,18 +27,22 @@ import org.slf4j.Logger;
 record RuleCharge(
         Terms rule, @Nullable Charge charge, @Nullable Pending pending) {
     private static final Logger LOG = DiagnosticLog.of(RuleCharge.class);
-    private static final Throttle UNTOLD = Throttle.hourly(TimeSource.system()::nowMicros);
+    private static final Throttle MISSING_LOG = Throttle.hourly(TimeSource.system()::nowMicros);
 
-    /** How a request ends. */
-    enum End {
-        COMPLETED,
-        FAILED,
-        /** Its client has left before the end. */
-        LEFT;
-
-        /** @param status of the response; 0 if there is none */
-        static End of(boolean isLeft, int status) {
-            return isLeft ? LEFT : status > 0 && status < SERVER_ERROR ? COMPLETED : FAILED;
+    /**
+     * How a request ends.
+     *
+     * @param isLeft whether its client has left before
+     * @param status of the response; 0 if there is none
+     * @param headers returns the lines of a header of the response
+     */
+    record End(
+            boolean isLeft,
+            int status,
+            Function<String, Collection<String>> headers,
+            Function<String, @Nullable Object> attributes) {
+        boolean isCompleted() {
+            return !isLeft && status > 0 && status < SERVER_ERROR;
         }
     }
 
@@ -106,14 +110,10 @@ record RuleCharge(
     }
 
     /** Whether a response gives back what all of these rules have charged. */
-    static boolean areBack(
-            List<RuleCharge> makers,
-            int status,
-            Function<String, Collection<String>> headers,
-            Function<String, @Nullable Object> attributes) {
+    static boolean areBack(List<RuleCharge> makers, End end) {
         boolean isBack = !makers.isEmpty();
         for (RuleCharge one : makers) {
-            isBack = isBack && !one.rule.outcomes.keeps(status, headers, attributes);
+            isBack = isBack && !one.rule.outcomes.keeps(end.status, end.headers, end.attributes);
         }
         for (RuleCharge one : makers) {
             one.rule.outcomes.note(!isBack);
@@ -122,43 +122,37 @@ record RuleCharge(
     }
 
     /** The most that one of the rules says; below 0 if the estimate of the charge stays, because nobody has told a cost. */
-    static long actual(
-            Charge charge,
-            List<RuleCharge> rules,
-            Function<String, Collection<String>> headers,
-            Function<String, @Nullable Object> attributes,
-            End end) {
+    static long actual(Charge charge, List<RuleCharge> rules, End end) {
         long[] costs = toSame(rules, charge).stream()
-                .mapToLong(one -> one.actual(headers, attributes, end))
+                .mapToLong(one -> one.actual(end))
                 .toArray();
         long most = Arrays.stream(costs).max().orElse(charge.permits());
-        boolean isUntold = most <= charge.permits() && Arrays.stream(costs).anyMatch(cost -> cost < 0);
-        return !isUntold ? most : end == End.COMPLETED ? -1 : HoldTerms.UNTOLD;
+        boolean isMissing = most <= charge.permits() && Arrays.stream(costs).anyMatch(cost -> cost < 0);
+        return !isMissing ? most : end.isCompleted() ? -1 : HoldTerms.UNTOLD;
     }
 
-    private long actual(
-            Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes, End end) {
+    private long actual(End end) {
         long estimate = Objects.requireNonNull(charge).permits();
         ActualCost actual = rule.actual;
         if (actual == null) {
             return estimate;
         }
-        long told = actual.of(headers, attributes);
-        if (told >= 0) {
-            return told;
+        long cost = actual.of(end.headers, end.attributes);
+        if (cost >= 0) {
+            return cost;
         }
-        long untold = end == End.LEFT ? actual.untoldIfLeft() : actual.untold();
-        if (untold < 0 || untold == estimate) {
+        long assumed = end.isLeft ? actual.untoldIfLeft() : actual.untold();
+        if (assumed < 0 || assumed == estimate) {
             return -1;
         }
-        if (end == End.COMPLETED && UNTOLD.tryPass()) {
+        if (end.isCompleted() && MISSING_LOG.tryPass()) {
             LOG.warn(
                     "RL-414 nobody told the cost of a request by {}, so it is charged {} instead of its estimate of {}. Logged once an"
                             + " hour",
                     actual,
-                    untold,
+                    assumed,
                     estimate);
         }
-        return untold;
+        return assumed;
     }
 }

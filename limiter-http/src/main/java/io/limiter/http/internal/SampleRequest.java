@@ -126,11 +126,6 @@ public record SampleRequest(
     }
 
     @Override
-    public @Nullable String sessionId() {
-        return null;
-    }
-
-    @Override
     public @Nullable Object attribute(String name) {
         return attributes.get(name);
     }

@@ -24,7 +24,7 @@ import org.slf4j.helpers.NOPLogger;
  *
  * <p>Anybody can send headers that name a client, so unless a proxy is trusted the client is the peer of the TCP
  * connection. With trusted proxies, and a peer that is one of them, one header is read: all its lines, backwards from
- * the last hop, to the first address that is not a trusted proxy. A trusted proxy has seen that address; everything
+ * the last hop, to the first address that is not a trusted proxy. A trusted proxy has count that address; everything
  * before it is claimed by the client. If all are trusted, the client is the first of them. With a number of trusted
  * hops it is the hop that the outermost of these proxies added.
  *
@@ -251,12 +251,12 @@ public final class AddressResolver {
     private ClientAddress walked(String name, ClientAddress direct, @Nullable IpAddress peer, Hops hops) {
         int trusted = settings.trustedHops();
         ClientAddress current = direct;
-        int seen = 0;
+        int count = 0;
         for (Hop hop = hops.next(); hop != null; hop = hops.next()) {
-            seen++;
+            count++;
             IpAddress address = hop.address();
-            boolean isProxy = seen < trusted;
-            boolean areTooMany = trusted == 0 && seen > ClientIpSettings.MAX_HOPS;
+            boolean isProxy = count < trusted;
+            boolean areTooMany = trusted == 0 && count > ClientIpSettings.MAX_HOPS;
             if (areTooMany || hop.isBroken() || (address == null && !isProxy)) {
                 String why = areTooMany
                         ? "more than " + ClientIpSettings.MAX_HOPS + " hops, all of them trusted"
@@ -266,13 +266,13 @@ public final class AddressResolver {
             }
             if (!isProxy) {
                 current = found(address, Origin.HEADER, false);
-                if (seen == trusted || form == Form.SINGLE || !isTrusted(address, true)) {
+                if (count == trusted || form == Form.SINGLE || !isTrusted(address, true)) {
                     return current;
                 }
             }
         }
         if (trusted > 0) {
-            warnings.onceAMinute(ProxyWarnings.TOO_FEW_HOPS, name, peer, seen, trusted);
+            warnings.onceAMinute(ProxyWarnings.TOO_FEW_HOPS, name, peer, count, trusted);
             return malformed(direct);
         }
         return current;

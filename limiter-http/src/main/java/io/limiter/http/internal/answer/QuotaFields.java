@@ -216,7 +216,7 @@ public final class QuotaFields {
 
     private void closestLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         LimitOutcome binding = decision.binding().orElse(null);
-        boolean untold = decision.retryAfterMicros() < 0;
+        boolean isUnknown = decision.retryAfterMicros() < 0;
         if (binding == null || !answer.tryReplaceClosest(binding)) {
             return;
         }
@@ -225,10 +225,10 @@ public final class QuotaFields {
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = seconds(resetMicros);
         if (legacy) {
-            long shown = reset == Reset.EPOCH && !untold ? epochSeconds(resetMicros) : seconds;
-            three(LEGACY, limit, remaining, untold ? null : Long.toString(shown), fields);
+            long shown = reset == Reset.EPOCH && !isUnknown ? epochSeconds(resetMicros) : seconds;
+            three(LEGACY, limit, remaining, isUnknown ? null : Long.toString(shown), fields);
         }
-        if (untold || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
+        if (isUnknown || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
             return;
         }
         if (draft == Headers.DRAFT_7) {
