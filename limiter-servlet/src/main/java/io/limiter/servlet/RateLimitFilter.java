@@ -9,6 +9,7 @@ import io.limiter.http.RequestSample;
 import io.limiter.http.internal.Answers;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.Explainer;
+import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.Holding;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
@@ -90,7 +91,7 @@ public final class RateLimitFilter implements Filter, Holding {
     private DiagnosticLog.@Nullable Redirection log;
     private volatile @Nullable Derived<ServletAdmission.Rules> inForce;
     private boolean inService;
-    private volatile ServletAdmission.Places held = new ServletAdmission.Places(0);
+    private volatile HeldPlaces held = new HeldPlaces(0);
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -185,7 +186,7 @@ public final class RateLimitFilter implements Filter, Holding {
 
     private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
-            held = new ServletAdmission.Places(
+            held = new HeldPlaces(
                     limiter.config().settings().storage().maxWaiting());
             inForce = limiter.<ServletAdmission.Rules>derive(config -> make(limiter, config))
                     .onReplaced(this::check)

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,22 +42,12 @@ final class ServletAdmission extends Admission implements AsyncListener {
     private static final String ADMITTED = ServletAdmission.class.getName() + "." + UUID.randomUUID();
 
     private final Rules rules;
-    private final Places places;
     private final HttpServletRequest request;
     private final HttpServletResponse response;
     /** That of the request, once it is needed. */
     private @Nullable ServletLedger ledger;
     /** Whether it was dispatched again, or has ended. */
     private volatile boolean isReported;
-
-    /** The places of a filter. */
-    static final class Places extends HeldPlaces {
-        private final AtomicBoolean asyncLogged = new AtomicBoolean();
-
-        Places(int most) {
-            super(most);
-        }
-    }
 
     /** The rules of a filter under one configuration, and what it answers by them. */
     record Rules(HttpRules http, Rejections rejections) {
@@ -77,10 +66,9 @@ final class ServletAdmission extends Admission implements AsyncListener {
         }
     }
 
-    private ServletAdmission(Rules rules, Places places, HttpServletRequest request, HttpServletResponse response) {
+    private ServletAdmission(Rules rules, HeldPlaces places, HttpServletRequest request, HttpServletResponse response) {
         super(rules.http, places, new ServletHttpRequest(request), true);
         this.rules = rules;
-        this.places = places;
         this.request = request;
         this.response = response;
     }
@@ -91,7 +79,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
      * @param places of all the requests that the filter holds
      */
     static void filter(
-            Rules rules, Places places, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            Rules rules, HeldPlaces places, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         rules.http.noteRequest();
         ServletAdmission held = request.getDispatcherType() == DispatcherType.ASYNC ? takeHeld(places, request) : null;
@@ -115,7 +103,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
     }
 
     /** The request that this filter held and admitted, when it is dispatched again; null for any other. */
-    private static @Nullable ServletAdmission takeHeld(Places places, HttpServletRequest request) {
+    private static @Nullable ServletAdmission takeHeld(HeldPlaces places, HttpServletRequest request) {
         if (request.getAttribute(ADMITTED) instanceof ServletAdmission held && held.places == places) {
             request.removeAttribute(ADMITTED);
             held.isReported = true;
@@ -125,7 +113,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
     }
 
     private static void proceed(
-            Rules rules, Places places, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            Rules rules, HeldPlaces places, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         if (request.getDispatcherType() == DispatcherType.ERROR) {
             chain.doFilter(request, response);
@@ -175,7 +163,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
     @Override
     protected boolean canBeHeld() {
         boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
-        if (isFirst && !request.isAsyncSupported() && places.asyncLogged.compareAndSet(false, true)) {
+        if (isFirst && !request.isAsyncSupported() && places.tryNote()) {
             LOG.warn(
                     "RL-319 a rule with wait can't hold requests, because a filter does not support asynchronous requests; they"
                             + " are denied at once; add <async-supported>true</async-supported> to the limiter's filter and those"

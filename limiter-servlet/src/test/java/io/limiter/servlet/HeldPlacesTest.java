@@ -18,7 +18,7 @@ class HeldPlacesTest {
     /** Otherwise the server stops before it is held, and closes its connection. */
     @Test
     void theStopWaitsForARequestThatIsAboutToBeHeld() throws Exception {
-        HeldPlaces held = new ServletAdmission.Places(10);
+        HeldPlaces held = new HeldPlaces(10);
         assertTrue(held.tryEnter(CLIENT));
         CompletableFuture<Void> stop = CompletableFuture.runAsync(held::close);
         Await.until("it begins to stop", () -> {

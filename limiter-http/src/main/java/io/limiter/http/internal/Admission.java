@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The way of one dispatch of a request through a door: what it is charged, and whether it is admitted, answered or held. It holds the
  * answer; {@link DispatchCharges} the charges of this dispatch, the {@link RequestLedger} those of the whole request, and {@link
  * HeldPlaces} the requests that wait. The door reads the request, writes the answer, and tells the ledger the end. Thread-safe; the
- * ledger is locked while it is changed here.
+ * ledger is locked while it is changed here, but not where one thread at a time has the request, which may block.
  *
  * <p>An answer that is known at once makes no future. If the thread of the request may block, it waits for the backend; no thread waits
  * for permits.
@@ -23,7 +23,9 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private static final int UNAVAILABLE = 503;
 
     private final HttpRules http;
-    private final HeldPlaces places;
+    /** Of the requests that the door holds. */
+    protected final HeldPlaces places;
+
     private final RuleRequest request;
     private final boolean isBlocking;
     private final DispatchCharges charges;
@@ -34,7 +36,6 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private @Nullable CompletableFuture<@Nullable Decision> later;
 
     private @Nullable Decision decision;
-    private @Nullable Throwable failure;
     private int refusal;
     /** Whether the answer was used, or given up; guarded by this. */
     private boolean isOver;
@@ -76,17 +77,14 @@ public abstract class Admission implements HeldPlaces.Refusable {
             refusal = http.config().settings().callers().deniedStatus();
             return null;
         }
+        List<Charge> due;
         try {
             http.charge(request, charges);
-        } finally {
+            due = record(false);
+        } catch (Throwable failed) {
             // What was counted before one fails stays open.
-            if (!charges.isEmpty()) {
-                RequestLedger ledger = ledger();
-                synchronized (ledger) {
-                    ledger.begin(request);
-                    charges.record(ledger);
-                }
-            }
+            record(true);
+            throw failed;
         }
         if (charges.isEmpty()) {
             return null;
@@ -96,7 +94,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
             if (charges.isPending()) {
                 lookUpPlans();
             } else {
-                ask(true);
+                ask(due, true);
             }
             isLater = later != null && !later.isDone();
         } finally {
@@ -109,6 +107,26 @@ public abstract class Admission implements HeldPlaces.Refusable {
             }
         }
         return isLater ? known() : null;
+    }
+
+    /** Records what the rules charge. Returns what is due; nothing if one has failed, or plans are looked up first. */
+    private List<Charge> record(boolean hasFailed) {
+        if (charges.isEmpty()) {
+            return List.of();
+        }
+        RequestLedger ledger = ledger();
+        if (isBlocking) {
+            return recorded(ledger, hasFailed);
+        }
+        synchronized (ledger) {
+            return recorded(ledger, hasFailed);
+        }
+    }
+
+    private List<Charge> recorded(RequestLedger ledger, boolean hasFailed) {
+        ledger.begin(request);
+        charges.record(ledger);
+        return hasFailed || charges.isPending() ? List.of() : due(ledger);
     }
 
     private CompletableFuture<Admission> known() {
@@ -132,7 +150,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
             decision = denial.join();
             if (decision == null) {
                 places.await(charges.lookUpPlans(), request.network());
-                ask(true);
+                ask(due(), true);
             }
             return;
         }
@@ -151,7 +169,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private void askLater() {
         try {
             if (!later().isDone()) {
-                ask(false);
+                ask(due(), false);
             }
         } catch (Throwable failed) {
             complete(null, failed);
@@ -191,12 +209,11 @@ public abstract class Admission implements HeldPlaces.Refusable {
     }
 
     /**
-     * Asks for what is due, with the plans that are known.
+     * Asks for what is due.
      *
      * @param isFirst whether on the thread that brings the request
      */
-    private void ask(boolean isFirst) {
-        List<Charge> due = due();
+    private void ask(List<Charge> due, boolean isFirst) {
         if (due.isEmpty()) {
             if (later != null) {
                 later.complete(null);
@@ -232,15 +249,20 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
     }
 
+    /** What is due with the plans that were looked up. */
     private List<Charge> due() {
         RequestLedger ledger = ledger();
         synchronized (ledger) {
             charges.recordPending(ledger);
-            List<Charge> due = ledger.addCharges(charges.enforced());
-            shadows = ledger.addShadows(charges.shadows());
-            http.warnOfTwoDoors(ledger.chargedByAnother(due));
-            return due;
+            return due(ledger);
         }
+    }
+
+    private List<Charge> due(RequestLedger ledger) {
+        List<Charge> due = ledger.addCharges(charges.enforced());
+        shadows = ledger.addShadows(charges.shadows());
+        http.warnOfTwoDoors(ledger.chargedByAnother(due));
+        return due;
     }
 
     private Decision taken(List<Charge> due) {
@@ -297,23 +319,17 @@ public abstract class Admission implements HeldPlaces.Refusable {
             } else if (isRefused) {
                 refusal = UNAVAILABLE;
             } else {
-                failure = later.handle((none, failed) -> failed).join();
                 return true;
             }
         }
         if (charges.isEmpty() && refusal == 0) {
             return true;
         }
-        RequestLedger ledger = ledger();
-        synchronized (ledger) {
-            ledger.note(decision);
-            if (!isAdmitted()) {
-                ledger.keep();
-            } else {
-                ledger.allow();
-                if (!shadows.isEmpty()) {
-                    ledger.note(http.countShadows(shadows));
-                }
+        if (isBlocking) {
+            note(ledger());
+        } else {
+            synchronized (ledger()) {
+                note(ledger());
             }
         }
         if (decision != null) {
@@ -325,9 +341,21 @@ public abstract class Admission implements HeldPlaces.Refusable {
         return true;
     }
 
+    private void note(RequestLedger ledger) {
+        ledger.note(decision);
+        if (!isAdmitted()) {
+            ledger.keep();
+            return;
+        }
+        ledger.allow();
+        if (!shadows.isEmpty()) {
+            ledger.note(http.countShadows(shadows));
+        }
+    }
+
     /** After {@link #use}: whether the application gets the request. */
     public final boolean isAdmitted() {
-        return refusal == 0 && failure == null && (decision == null || decision.allowed());
+        return refusal == 0 && failure() == null && (decision == null || decision.allowed());
     }
 
     /** After {@link #use}: the decision that denies or admits the request; null for none. */
@@ -342,7 +370,9 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     /** After {@link #use}: why there is no decision; null if nothing has failed. */
     public final @Nullable Throwable failure() {
-        return failure;
+        return later == null || refusal > 0 || !later.isCompletedExceptionally()
+                ? null
+                : later.handle((none, failed) -> failed).join();
     }
 
     /** Whether the answer of a dispatch that is held will be an admission. */

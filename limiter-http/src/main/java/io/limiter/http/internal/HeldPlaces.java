@@ -5,13 +5,14 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that a door holds, and the places for them; and the threads that wait for lookups where requests can't be held. One
  * client has at most a tenth of the places that the others leave. Thread-safe.
  */
-public class HeldPlaces {
+public final class HeldPlaces {
     private static final Duration LONGEST_STOP = Duration.ofSeconds(5);
     private static final int MOST_THREADS = 64;
     private static final int PARTS = 10;
@@ -19,6 +20,7 @@ public class HeldPlaces {
     private final Shares places;
     private final Shares threads = new Shares(MOST_THREADS, PARTS);
     private final Set<Refusable> all = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean isNoted = new AtomicBoolean();
     private volatile boolean closed;
     private volatile @Nullable Thread atExit;
 
@@ -28,7 +30,7 @@ public class HeldPlaces {
     }
 
     /** Places for this number of requests. */
-    protected HeldPlaces(int most) {
+    public HeldPlaces(int most) {
         this.places = new Shares(most, PARTS);
     }
 
@@ -38,8 +40,13 @@ public class HeldPlaces {
         void refuse();
     }
 
+    /** Whether it is to be logged that the server can't hold requests: once. */
+    public boolean tryNote() {
+        return isNoted.compareAndSet(false, true);
+    }
+
     /** Takes a place for a request of a client. */
-    public final boolean tryEnter(String client) {
+    public boolean tryEnter(String client) {
         if (!places.tryTake(client)) {
             return false;
         }
@@ -51,7 +58,7 @@ public class HeldPlaces {
     }
 
     /** Returns a place. */
-    public final void leave(String client) {
+    public void leave(String client) {
         places.free(client);
         if (closed) {
             synchronized (this) {
@@ -61,7 +68,7 @@ public class HeldPlaces {
     }
 
     /** Holds a request that has a place; refuses it if the door does not hold any more. */
-    final void hold(Refusable request) {
+    void hold(Refusable request) {
         all.add(request);
         if (closed) {
             request.refuse();
@@ -69,14 +76,14 @@ public class HeldPlaces {
     }
 
     /** Holds a request no longer, and returns its place, once. */
-    final void release(Refusable request, String client) {
+    void release(Refusable request, String client) {
         if (all.remove(request)) {
             leave(client);
         }
     }
 
     /** Waits for lookups on this thread; not at all if too many threads do, because a client could occupy all of them. */
-    final void await(CompletableFuture<?> lookups, String client) {
+    void await(CompletableFuture<?> lookups, String client) {
         if (!lookups.isDone() && threads.tryTake(client)) {
             try {
                 lookups.join();
@@ -87,7 +94,7 @@ public class HeldPlaces {
     }
 
     /** Denies all that are held as soon as the JVM begins to exit: the server stops at the same time. */
-    public final void denyAtExit() {
+    public void denyAtExit() {
         forgetExit();
         Thread fresh = new Thread(() -> close(Duration.ZERO), "limiter-exit");
         Runtime.getRuntime().addShutdownHook(fresh);
@@ -107,7 +114,7 @@ public class HeldPlaces {
     }
 
     /** Denies all that are held, holds no more, and waits until the answers are written, for up to 5 seconds. */
-    public final void close() {
+    public void close() {
         close(LONGEST_STOP);
     }
 
@@ -130,7 +137,7 @@ public class HeldPlaces {
     }
 
     /** Holds requests again. */
-    public final void open() {
+    public void open() {
         closed = false;
     }
 }
