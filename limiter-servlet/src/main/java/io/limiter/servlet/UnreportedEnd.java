@@ -9,6 +9,7 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -84,16 +85,24 @@ final class UnreportedEnd {
         Object handler = value(processor.getClass(), "handler", processor);
         Class<?> ofHandlers = processor.getClass().getDeclaredField("handler").getType();
         Map<?, ?> streams = (Map<?, ?>) value(ofHandlers, "streams", handler);
-        long millis = request.getAsyncContext().getTimeout();
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        AtomicLong forgottenNanos = new AtomicLong();
         return () -> {
+            if (streams.containsValue(stream)) {
+                return false;
+            }
+            forgottenNanos.compareAndSet(0, System.nanoTime());
             try {
-                return !streams.containsValue(stream)
-                        && (millis > 0 && System.nanoTime() - end > 0 || !request.isAsyncStarted());
+                return !request.isAsyncStarted()
+                        || isOver(request.getAsyncContext().getTimeout(), forgottenNanos.get());
             } catch (IllegalStateException recycled) {
                 return true;
             }
         };
+    }
+
+    /** The container would have ended it by now. */
+    private static boolean isOver(long timeoutMillis, long sinceNanos) {
+        return timeoutMillis > 0 && System.nanoTime() - sinceNanos > TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
     }
 
     private static Object value(Class<?> type, String field, Object of) throws ReflectiveOperationException {

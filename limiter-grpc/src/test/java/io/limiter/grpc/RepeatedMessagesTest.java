@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages that pass two interceptors, as with rules before and after authentication; on Redis the second one waits. */
-class TwiceMetMessagesTest {
+class RepeatedMessagesTest {
     /** Two rules of one policy. */
     private static final String RULES = """
             limiter.policies.chat.limits = 400/1h fixed

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Filters of one limiter that have some of its rules each. */
-class SomeOfTheRulesTest {
+class ChosenRulesTest {
     private static final String RULES = """
             limiter.policies.shared.limits = 5/1h
             limiter.policies.other.limits = 5/1h name shared
