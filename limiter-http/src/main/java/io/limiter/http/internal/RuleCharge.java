@@ -123,9 +123,8 @@ record RuleCharge(
 
     /** The most that one of the rules says; below 0 if the estimate of the charge stays, because nobody has told a cost. */
     static long actual(Charge charge, List<RuleCharge> rules, End end) {
-        long[] costs = toSame(rules, charge).stream()
-                .mapToLong(one -> one.actual(end))
-                .toArray();
+        long[] costs =
+                toSame(rules, charge).stream().mapToLong(one -> one.actual(end)).toArray();
         long most = Arrays.stream(costs).max().orElse(charge.permits());
         boolean isMissing = most <= charge.permits() && Arrays.stream(costs).anyMatch(cost -> cost < 0);
         return !isMissing ? most : end.isCompleted() ? -1 : HoldTerms.UNTOLD;

@@ -57,8 +57,9 @@ final class TenantLimits implements PlanResolver {
 
     /** The plan itself unless it is limits; of limits that can't be used null, which is logged. */
     private @Nullable Object policy(@Nullable Object plan) {
-        List<?> limits =
-                plan instanceof Limit one ? List.of(one) : plan instanceof List<?> several ? new ArrayList<>(several) : null;
+        List<?> limits = plan instanceof Limit one
+                ? List.of(one)
+                : plan instanceof List<?> several ? new ArrayList<>(several) : null;
         if (limits == null) {
             return plan;
         }
