@@ -14,11 +14,8 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Configs;
 import io.limiter.kit.door.Http2Client;
 import jakarta.servlet.AsyncContext;
-import java.io.StringReader;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.io.TempDir;
@@ -77,8 +74,8 @@ class LeftStreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource(ServletSite.class)
-    void aPermitComesBackWhenTheWorkEndsAndNotBefore(ServletSite site) throws Exception {
+    @EnumSource(Container.Kind.class)
+    void aPermitComesBackWhenTheWorkEndsAndNotBefore(Container.Kind site) throws Exception {
         try (Working working = new Working(site)) {
             for (int i = 0; i < PLACES; i++) {
                 try (Http2Client client = new Http2Client(working.running.port(), true)) {
@@ -89,7 +86,7 @@ class LeftStreamTest {
                     assertEquals(0, client.status(stream), "the server has closed the stream");
                 }
             }
-            if (site == ServletSite.TOMCAT) {
+            if (site == Container.Kind.TOMCAT) {
                 Duration looks = Duration.ofSeconds(6);
                 assertThrows(AssertionError.class, () -> Await.until(looks, "free", () -> working.free() > 1));
             }
@@ -98,8 +95,8 @@ class LeftStreamTest {
     }
 
     @ParameterizedTest
-    @EnumSource(ServletSite.class)
-    void aRequestThatWaitsHoldsNothingWhenItsStreamIsBroken(ServletSite site) throws Exception {
+    @EnumSource(Container.Kind.class)
+    void aRequestThatWaitsHoldsNothingWhenItsStreamIsBroken(Container.Kind site) throws Exception {
         try (Working working = new Working(site);
                 Http2Client client = new Http2Client(working.running.port(), true)) {
             for (int i = 0; i < PLACES; i++) {
@@ -120,21 +117,21 @@ class LeftStreamTest {
         private final LimiterConfig config;
         private final RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
         private final Queue<AsyncContext> work = new ConcurrentLinkedQueue<>();
-        private final ServletSite.Running running;
+        private final Container running;
 
-        Working(ServletSite site) throws Exception {
-            config = LimiterConfig.builder()
-                    .text("test", new StringReader(RULES))
-                    .build();
-            running = site.start(
-                    directory,
-                    List.of(RateLimitFilter.builder(Limiter.of(config, limiter)).build()),
-                    Map.of("/*", (request, response) -> {
+        Working(Container.Kind site) throws Exception {
+            config = Configs.of(RULES);
+            running = site.make(directory)
+                    .secure()
+                    .filter(
+                            "limiter",
+                            RateLimitFilter.builder(Limiter.of(config, limiter)).build())
+                    .servlet("/*", (request, response) -> {
                         AsyncContext async = request.startAsync();
                         async.setTimeout(0);
                         work.add(async);
-                    }),
-                    true);
+                    })
+                    .start();
         }
 
         long free() {
