@@ -27,6 +27,7 @@ public final class Check {
     /** Each published module, and the classifiers and types of its files besides the pom. */
     private static final Map<String, List<String>> MODULES = new TreeMap<>(Map.of(
             "limiter-bom", List.of("-cyclonedx.json"),
+            "limiter-control", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-core", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-grpc", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),
             "limiter-http", List.of(".jar", "-sources.jar", "-javadoc.jar", "-cyclonedx.json"),

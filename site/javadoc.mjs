@@ -9,7 +9,7 @@ made.forEach((folder) => rmSync(folder, { recursive: true, force: true }))
 const goal = ['javadoc:aggregate', '-Ddoclint=none', '-Dmaven.javadoc.failOnWarnings=false', '-Denforcer.skip=true']
 const run = spawnSync(
   'mvn',
-  ['-q', '-B', '-ntp', ...process.argv.slice(2), '-pl', '.,limiter-core,limiter-http,limiter-servlet,limiter-tools,limiter-spring,limiter-webflux,limiter-grpc,limiter-spring-test', '-Pall', ...goal],
+  ['-q', '-B', '-ntp', ...process.argv.slice(2), '-pl', '.,limiter-core,limiter-control,limiter-http,limiter-servlet,limiter-tools,limiter-spring,limiter-webflux,limiter-grpc,limiter-spring-test', '-Pall', ...goal],
   { cwd: root, stdio: 'inherit' },
 )
 const folder = made.find((one) => existsSync(one))

@@ -16,7 +16,6 @@ import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Storage;
-import io.limiter.internal.control.InForce;
 import io.limiter.redis.RedisBackend;
 import java.io.ByteArrayInputStream;
 import java.io.FileNotFoundException;
@@ -74,21 +73,19 @@ final class BackendStart {
      * What decides by these settings.
      *
      * @param shared null where this JVM decides
-     * @param inForce what it follows; null for nothing
+     * @param source what its decisions follow; null for nothing
      */
-    static RateLimiter rateLimiter(Settings settings, @Nullable Backend shared, @Nullable InForce inForce) {
+    static RateLimiter rateLimiter(Settings settings, @Nullable Backend shared, @Nullable ConfigSource source) {
         Storage storage = settings.storage();
         InProcessBackend inProcess = InProcessBackend.builder()
                 .maxEntries(storage.maxEntries())
                 .maxStamps(storage.maxTimestamps())
                 .build();
-        RateLimiters.Builder builder = RateLimiters.builder(
-                        shared == null ? inProcess : Followed.backend(shared, inForce, 1))
+        RateLimiters.Builder builder = RateLimiters.builder(shared == null ? inProcess : wrapped(shared, source, 1))
                 .maxWaiting(storage.maxWaiting())
                 .holdKeep(storage.holdKeep());
         if (shared != null) {
-            builder.fallback(Followed.backend(inProcess, inForce, storage.instances()))
-                    .instances(storage.instances());
+            builder.fallback(wrapped(inProcess, source, storage.instances())).instances(storage.instances());
             BackendStart.warnOfKeysThatCanBeGuessed(settings);
         }
         LOG.info(
@@ -96,6 +93,10 @@ final class BackendStart {
                 shared != null ? "redis" : "in-process",
                 BackendStart.shown(settings));
         return builder.build();
+    }
+
+    private static Backend wrapped(Backend plain, @Nullable ConfigSource source, long instances) {
+        return source == null ? plain : source.wrapped(plain, instances);
     }
 
     /** Several limiters can share a rate limiter: one without settings for denials leaves those of the others. */

@@ -3,7 +3,6 @@ package io.limiter.application;
 import io.limiter.Backend;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.Settings;
-import io.limiter.internal.control.InForce;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +15,7 @@ public final class BackgroundStart {
     private final Limiter limiter;
     private final Thread connecting;
 
-    private BackgroundStart(LimiterConfig config, @Nullable Backend shared) {
+    private BackgroundStart(LimiterConfig config, @Nullable Backend shared, @Nullable ConfigSource source) {
         Duration longest = config.settings().redis().startupWait();
         this.connecting = new Thread(
                 () -> {
@@ -29,11 +28,10 @@ public final class BackgroundStart {
         if (shared != null) {
             connecting.start();
         }
-        InForce inForce = Followed.inForce(config);
-        if (inForce != null) {
+        if (source != null) {
             await();
         }
-        this.limiter = Limiter.started(config, shared, inForce);
+        this.limiter = Limiter.started(config, shared, source);
     }
 
     /**
@@ -45,13 +43,14 @@ public final class BackgroundStart {
      */
     public static BackgroundStart of(LimiterConfig config, @Nullable Backend client) {
         Settings settings = config.settings();
+        ConfigSource source = ConfigSource.of(config);
         if (client != null) {
             BackendStart.warnOfWhatASharedBackendIgnores(settings);
         } else if (!config.isShared()) {
             BackendStart.warnOfWhatInProcessIgnores(settings);
         }
         return new BackgroundStart(
-                config, client == null && config.isShared() ? BackendStart.redis(settings.redis()) : client);
+                config, client == null && config.isShared() ? BackendStart.redis(settings.redis()) : client, source);
     }
 
     /** The limiter, closed by the caller. */

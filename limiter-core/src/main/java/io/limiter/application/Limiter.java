@@ -7,14 +7,10 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.control.Control;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.Settings;
-import io.limiter.internal.control.Directives;
-import io.limiter.internal.control.InForce;
-import io.limiter.internal.follow.Layer;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -25,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
@@ -41,6 +38,9 @@ import org.slf4j.event.Level;
  * {@link #replace} replaces as a whole: a call sees the old configuration or the new one, never a mix.
  */
 public final class Limiter implements AutoCloseable {
+    /** What lies over the own configuration where nothing does. */
+    private static final UnaryOperator<LimiterConfig> NOTHING = UnaryOperator.identity();
+
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
     /** Closed with this limiter; a different one if nothing is limited. */
@@ -52,15 +52,16 @@ public final class Limiter implements AutoCloseable {
     /** In the order in which they were derived. Guarded by this. */
     private final Set<Derived<?>> derived = new LinkedHashSet<>();
 
-    private final @Nullable Followed control;
-    /** Without what is published. Changed under this. */
+    private final @Nullable ConfigSource source;
+    /** Without what the source lays over it. Changed under this. */
     private volatile LimiterConfig own;
-    /** What is published. Guarded by this. */
-    private Layer layer = Layer.NONE;
+    /** What the source has laid. Guarded by this. */
+    private UnaryOperator<LimiterConfig> laid = NOTHING;
 
     private final UnusedPolicies unused = new UnusedPolicies();
 
-    private Limiter(LimiterConfig config, RateLimiter rateLimiter, Function<Limiter, @Nullable Followed> follow) {
+    private Limiter(
+            LimiterConfig config, RateLimiter rateLimiter, @Nullable ConfigSource source, @Nullable Backend shared) {
         Settings settings = config.settings();
         this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiters.unlimited();
         this.given = rateLimiter;
@@ -75,9 +76,9 @@ public final class Limiter implements AutoCloseable {
         this.<LimiterConfig>derive(now -> now).reporting(BackendStart::warn, now -> CoverageNotes.of(now.settings()));
         this.reload = new Reload(this, config);
         reload.watch();
-        this.control = follow.apply(this);
-        if (control != null) {
-            control.follower.start(Followed.LONGEST_START);
+        this.source = source;
+        if (source != null) {
+            source.start(new Laying(), shared);
         }
     }
 
@@ -104,15 +105,17 @@ public final class Limiter implements AutoCloseable {
      * connection to Redis have no effect here.
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
-        BackendStart.warnOfWhatASharedBackendIgnores(config.settings());
-        return started(config, Objects.requireNonNull(shared, "shared"), Followed.inForce(config));
+        return start(config, shared, ConfigSource.of(config));
     }
 
-    static Limiter started(LimiterConfig config, @Nullable Backend shared, @Nullable InForce inForce) {
-        return new Limiter(
-                config,
-                BackendStart.rateLimiter(config.settings(), shared, inForce),
-                limiter -> Followed.of(limiter, config, shared, inForce));
+    /** The same with a source that the caller made, for the library's own modules; null for none. It is closed with the limiter. */
+    public static Limiter start(LimiterConfig config, Backend shared, @Nullable ConfigSource source) {
+        BackendStart.warnOfWhatASharedBackendIgnores(config.settings());
+        return started(config, Objects.requireNonNull(shared, "shared"), source);
+    }
+
+    static Limiter started(LimiterConfig config, @Nullable Backend shared, @Nullable ConfigSource source) {
+        return new Limiter(config, BackendStart.rateLimiter(config.settings(), shared, source), source, shared);
     }
 
     /**
@@ -124,7 +127,8 @@ public final class Limiter implements AutoCloseable {
         return new Limiter(
                 Objects.requireNonNull(config, "config"),
                 Objects.requireNonNull(rateLimiter, "rateLimiter"),
-                limiter -> null);
+                null,
+                null);
     }
 
     /** The current configuration. */
@@ -172,7 +176,7 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of that name
      */
     public synchronized void announce(Policy policy) {
-        Followed.fitting(this, control, layer, () -> {
+        fitting(() -> {
             if (snapshot.isNew(policy)) {
                 rateLimiter.announce(policy);
                 snapshot.add(policy);
@@ -203,7 +207,7 @@ public final class Limiter implements AutoCloseable {
     public synchronized <T> Derived<T> derive(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
-        return Followed.fitting(this, control, layer, () -> {
+        return fitting(() -> {
             Derived<T> made = new Derived<>(this, make, policies);
             T value = made.made(snapshot.config());
             Collection<Policy> its = policies.apply(value);
@@ -247,37 +251,59 @@ public final class Limiter implements AutoCloseable {
      *     method is missing; the old configuration stays in force then
      */
     public synchronized void replace(LimiterConfig next) {
-        putInForce(snapshot.next(layer.over(next), derived));
+        putInForce(snapshot.next(laid.apply(next), derived));
         own = next;
-        if (control != null) {
-            control.follower.noteOwn();
+        if (source != null) {
+            source.noteOwn();
         }
     }
 
-    /** The instance's own configuration, without what is published. */
+    /** The own configuration, without what a {@link ConfigSource} lays over it. */
     public LimiterConfig ownConfig() {
         return own;
     }
 
-    /** Lays what is published over the own configuration, and over those that follow it. */
-    synchronized void lay(Layer published) {
-        putInForce(snapshot.next(published.over(own), derived));
-        layer = published;
+    private final class Laying implements ConfigSource.Target {
+        @Override
+        public Limiter limiter() {
+            return Limiter.this;
+        }
+
+        @Override
+        public void lay(UnaryOperator<LimiterConfig> over) {
+            layOver(over);
+        }
     }
 
-    /** Throws what {@link #lay} would, and changes nothing. */
-    synchronized void check(Layer published) {
-        snapshot.next(published.over(own), derived);
+    private synchronized void layOver(UnaryOperator<LimiterConfig> over) {
+        putInForce(snapshot.next(over.apply(own), derived));
+        laid = over;
     }
 
-    /** Publishes for the group of this instance, where its user of Redis may; empty unless {@code limiter.control.group} is set. */
-    public Optional<Control> control() {
-        return Optional.ofNullable(control).map(one -> one.control);
+    /** What a source has laid must not keep an application from starting: it is taken out of force if that helps. */
+    private <T> T fitting(Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (IllegalArgumentException | IllegalStateException wrong) {
+            UnaryOperator<LimiterConfig> before = laid;
+            if (source == null || before == NOTHING) {
+                throw wrong;
+            }
+            layOver(NOTHING);
+            try {
+                T done = action.get();
+                source.noteDropped(wrong);
+                return done;
+            } catch (RuntimeException own) {
+                layOver(before);
+                throw own;
+            }
+        }
     }
 
-    /** The overrides and switches in force here, for the library's own packages. */
-    public Directives directives() {
-        return control == null ? Directives.NONE : control.inForce.directives();
+    /** The source of this type that this limiter follows, for the library's own modules; empty if it follows none. */
+    public <T extends ConfigSource> Optional<T> source(Class<T> type) {
+        return Optional.ofNullable(source).filter(type::isInstance).map(type::cast);
     }
 
     private void putInForce(Snapshot fresh) {
@@ -319,8 +345,8 @@ public final class Limiter implements AutoCloseable {
     @Override
     public void close() {
         reload.close();
-        if (control != null) {
-            control.close();
+        if (source != null) {
+            source.close();
         }
         unused.report(this, List::of, Level.INFO);
         given.close();

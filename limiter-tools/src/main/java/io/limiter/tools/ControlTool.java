@@ -2,16 +2,15 @@ package io.limiter.tools;
 
 import io.limiter.BackendException;
 import io.limiter.control.Control;
-import io.limiter.redis.RedisControlStore;
+import io.limiter.control.ControlStore;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +33,8 @@ public final class ControlTool {
 
     /** Runs the command that the arguments describe; exits with its code unless that is 0. */
     public static void main(String[] arguments) {
+        // A person reads what is printed: SLF4J would begin that with a warning.
+        System.setProperty("slf4j.internal.verbosity", "ERROR");
         int status = run(System.out, System.err, System.getenv(), arguments);
         if (status != 0) {
             System.exit(status);
@@ -78,24 +79,22 @@ public final class ControlTool {
         } else if (words.size() > 1 && !hasTwoWords) {
             options.values().put("version", words.get(1));
         }
-        try (RedisControlStore store = store()) {
-            return new Control(
-                            store,
-                            setting("group", "LIMITER_CONTROL_GROUP"),
-                            secret("secret-file", "LIMITER_CONTROL_SECRET"))
-                    .run(
-                            command,
-                            options.values(),
-                            Objects.requireNonNullElseGet(
-                                    options.get("author"), () -> System.getProperty("user.name", "unknown")));
+        String group = setting("group", "LIMITER_CONTROL_GROUP");
+        String secret = secret("secret-file", "LIMITER_CONTROL_SECRET");
+        if (secret == null) {
+            throw new IllegalArgumentException("--secret-file is missing, and LIMITER_CONTROL_SECRET is not set");
+        }
+        String author = options.values().getOrDefault("author", System.getProperty("user.name", "unknown"));
+        try (ControlStore store = store()) {
+            return new Control(store, group, secret).run(command, options.values(), author);
         }
     }
 
-    private RedisControlStore store() throws IOException {
+    private ControlStore store() throws IOException {
         String yaml = options.get("redis-yaml");
         return yaml != null
-                ? RedisControlStore.openYaml(Files.readString(Path.of(yaml)))
-                : RedisControlStore.open(
+                ? ControlStore.openYaml(Files.readString(Path.of(yaml)))
+                : ControlStore.open(
                         setting("redis", "LIMITER_REDIS_ADDRESS"),
                         options.values().getOrDefault("user", environment.get("LIMITER_REDIS_USERNAME")),
                         secret("password-file", "LIMITER_REDIS_PASSWORD"));
@@ -117,18 +116,30 @@ public final class ControlTool {
                 : Files.readString(Path.of(file)).strip();
     }
 
-    /** One line for each row, of all its components that say something. */
+    /** The lines, then the rows as a table. */
     private static void print(PrintStream out, Control.Answer answer, boolean isJson) {
         if (isJson) {
             out.println(Json.of(answer));
             return;
         }
         answer.lines().forEach(out::println);
+        List<List<String>> table = new ArrayList<>();
         for (Record row : answer.rows()) {
-            out.println(Json.parts(row).values().stream()
-                    .map(String::valueOf)
-                    .map(cell -> cell.isEmpty() ? "-" : cell)
-                    .collect(Collectors.joining("  ")));
+            if (table.isEmpty()) {
+                table.add(List.copyOf(Json.parts(row).keySet()));
+            }
+            table.add(Json.parts(row).values().stream()
+                    .map(cell -> String.valueOf(cell).isEmpty() ? "-" : String.valueOf(cell))
+                    .toList());
+        }
+        for (List<String> row : table) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < row.size(); i++) {
+                int column = i;
+                int width = table.stream().mapToInt(one -> one.get(column).length()).max().orElse(0);
+                line.append(row.get(i)).append(" ".repeat(width - row.get(i).length() + 2));
+            }
+            out.println(line.toString().stripTrailing());
         }
     }
 }

@@ -48,7 +48,7 @@ function show(state) {
     `${one.action} ${one.limits}`, `${one.target} ${one.key}`, one.until, `${one.author} ${one.note}`, button('Remove', () => askToRemove(one)),
   ]));
   fill('versions', state.versions.slice(0, 5).map((one) => [
-    String(one.version), one.text, `${one.author} ${one.note}`,
+    String(one.version), one.change, `${one.author} ${one.note}`,
     one.version === version ? '' : button('Roll back', () => ask(
       `Publish version ${one.version} again?`, { command: 'roll-back', version: one.version })),
   ]));

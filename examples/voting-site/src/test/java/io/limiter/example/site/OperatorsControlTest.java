@@ -20,7 +20,7 @@ class OperatorsControlTest {
     private static final String LOGIN =
             "Basic " + Base64.getEncoder().encodeToString("operator:correct horse".getBytes(StandardCharsets.UTF_8));
     private static final String TEXT =
-            "{\"command\":\"publish\",\"based\":0,\"text\":\"limiter.policies.vote.limits = 5/10s\"}";
+            "{\"command\":\"publish\",\"arguments\":{\"based\":0,\"text\":\"limiter.policies.vote.limits = 5/10s\"}}";
 
     private static Site start(String group) {
         return Site.start(
@@ -58,7 +58,7 @@ class OperatorsControlTest {
                             .contains("5/10s"));
             Answer state = new Browser().sendWith(other.port(), "GET", CONTROL, "Authorization", LOGIN);
             assertEquals(2, state.json().at("/instances").size(), state.body());
-            assertEquals("operator", state.json().at("/changes/0/author").asString());
+            assertEquals("operator", state.json().at("/versions/0/author").asString());
             assertEquals(
                     401,
                     new Browser()

@@ -7,7 +7,7 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.Settings.Storage;
-import io.limiter.internal.control.ForwardingBackend;
+import io.limiter.internal.backend.ForwardingBackend;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;

@@ -22,7 +22,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  */
 @WebEndpoint(id = "ratelimitcontrol", defaultAccess = Access.READ_ONLY)
 class ControlEndpoint {
-    private static final int AUDITED = 50;
+    private static final int SHOWN = 50;
 
     private final Limiter limiter;
 
@@ -39,60 +39,37 @@ class ControlEndpoint {
     @ReadOperation
     public WebEndpointResponse<Object> state() {
         return answer(control -> new JsonObject()
-                .with("version", control.current().version())
-                .with("versions", control.versions())
+                .with("version", control.version())
+                .with("versions", control.versions(SHOWN))
                 .with("instances", control.instances())
                 .with("entries", control.entries())
-                .with("changes", control.audit(AUDITED))
                 .with("origins", limiter.config().origins())
                 .with("findings", limiter.rateLimiter().monitor().health().findings()));
     }
 
     /**
-     * Runs a command of the command line, with its arguments: {@link Control#run}.
+     * Runs a command of the command line: {@link Control#run}.
      *
      * @param command {@code publish}, {@code roll-back}, {@code override add}, {@code override remove}, {@code switch set} or {@code
      *     switch remove}
-     * @param based the version that was seen
+     * @param arguments those of the command, by name; false is as none
      */
     @WriteOperation
     public WebEndpointResponse<Object> change(
             String command,
-            @org.springframework.lang.Nullable @Nullable String text,
-            @org.springframework.lang.Nullable @Nullable String based,
-            @org.springframework.lang.Nullable @Nullable String version,
-            @org.springframework.lang.Nullable @Nullable String policy,
-            @org.springframework.lang.Nullable @Nullable String key,
-            @org.springframework.lang.Nullable @Nullable String limits,
-            @org.springframework.lang.Nullable @Nullable String unlimited,
-            @org.springframework.lang.Nullable @Nullable String blocked,
-            @org.springframework.lang.Nullable @Nullable String target,
-            @org.springframework.lang.Nullable @Nullable String action,
-            @org.springframework.lang.Nullable @Nullable String until,
-            @org.springframework.lang.Nullable @Nullable String yes,
-            @org.springframework.lang.Nullable @Nullable String note,
+            @org.springframework.lang.Nullable @Nullable Map<String, Object> arguments,
             SecurityContext security) {
-        Map<String, @Nullable String> given = new HashMap<>();
-        given.put("text", text);
-        given.put("based", based);
-        given.put("version", version);
-        given.put("policy", policy);
-        given.put("key", key);
-        given.put("limits", limits);
-        given.put("unlimited", unlimited);
-        given.put("blocked", blocked);
-        given.put("target", target);
-        given.put("action", action);
-        given.put("until", until);
-        given.put("yes", yes);
-        given.put("note", note);
-        given.values().removeIf(value -> value == null || value.equals("false"));
+        Map<String, String> given = new HashMap<>();
+        if (arguments != null) {
+            arguments.forEach((name, value) -> given.put(name, String.valueOf(value)));
+            given.values().removeIf("false"::equals);
+        }
         Principal user = security.getPrincipal();
         return answer(control -> control.run(command, given, user == null ? "actuator" : user.getName()));
     }
 
     private WebEndpointResponse<Object> answer(Question question) {
-        Control control = limiter.control().orElse(null);
+        Control control = Control.of(limiter).orElse(null);
         if (control == null) {
             return error("set limiter.control.group to control this application", 404);
         }

@@ -9,7 +9,9 @@ import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.MethodCall;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
@@ -128,13 +130,12 @@ class LimiterActuatorAutoConfiguration {
 
     /** The endpoint of operators. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+    @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, Control.class})
     @ConditionalOnAvailableEndpoint(ControlEndpoint.class)
     @RegisterReflectionForBinding({
         Control.Version.class,
         Control.Instance.class,
-        Control.Entry.class,
-        Control.Change.class,
+        Control.Timed.class,
         Control.Answer.class
     })
     static class OfControl {
@@ -142,6 +143,27 @@ class LimiterActuatorAutoConfiguration {
         @ConditionalOnMissingBean
         ControlEndpoint controlEndpoint(Limiter limiter) {
             return new ControlEndpoint(limiter);
+        }
+    }
+
+    /** The meters of what operators have set. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, Control.class})
+    @ConditionalOnBean(MeterRegistry.class)
+    static class OfControlMeters {
+        @Bean("io.limiter.spring.controlMetrics")
+        MeterBinder controlMetrics(Limiter limiter) {
+            return registry -> {
+                for (boolean isSwitch : new boolean[] {true, false}) {
+                    Gauge.builder(
+                                    "limiter.control." + (isSwitch ? "switches" : "overrides"),
+                                    limiter,
+                                    one -> Control.inForce(one, isSwitch))
+                            .description((isSwitch ? "Switches" : "Overrides of keys") + " in force in this instance")
+                            .baseUnit(isSwitch ? "switches" : "overrides")
+                            .register(registry);
+                }
+            };
         }
     }
 

@@ -55,17 +55,6 @@ final class LimiterMetrics implements MeterBinder {
                 .description("Calls that wait for permits")
                 .baseUnit("calls")
                 .register(registry);
-        for (boolean isSwitch : new boolean[] {true, false}) {
-            Gauge.builder(
-                            "limiter.control." + (isSwitch ? "switches" : "overrides"),
-                            limiter,
-                            one -> (double) one.directives().all().stream()
-                                    .filter(each -> each.key().isEmpty() == isSwitch)
-                                    .count())
-                    .description((isSwitch ? "Switches" : "Overrides of keys") + " in force in this instance")
-                    .baseUnit(isSwitch ? "switches" : "overrides")
-                    .register(registry);
-        }
         Set<String> bound = ConcurrentHashMap.newKeySet();
         Consumer<String> once = name -> {
             // A registry would warn about a second registration.

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
+import io.limiter.control.Control;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.net.http.HttpResponse;
@@ -44,51 +45,56 @@ class ControlEndpointTest {
             Limiter limiter = site.bean(Limiter.class);
             HttpResponse<String> answer = site.post(
                     PATH,
-                    "{\"command\":\"publish\",\"based\":0,\"note\":\"sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}");
+                    "{\"command\":\"publish\",\"arguments\":{\"based\":0,\"note\":\"sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(
                     LONG,
                     "in force",
                     () -> limiter.policy("vote").limits().toString().contains("20/1h"));
             answer = site.post(
-                    PATH, "{\"command\":\"publish\",\"based\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
+                    PATH, "{\"command\":\"publish\",\"arguments\":{\"based\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}}");
             assertEquals(409, answer.statusCode(), answer.body());
             String until = Instant.now().plusSeconds(3_600).toString();
             answer = site.post(
                     PATH,
-                    "{\"command\":\"override add\",\"policy\":\"vote\",\"key\":\"user:alice\",\"blocked\":true,\"until\":\""
-                            + until + "\"}");
+                    "{\"command\":\"override add\",\"arguments\":{\"policy\":\"vote\",\"key\":\"user:alice\",\"blocked\":true,\"until\":\""
+                            + until + "\"}}");
             assertEquals(200, answer.statusCode(), answer.body());
             answer = site.post(
                     PATH,
-                    "{\"command\":\"switch set\",\"target\":\"policy:vote\",\"action\":\"off\",\"until\":\"" + until
-                            + "\"}");
+                    "{\"command\":\"switch set\",\"arguments\":{\"target\":\"policy:vote\",\"action\":\"off\",\"until\":\"" + until
+                            + "\"}}");
             assertEquals(200, answer.statusCode(), answer.body());
-            Await.until(LONG, "both in force", () -> limiter.directives().all().size() == 2);
+            Await.until(LONG, "both in force", () -> inForce(limiter) == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
-            assertEquals(1, (Integer) read(seen, "$.version"));
+            assertEquals(3, (Integer) read(seen, "$.version"));
             assertEquals("published version 1 line 1", read(seen, "$.origins['limiter.policies.vote.limits']"));
             assertEquals(2, (Integer) read(seen, "$.entries.length()"), seen.body());
-            assertEquals(3, (Integer) read(seen, "$.changes.length()"), seen.body());
+            assertEquals(3, (Integer) read(seen, "$.versions.length()"), seen.body());
             assertEquals(1, (Integer) read(seen, "$.instances.length()"), seen.body());
             assertTrue(seen.body().contains("\"the command line\""), "where Boot has a property: " + seen.body());
             HttpResponse<String> health = site.call("GET", "/actuator/health");
             assertTrue(health.body().contains("RL-509 in force: off policy:vote"), health.body());
             HttpResponse<String> gauge = site.call("GET", "/actuator/metrics/limiter.control.switches");
             assertEquals(1.0, read(gauge, "$.measurements[0].value"), gauge.body());
-            answer = site.post(PATH, "{\"command\":\"switch remove\",\"target\":\"policy:vote\"}");
-            assertEquals("removed", read(answer, "$.lines[0]"));
-            answer = site.post(PATH, "{\"command\":\"roll-back\",\"version\":1}");
-            assertEquals("published version 2", read(answer, "$.lines[0]"));
-            answer = site.post(PATH, "{\"command\":\"switch set\",\"target\":\"all\",\"action\":\"off\"}");
+            answer = site.post(PATH, "{\"command\":\"switch remove\",\"arguments\":{\"target\":\"policy:vote\"}}");
+            assertEquals(
+                    "policy:vote: off policy:vote until " + until + " -> nothing", read(answer, "$.lines[0]"));
+            answer = site.post(PATH, "{\"command\":\"roll-back\",\"arguments\":{\"version\":1}}");
+            assertEquals("published version 5", read(answer, "$.lines[0]"));
+            answer = site.post(PATH, "{\"command\":\"switch set\",\"arguments\":{\"target\":\"all\",\"action\":\"off\"}}");
             assertEquals(400, answer.statusCode(), answer.body());
             answer = site.post(
-                    PATH, "{\"command\":\"publish\",\"based\":2,\"text\":\"limiter.polices.x.limits = 1/1s\"}");
+                    PATH, "{\"command\":\"publish\",\"arguments\":{\"based\":5,\"text\":\"limiter.polices.x.limits = 1/1s\"}}");
             assertEquals(400, answer.statusCode(), answer.body());
-            Await.until(LONG, "blocked only", () -> limiter.directives().all().size() == 1);
+            Await.until(LONG, "blocked only", () -> inForce(limiter) == 1);
             PartitionKey alice = PartitionKey.builder().add("user", "alice").build();
             assertTrue(limiter.tryAcquire("vote", alice, 1).blocked());
         }
+    }
+
+    private static long inForce(Limiter limiter) {
+        return Control.inForce(limiter, true) + Control.inForce(limiter, false);
     }
 
     @Test
@@ -97,7 +103,7 @@ class ControlEndpointTest {
             assertEquals(200, site.call("GET", PATH).statusCode());
             assertEquals(
                     405,
-                    site.post(PATH, "{\"command\":\"roll-back\",\"version\":1}").statusCode());
+                    site.post(PATH, "{\"command\":\"roll-back\",\"arguments\":{\"version\":1}}").statusCode());
         }
     }
 
@@ -106,7 +112,7 @@ class ControlEndpointTest {
     void aTextThatDoesNotFitTheAnnotationsOfAnApplicationIsTakenOutOfForce() {
         String watched = "limiter.policies.watched.limits = 5/1h\nlimiter.policies.vote.limits = 20/1h\n";
         try (ManagedSite first = start()) {
-            first.bean(Limiter.class).control().orElseThrow().publish(watched, "alice", "", 0);
+            Control.of(first.bean(Limiter.class)).orElseThrow().publish(watched, "alice", "", 0);
             try (ManagedSite site = start()) {
                 Limiter limiter = site.bean(Limiter.class);
                 Await.until(

@@ -1,0 +1,467 @@
+package io.limiter.control;
+
+import io.limiter.BackendException;
+import io.limiter.TimeSource;
+import io.limiter.application.Limiter;
+import io.limiter.internal.config.LimitText;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Controls all instances of a group: publishes configuration text, and rolls it back; sets and removes overrides of keys and
+ * switches; shows what each instance runs. Each change is a new version, signed as a whole, and says who made it. Each method waits
+ * for Redis, five seconds at most for each command, so never call it where a decision is made. Thread-safe.
+ *
+ * <p>Every method throws {@link BackendException} if Redis does not answer, or does not permit it; {@link IllegalArgumentException}
+ * if what is given is wrong, or what is published is not signed; and {@link ConflictException} if somebody else published at the
+ * same time.
+ */
+public final class Control {
+    private static final Duration LONGEST_END = Duration.ofDays(3_660);
+    private static final int MOST_TRIES = 20;
+    private static final int MOST_REPORTS = 10_000;
+    private static final long PAUSE_MILLIS = 50;
+    /** A key that does not exist. */
+    private static final String NONE = "none";
+
+    private final ControlStore store;
+    private final ControlKeys keys;
+    private final Signer signer;
+
+    /**
+     * Control of a group.
+     *
+     * @param store closed by its owner
+     * @param secret {@code limiter.control.secret} of the instances
+     */
+    public Control(ControlStore store, String group, String secret) {
+        if (!group.matches("[A-Za-z0-9._-]{1,64}")) {
+            throw new IllegalArgumentException("'" + group + "' is not the name of a group");
+        }
+        this.store = Objects.requireNonNull(store, "store");
+        this.keys = new ControlKeys(group);
+        this.signer = new Signer(group, Objects.requireNonNull(secret, "secret"));
+    }
+
+    /** Control of the group of a limiter, where its user of Redis may; empty unless it follows one. */
+    public static Optional<Control> of(Limiter limiter) {
+        return limiter.source(Following.class).map(Following::control);
+    }
+
+    /** How many switches are in force in an instance, or how many overrides of keys. */
+    public static long inForce(Limiter limiter, boolean switches) {
+        return limiter.source(Following.class).stream()
+                .flatMap(one -> one.inForce.entries().all().stream())
+                .filter(one -> one.isSwitch() == switches)
+                .count();
+    }
+
+    /** Somebody else has published since the state on which a change is based. */
+    public static final class ConflictException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        ConflictException(String message) {
+            super(message);
+        }
+    }
+
+    /**
+     * A version, and who made it: empty where that is not known any more.
+     *
+     * @param version its number
+     * @param time by Redis, in ISO 8601
+     * @param author who made it
+     * @param change what it has changed
+     * @param note why; may be empty
+     */
+    public record Version(long version, String time, String author, String change, String note) {}
+
+    /**
+     * What an instance runs.
+     *
+     * @param name of the instance
+     * @param version of which everything is in force; 0 for none
+     * @param isCurrent whether it is the published one
+     * @param problem why not; or what has no effect there; may be empty
+     */
+    public record Instance(String name, long version, boolean isCurrent, String problem) {}
+
+    /**
+     * An override of a key, or a switch.
+     *
+     * @param target {@code policy:NAME}, {@code rule:NAME} or {@code all}
+     * @param key of an override, as the log of denials shows it; empty for a switch
+     * @param action {@code limits}, {@code unlimited}, {@code blocked}; {@code off}, {@code shadow}, {@code deny}
+     * @param limits of an override with other limits; else empty
+     * @param until by Redis, in ISO 8601
+     * @param author who decided it
+     * @param note why; may be empty
+     */
+    public record Timed(
+            String target, String key, String action, String limits, String until, String author, String note) {}
+
+    /**
+     * What a command has done.
+     *
+     * @param isDone false if an instance refused it or did not answer
+     * @param lines about it
+     * @param rows that were asked for: records of the types above
+     */
+    public record Answer(boolean isDone, List<String> lines, List<? extends Record> rows) {}
+
+    /**
+     * Runs a command of the command line, which the endpoint has too. Commands and arguments are those that {@code java -jar
+     * limiter-tools.jar help} shows, without the dashes; an argument without a value is {@code "true"}.
+     *
+     * @param command such as {@code override add}
+     * @param author who runs it
+     * @throws InterruptedException while it waits for instances
+     */
+    public Answer run(String command, Map<String, String> arguments, String author) throws InterruptedException {
+        return new Commands(this, arguments, author).run(command);
+    }
+
+    /** The time of Redis, by which overrides and switches end. */
+    public Instant now() {
+        List<String> time = store.run("report", List.of(), List.of());
+        return Instant.ofEpochSecond(Long.parseLong(time.get(0))).plus(Long.parseLong(time.get(1)), ChronoUnit.MICROS);
+    }
+
+    private String head() {
+        return Objects.requireNonNullElse(store.get(keys.current(), Published.MOST_HEAD_BYTES), "");
+    }
+
+    private Published published(String head) {
+        if (head.isEmpty()) {
+            return Published.NONE;
+        }
+        String record = store.get(keys.text(Published.version(head, signer)), Published.MOST_RECORD_BYTES);
+        return Published.of(head, record == null ? "" : record, signer);
+    }
+
+    /** The number of what is published; 0 if nothing is. */
+    public long version() {
+        String head = head();
+        return head.isEmpty() ? 0 : Published.version(head, signer);
+    }
+
+    /** The published text; empty if nothing is published. */
+    public String text() {
+        return published(head()).text();
+    }
+
+    /**
+     * The text of a version that is kept; empty for version 0, before anything was published.
+     *
+     * @throws IllegalArgumentException if it is not kept any more
+     */
+    public String text(long version) {
+        String record = version == 0 ? null : store.get(keys.text(version), Published.MOST_RECORD_BYTES);
+        if (version != 0 && record == null) {
+            throw new IllegalArgumentException("version " + version + " is not kept; 'versions' shows those of the last"
+                    + " 30 days, and the last " + ControlKeys.VERSIONS + " have their text");
+        }
+        return record == null
+                ? ""
+                : Published.of(Published.head(record), record, signer).text();
+    }
+
+    /** The latest versions, the latest first, at most so many. */
+    public List<Version> versions(int most) {
+        long last = version();
+        List<Long> numbers = LongStream.rangeClosed(Math.max(1, last - most + 1), last)
+                .boxed()
+                .sorted(Comparator.reverseOrder())
+                .toList();
+        List<@Nullable String> records =
+                store.getAll(numbers.stream().map(keys::change).toList(), Change.MOST_BYTES);
+        List<Version> all = new ArrayList<>();
+        for (int i = 0; i < numbers.size(); i++) {
+            Change by = Change.of(numbers.get(i), records.get(i), signer);
+            if (by != null) {
+                all.add(new Version(numbers.get(i), by.time(), by.author(), by.what(), by.note()));
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Publishes a text, which replaces the published one as a whole. Overrides and switches stay.
+     *
+     * @param text properties; what instances have besides stays in force
+     * @param note why; may be empty
+     * @param based the version from which it was made
+     * @return its version
+     * @throws io.limiter.config.ConfigException with all mistakes that can be found without an instance
+     * @throws ConflictException if another version was published since
+     */
+    public long publish(String text, String author, String note, long based) {
+        Words.check(text);
+        String head = head();
+        Published now = readable(head);
+        if (now.version() == based) {
+            Published next = new Published(next(now), text, now.entries());
+            if (write(head, now, next, change(author, difference(now, text), note), null, null)) {
+                return next.version();
+            }
+            now = readable(head());
+        }
+        List<Version> by = versions(1);
+        throw new ConflictException("RL-510 version " + now.version()
+                + (by.isEmpty() ? "" : " by " + by.get(0).author())
+                + " was published since version " + based + "; nothing was changed. It would have been changed to:\n"
+                + String.join("\n", Words.changes(now.text(), text)));
+    }
+
+    /** What is published; nothing if somebody has written what no publisher has signed, so that it can be replaced. */
+    private Published readable(String head) {
+        try {
+            return published(head);
+        } catch (IllegalArgumentException foreign) {
+            Texts.require(head.length() < Published.MOST_HEAD_BYTES, "what is published is not readable: " + foreign);
+            return Published.NONE;
+        }
+    }
+
+    /** Publishes the text of an earlier version again, as a new one; that of version 0 is empty. Returns its version. */
+    public long rollBack(long version, String author, String note) {
+        String text = text(version);
+        for (int i = 0; i < MOST_TRIES; i++) {
+            String head = head();
+            Published now = readable(head);
+            Published next = new Published(next(now), text, now.entries());
+            String what = "back to version " + version + ": " + difference(now, text);
+            if (write(head, now, next, change(author, what, note), null, null)) {
+                return next.version();
+            }
+        }
+        throw busy();
+    }
+
+    private static String difference(Published before, String text) {
+        return Texts.plain(String.join("; ", Words.changes(before.text(), text)));
+    }
+
+    private static ConflictException busy() {
+        return new ConflictException("RL-510 others publish all the time; try again");
+    }
+
+    /** Above all that a publisher has signed, also where Redis has lost it, as long as an instance has it. */
+    private long next(Published now) {
+        long latest = now.version();
+        for (Report report : reports().values()) {
+            try {
+                latest = Math.max(latest, Published.version(report.last(), signer));
+            } catch (IllegalArgumentException foreign) {
+                // It has read nothing that was signed.
+            }
+        }
+        return latest + 1;
+    }
+
+    private Change change(String author, String what, String note) {
+        return new Change(now().toString(), author, what, note);
+    }
+
+    /** Whether nobody was faster. */
+    private boolean write(
+            String head, Published before, Published next, Change by, @Nullable String gone, @Nullable Entry come) {
+        String record = next.record(signer);
+        String line = come == null ? "" : come.line();
+        String none = keys.entry(NONE);
+        return store.run(
+                        "publish",
+                        List.of(
+                                keys.current(),
+                                keys.text(next.version()),
+                                keys.change(next.version()),
+                                keys.text(before.version()),
+                                keys.text(next.version() - ControlKeys.VERSIONS),
+                                gone == null ? none : keys.entry(gone),
+                                come == null ? none : keys.entry(Signer.hash(line))),
+                        List.of(
+                                head,
+                                Published.head(record),
+                                record,
+                                by.record(next.version(), signer),
+                                Long.toString(Change.KEPT_MILLIS),
+                                line,
+                                Long.toString(come == null ? 0 : come.untilMicros() / 1_000)))
+                .get(0)
+                .equals("done");
+    }
+
+    /** Waits until the instances run what is published, or have refused it. Returns what they run, by name. */
+    public List<Instance> await(Duration longest) throws InterruptedException {
+        String head = head();
+        long until = TimeSource.system().nowMicros() + longest.toNanos() / 1_000;
+        while (reports().values().stream().anyMatch(one -> !one.looked().equals(head))
+                && TimeSource.system().nowMicros() < until) {
+            Thread.sleep(PAUSE_MILLIS);
+        }
+        return instances(head);
+    }
+
+    /** The instances that have reported in the last seconds, by name. */
+    public List<Instance> instances() {
+        return instances(head());
+    }
+
+    private List<Instance> instances(String head) {
+        List<Instance> all = new ArrayList<>();
+        reports()
+                .forEach((name, report) -> all.add(new Instance(
+                        name,
+                        version(report.has()),
+                        // The same, not one that is at least as new.
+                        report.has().equals(head),
+                        !report.looked().equals(head) && report.problem().isEmpty()
+                                ? "it has not looked at it yet"
+                                : report.problem())));
+        return all;
+    }
+
+    /** The number in the head of a report, for people. */
+    private static long version(String head) {
+        String number = head.replaceFirst(" .*", "");
+        return number.matches("[0-9]{1,15}") ? Long.parseLong(number) : 0;
+    }
+
+    /** Those of instances that have reported in the last seconds, by their names. */
+    private Map<String, Report> reports() {
+        long now = now().getEpochSecond();
+        Map<String, Report> all = new TreeMap<>();
+        store.fields(keys.reports().get(0)).forEach((name, line) -> {
+            Report report = Report.of(line);
+            if (Math.abs(report.seconds() - now) <= Report.GONE_SECONDS && all.size() < MOST_REPORTS) {
+                all.put(Texts.plain(name), report);
+            }
+        });
+        return all;
+    }
+
+    /**
+     * Sets an override of a key, or a switch, which replaces an earlier one of the same target and key.
+     *
+     * @param target {@code policy:NAME}; of a switch also {@code rule:NAME} or {@code all}
+     * @param key whose calls it concerns: an address, {@code user:alice}, or as the log of denials shows it; empty for a switch
+     * @param action for a key {@code limits}, {@code unlimited} or {@code blocked}; else {@code off}, {@code shadow} or {@code deny}
+     * @param limits with {@code limits} those, in the words of the configuration; else empty
+     * @return what it has changed
+     */
+    public String set(
+            String target, String key, String action, String limits, Instant until, String author, String note) {
+        if (!limits.isEmpty()) {
+            LimitText.parseAll(limits);
+        }
+        Instant now = now();
+        Texts.require(
+                until.isAfter(now) && until.isBefore(now.plus(LONGEST_END)),
+                "the end " + until + " is past, or more than ten years away; by the time of Redis it is " + now);
+        Entry come = new Entry(
+                target,
+                canonical(key),
+                Entry.Kind.of(action),
+                limits,
+                ChronoUnit.MICROS.between(Instant.EPOCH, until),
+                author,
+                note);
+        return changed(come.id(), come, author, note);
+    }
+
+    /**
+     * Removes an override of a key, or a switch, for which the key is empty.
+     *
+     * @return what it has changed; empty if there was none
+     */
+    public String remove(String target, String key, String author, String note) {
+        return changed(target + " " + canonical(key), null, author, note);
+    }
+
+    private static String canonical(String key) {
+        return key.isEmpty() ? "" : Words.key(key).canonical();
+    }
+
+    /** Replaces the one of an id. */
+    private String changed(String id, @Nullable Entry come, String author, String note) {
+        for (int i = 0; i < MOST_TRIES; i++) {
+            String head = head();
+            Published now = published(head);
+            Map<String, Entry> all = entries(now);
+            String gone = all.entrySet().stream()
+                    .filter(one -> one.getValue().id().equals(id))
+                    .map(Map.Entry::getKey)
+                    .findFirst()
+                    .orElse(null);
+            if (gone == null && come == null) {
+                return "";
+            }
+            String what = id.strip() + ": " + (gone == null ? "nothing" : all.remove(gone)) + " -> "
+                    + (come == null ? "nothing" : come);
+            if (come != null) {
+                int most = Published.MOST_ENTRIES - (come.isSwitch() ? 0 : Published.FOR_SWITCHES);
+                Texts.require(
+                        all.size() < most, "there are " + all.size() + " overrides and switches already; remove some");
+                all.put(Signer.hash(come.line()), come);
+            }
+            Map<String, Long> ends = new LinkedHashMap<>();
+            all.forEach((hash, one) -> ends.put(hash, one.untilMicros()));
+            Published next = new Published(next(now), now.text(), ends);
+            if (write(head, now, next, change(author, what, note), gone, come)) {
+                return what;
+            }
+        }
+        throw busy();
+    }
+
+    /** The overrides and switches of a version that have not ended, by their hashes. */
+    private Map<String, Entry> entries(Published now) {
+        List<String> hashes = List.copyOf(now.entries().keySet());
+        List<@Nullable String> lines =
+                store.getAll(hashes.stream().map(keys::entry).toList(), Entry.MOST_BYTES);
+        Map<String, Entry> all = new LinkedHashMap<>();
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i);
+            if (line != null && Signer.hash(line).equals(hashes.get(i))) {
+                all.put(hashes.get(i), Entry.of(line));
+            }
+        }
+        return all;
+    }
+
+    /**
+     * What an operator should know before something is set for a policy: that callers begin with full quota, because the state
+     * under these limits is another one; or that no instance has reported the policy. Empty if there is nothing.
+     */
+    public List<String> notes(String policy, String limits) {
+        // As instances have reported them: for people, because any instance can write them.
+        String known = store.fields(keys.reports().get(1)).get(policy);
+        return Words.notes(policy, known == null ? null : Texts.plain(known), limits);
+    }
+
+    /** The overrides and switches in force, by their targets. */
+    public List<Timed> entries() {
+        return entries(published(head())).values().stream()
+                .sorted(Comparator.comparing(Entry::id))
+                .map(one -> new Timed(
+                        one.target(),
+                        one.key(),
+                        one.kind().text(),
+                        one.limits(),
+                        one.until().toString(),
+                        one.author(),
+                        one.note()))
+                .toList();
+    }
+}

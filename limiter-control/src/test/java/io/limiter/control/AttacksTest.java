@@ -1,0 +1,318 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import redis.embedded.RedisServer;
+
+/** What somebody tries who may write to Redis, or to publish, and should not get: everything on real servers. */
+class AttacksTest extends ControlFixture {
+    private static final String OLD = RedisServers.single();
+    private static final String OWN = "limiter.policies.vote.limits = 2/1m";
+    private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
+    private final ControlKeys keys = new ControlKeys(group);
+
+    private final Signer signer = new Signer(group, SECRET);
+
+    /** What an attacker writes who has no secret, or another one. */
+    private void plant(String address, String record) {
+        redis(address, redis -> {
+            redis.set(keys.text(Long.parseLong(record.substring(0, record.indexOf(' ')))), record);
+            redis.set(keys.current(), Published.head(record));
+        });
+    }
+
+    private static Published text(long version, String text) {
+        return new Published(version, text, Map.of());
+    }
+
+    /** Waits until the instance has looked at what was planted, and returns why it is not in force. */
+    private static String refusal(Control control) throws Exception {
+        return answers(control).values().iterator().next();
+    }
+
+    @Test
+    void anUnsignedText() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        String signature = "0".repeat(64);
+        plant(OLD, "1 " + Signer.hash("\n" + TEXT) + " " + signature + "\n\n" + TEXT);
+        assertTrue(refusal(control(OLD)).contains("RL-502"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+        // Without any signature, too.
+        redis(OLD, redis -> redis.set(keys.current(), "1 " + Signer.hash("\n" + TEXT)));
+        assertTrue(refusal(control(OLD)).contains("RL-503"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    @Test
+    void aTextThatIsSignedForAnotherGroupOrVersion() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        String signed = text(1, TEXT).record(signer);
+        String other = "\n" + TEXT + "limiter.policies.x.limits = 1/1s\n";
+        List<String> forgeries = List.of(
+                text(1, TEXT).record(new Signer(group + "x", SECRET)),
+                text(1, TEXT).record(new Signer(group, SECRET + "x")),
+                // Another version under this signature; another text; another one that its hash names.
+                "2" + signed.substring(1),
+                Published.head(signed) + "\n" + other,
+                signed.replaceFirst("[0-9a-f]{64}", Signer.hash(other)).replaceFirst("(?s)\n.*", "\n" + other));
+        for (int i = 0; i < forgeries.size(); i++) {
+            // Each is another head.
+            redis(OLD, redis -> redis.set(keys.current(), ""));
+            assertEquals("", refusal(control(OLD)));
+            plant(OLD, forgeries.get(i));
+            assertTrue(refusal(control(OLD)).contains("RL-502"), "forgery " + i);
+        }
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    @Test
+    void anOldTextWithItsSignatureIsNotTakenAgain() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "", 0);
+        control.await(LONG);
+        String[] first = new String[2];
+        redis(OLD, redis -> {
+            first[0] = redis.get(keys.current());
+            first[1] = redis.get(keys.text(1));
+        });
+        control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
+        control.await(LONG);
+        redis(OLD, redis -> redis.set(keys.current(), first[0]));
+        await("it says so", () -> findings(one).contains("RL-506"));
+        // The old text as another version.
+        redis(OLD, redis -> {
+            redis.set(keys.text(9), first[1]);
+            redis.set(keys.current(), "9" + first[0].substring(1));
+        });
+        await("it says so", () -> findings(one).contains("RL-502"));
+        assertTrue(limits(one, "vote").contains("[3/1m"));
+        // Publishing again repairs it, above what the instance has.
+        assertEquals(3, control.publish("limiter.policies.vote.limits = 4/1m\n", "alice", "", 0));
+        await("it is in force", () -> limits(one, "vote").contains("[4/1m"));
+        await("it is well", () -> findings(one).equals("[]"));
+    }
+
+    /** What an operator takes back to is signed again, so it must be what was published. */
+    @Test
+    void aTextThatWasChangedWhereItIsKept() throws Exception {
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "", 0);
+        control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
+        redis(OLD, redis -> redis.set(keys.text(1), redis.get(keys.text(1)).replace("20/1m", "2000000/1m")));
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
+        assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
+        // Nor is somebody else named as the one who has published.
+        redis(OLD, redis -> redis.set(keys.change(2), redis.get(keys.change(2)).replace("alice", "mallory")));
+        assertEquals(
+                List.of("alice"),
+                control.versions(9).stream().map(Control.Version::author).toList());
+    }
+
+    @Test
+    void aHeadOfAnotherFormKeepsNoSwitchFromEnding() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        control.set("policy:vote", "", "off", "", soon(), "op", "");
+        await("off", () -> entries(one).size() == 1);
+        String[] head = new String[1];
+        redis(OLD, redis -> {
+            head[0] = redis.get(keys.current());
+            redis.set(keys.current(), "x");
+        });
+        stepUntil(Duration.ofHours(2), "ended", () -> entries(one).isEmpty());
+        await("it says so", () -> findings(one).contains("RL-503"));
+        redis(OLD, redis -> redis.set(keys.current(), head[0]));
+        // The clock goes on as that of Redis, by which the switch has not ended.
+        await("it is well", () -> !findings(one).contains("RL-503"));
+    }
+
+    /** There is always room for switches. */
+    @Test
+    void asManyOverridesAsThereMayBe() {
+        Control control = control(OLD);
+        Map<String, Long> ends = new LinkedHashMap<>();
+        redis(OLD, redis -> {
+            for (int i = 0; i < Published.MOST_ENTRIES - Published.FOR_SWITCHES - 1; i++) {
+                Entry one =
+                        new Entry("policy:vote", "k" + i, Entry.Kind.BLOCKED, "", (long) 4e15, "alice", "ticket " + i);
+                ends.put(Signer.hash(one.line()), one.untilMicros());
+                redis.set(keys.entry(Signer.hash(one.line())), one.line());
+            }
+        });
+        plant(OLD, new Published(1, "", ends).record(signer));
+        control.set("policy:vote", "a", "blocked", "", soon(), "op", "");
+        assertThrows(
+                IllegalArgumentException.class, () -> control.set("policy:vote", "b", "blocked", "", soon(), "op", ""));
+        control.set("all", "", "deny", "", soon(), "op", "");
+        Limiter one = instance(OLD, OWN);
+        assertEquals(
+                Published.MOST_ENTRIES - Published.FOR_SWITCHES + 1,
+                entries(one).size());
+    }
+
+    @Test
+    void aTextWithTenMegabytes() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        String record = text(1, TEXT).record(signer);
+        redis(OLD, redis -> {
+            redis.set(keys.text(1), record + "x".repeat(10_000_000));
+            redis.set(keys.current(), Published.head(record));
+        });
+        assertTrue(refusal(control(OLD)).contains("bytes, which are not read"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+        IllegalArgumentException refused = assertThrows(
+                IllegalArgumentException.class,
+                () -> control(OLD).publish("#" + "x".repeat(10_000_000), "alice", "", 0));
+        assertTrue(refused.getMessage().startsWith("RL-503"), refused.getMessage());
+    }
+
+    /** Instances look often, so what they look at is never read as a whole. */
+    @Test
+    void aHeadWithTenMegabytes() throws Exception {
+        // Its own, because it counts what a server sends.
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        String address = "redis://127.0.0.1:" + port;
+        try (Limiter one = instance(address, OWN)) {
+            redis(address, redis -> redis.set(keys.current(), "1".repeat(10_000_000)));
+            await("it says so", () -> findings(one).contains("has more than 150 bytes"));
+            redis(address, redis -> {
+                long before = number(redis.info("stats"), "total_net_output_bytes");
+                long looks = number(redis.info("commandstats"), "cmdstat_getrange:calls");
+                Await.until(
+                        LONG, "more", () -> number(redis.info("commandstats"), "cmdstat_getrange:calls") > looks + 3);
+                assertTrue(number(redis.info("stats"), "total_net_output_bytes") - before < 5_000_000);
+            });
+            assertTrue(assertThrows(
+                            IllegalArgumentException.class,
+                            () -> control(address).publish(TEXT, "alice", "", 0))
+                    .getMessage()
+                    .startsWith("RL-503"));
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    private static long number(String statistics, String name) {
+        return Long.parseLong(statistics.replaceAll("(?s).*" + name + "[:=](\\d+).*", "$1"));
+    }
+
+    @Test
+    void controlCharactersInATextOrWhatGoesWithIt() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        for (String text :
+                List.of(TEXT + "#\u001b[2J", TEXT + "\u0000", "limiter.policies.vote.limits = 2/1m name a\\u001b\n")) {
+            assertThrows(IllegalArgumentException.class, () -> control.publish(text, "alice", "", 0));
+        }
+        for (String word : List.of("a\nb", "a\tb", "\u001b[31m", "a\u202eb", "x".repeat(201))) {
+            assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, word, "", 0));
+            assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, "alice", word, 0));
+            assertThrows(IllegalArgumentException.class, () -> control.set("all", "", "off", "", soon(), word, ""));
+            assertThrows(
+                    IllegalArgumentException.class, () -> control.set("all", "", "off", "", soon(), "alice", word));
+        }
+        // Escaped, so that only the values have them, and signed.
+        plant(OLD, text(1, "limiter.denials.log-per-second = 1\\u0007\n").record(signer));
+        assertTrue(refusal(control).contains("RL-503"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+        assertEquals(List.of(), control.versions(10));
+    }
+
+    @Test
+    void aTextWithAClass() throws Exception {
+        Limiter one = instance(OLD, OWN, "limiter.http.rejection-handler = com.example.Mine");
+        Control control = control(OLD);
+        long version = 0;
+        for (String line : List.of(
+                "limiter.http.rejection-handler = com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.key = class:com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.key = class: com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.cost = com.example.Evil",
+                "limiter.rules.x.path = /x\nlimiter.plans.p.limits = 1/1s\nlimiter.rules.x.default-plan = p\n"
+                        + "limiter.rules.x.plan = com.example.Evil")) {
+            version = control.publish(line + "\n", "alice", "", version);
+            assertTrue(refusal(control).contains("RL-504"), line);
+        }
+        version = control.publish("limiter.http.rejection-handler = com.example.Mine\n", "alice", "", version);
+        assertEquals("", refusal(control));
+        assertTrue(one.config().origins().get("limiter.http.rejection-handler").startsWith("published"));
+    }
+
+    @Test
+    void whereRedisIsAndWhoMayPublishAreNotPublished() throws Exception {
+        instance(OLD, OWN);
+        long version = 0;
+        for (String line : List.of(
+                "limiter.redis.address = redis://192.0.2.1:1",
+                "limiter.control.secret = 0123456789abcdef0",
+                "limiter.control.accepts = all",
+                "limiter.enabled = false",
+                "limiter.backend = in-process",
+                "limiter.instances = 1000")) {
+            assertThrows(IllegalArgumentException.class, () -> control(OLD).publish(line + "\n", "alice", "", 0), line);
+            plant(OLD, text(++version, line + "\n").record(signer));
+            assertTrue(refusal(control(OLD)).matches("(?s).*RL-(504|150).*"), line);
+        }
+    }
+
+    @Test
+    void whatAnInstanceDoesNotAccept() throws Exception {
+        Limiter one = instance(OLD, OWN, "limiter.control.accepts = limits, switches");
+        Control control = control(OLD);
+        control.publish("limiter.exempt.addresses = 0.0.0.0/0\n" + TEXT, "alice", "", 0);
+        assertTrue(refusal(control).contains("RL-504"));
+        control.publish(TEXT, "alice", "", 1);
+        assertEquals("", refusal(control));
+        control.set("policy:vote", "a", "unlimited", "", soon(), "op", "");
+        control.set("policy:vote", "", "off", "", soon(), "op", "");
+        await("the switch", () -> entries(one).size() == 1);
+        assertEquals("policy:vote", entries(one).iterator().next().target());
+        control.set("policy:vote", "b", "unlimited", "", soon(), "op", "");
+        await("it says so", () -> findings(one).contains("RL-504 overrides are not taken here"));
+        await("the report too", () -> control.instances().get(0).problem().contains("RL-504 overrides"));
+    }
+
+    /** Lines that the signed text does not name are nothing; one that it names is not replaced. */
+    @Test
+    void unsignedOrOldOverridesAndSwitches() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        PartitionKey key = PartitionKey.of("192.0.2.1");
+        control.set("policy:vote", key.canonical(), "unlimited", "", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        String old = entries(one).iterator().next().line();
+        control.remove("policy:vote", key.canonical(), "op", "");
+        await("removed", () -> entries(one).isEmpty());
+        String all = new Entry("all", "", Entry.Kind.OFF, "", (long) 4e15, "mallory", "").line();
+        control.set("policy:vote", "198.51.100.7", "blocked", "", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        String hash = Signer.hash(entries(one).iterator().next().line());
+        redis(OLD, redis -> {
+            redis.set(keys.entry(Signer.hash(old)), old);
+            redis.set(keys.entry(Signer.hash(all)), all);
+            redis.set(keys.entry(hash), all);
+        });
+        // Another instance reads them anew.
+        Limiter other = instance(OLD, OWN);
+        await("it says so", () -> findings(other).contains("RL-502 it is not in Redis as it was published"));
+        assertTrue(entries(other).isEmpty());
+        assertFalse(one.tryAcquire("vote", PartitionKey.of("198.51.100.7"), 1).allowed());
+        assertEquals(Decision.Source.REDIS, one.tryAcquire("vote", key, 1).source());
+    }
+}

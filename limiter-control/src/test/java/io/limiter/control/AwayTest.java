@@ -1,0 +1,90 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.RedisServers;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/** Redis is stopped, restarted, and loses its data. */
+class AwayTest extends ControlFixture {
+    private final int port = RedisServers.freePort();
+    private final String address = "redis://127.0.0.1:" + port;
+
+    private LimiterConfig.Builder config() {
+        return LimiterConfig.builder()
+                .property("limiter.redis.address", address)
+                .property("limiter.redis.startup-wait", "100ms")
+                .property("limiter.control.group", group)
+                .property("limiter.control.secret", SECRET);
+    }
+
+    private static boolean says(Limiter limiter, String code) {
+        return limiter.rateLimiter().monitor().health().findings().toString().contains(code);
+    }
+
+    @Test
+    void anInstanceThatStartsWithoutRedis() throws Exception {
+        RedisServer server = RedisServers.start(port);
+        Control control = control(address);
+        Limiter running = instance(config(), "limiter.policies.vote.limits = 2/1m");
+        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+        await("in force", () -> limits(running, "vote").contains("20/1m"));
+        RedisServers.stop(server);
+
+        Limiter started = instance(config(), "limiter.policies.vote.limits = 2/1m");
+        assertTrue(limits(started, "vote").contains("[2/1m"));
+        await("it says so", () -> says(started, "RL-501"));
+
+        // Redis comes back without its data: what is in force stays.
+        RedisServer empty = RedisServers.start(port);
+        try {
+            await("it is read", () -> !says(started, "RL-501") && !says(running, "RL-501"));
+            await("it says so", () -> says(running, "RL-506"));
+            assertTrue(limits(running, "vote").contains("20/1m"));
+            Control again = control(address);
+            // Above the version that an instance has.
+            assertEquals(2, again.publish("limiter.policies.vote.limits = 30/1m\n", "alice", "", 0));
+            await(
+                    "both take it",
+                    () -> limits(running, "vote").contains("30/1m")
+                            && limits(started, "vote").contains("30/1m"));
+        } finally {
+            RedisServers.stop(empty);
+        }
+    }
+
+    /** Old instances that do not know a key of a new text keep theirs, and say why. */
+    @Test
+    void aRollingUpgrade() throws Exception {
+        RedisServer server = RedisServers.start(port);
+        try {
+            Control control = control(address);
+            Limiter old = instance(config(), "limiter.policies.vote.limits = 2/1m");
+            control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+            await("in force", () -> limits(old, "vote").contains("20/1m"));
+            // As a publisher of a later version would do it, whose table of properties has that key.
+            ControlKeys keys = new ControlKeys(group);
+            String text = "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n";
+            String record = new Published(2, text, Map.of()).record(new Signer(group, SECRET));
+            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                redis.set(keys.text(2), record);
+                redis.set(keys.current(), Published.head(record));
+            }
+            String why = answers(control).values().iterator().next();
+            assertTrue(why.contains("RL-101"), why);
+            assertTrue(limits(old, "vote").contains("20/1m"));
+            Control.Instance shown = control.instances().get(0);
+            assertEquals(1, shown.version());
+            assertFalse(shown.isCurrent());
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+}

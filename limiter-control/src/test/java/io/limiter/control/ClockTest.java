@@ -1,0 +1,99 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The clock of Redis steps, in both directions: nothing that is published waits for it. */
+class ClockTest extends ControlFixture {
+    private static final String ADDRESS = RedisServers.single();
+    private static final PartitionKey ALICE =
+            PartitionKey.builder().add("user", "alice").build();
+    private final Control control = steppedControl(ADDRESS);
+
+    private void stepTo(Duration ahead) {
+        redisAheadMicros.set(ahead.toNanos() / 1_000);
+    }
+
+    /** All limits are off, by a switch that was set while the clock was ahead: it is removed after the clock has stepped back. */
+    @Test
+    void aSwitchIsRemoved() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 1/1h");
+        stepTo(Duration.ofHours(2));
+        control.set("all", "", "off", "", control.now().plusSeconds(3_600), "op", "");
+        await(
+                "off",
+                () -> one.tryAcquire("vote", ALICE, 1).allowed()
+                        && one.tryAcquire("vote", ALICE, 1).allowed());
+        stepTo(Duration.ZERO);
+        assertFalse(control.remove("all", "", "op", "").isEmpty());
+        await("on", () -> entries(one).isEmpty());
+        one.tryAcquire("vote", ALICE, 1);
+        assertFalse(one.tryAcquire("vote", ALICE, 1).allowed());
+        await("it is current", () -> control.instances().stream().allMatch(Control.Instance::isCurrent));
+    }
+
+    /** A text too. */
+    @Test
+    void aTextIsReplaced() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 1/1h");
+        for (long hours : new long[] {2, 0, 48, -24, 0}) {
+            stepTo(Duration.ofHours(hours));
+            long version = control.version();
+            String text = "limiter.policies.vote.limits = " + (version + 5) + "/1h\n";
+            assertEquals(version + 1, control.publish(text, "alice", "", version));
+            await("in force", () -> limits(one, "vote").contains("[" + (version + 5) + "/1h"));
+            await(
+                    "it is current",
+                    () -> control.instances().stream()
+                            .allMatch(each -> each.version() == version + 1 && each.isCurrent()));
+        }
+    }
+
+    /** A report is written, and so the time is learned, also after the clock has stepped back. */
+    @Test
+    void anOverrideEndsByTheTimeThatRedisHasNow() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 1/1h");
+        stepTo(Duration.ofDays(3));
+        control.set("policy:vote", "user:alice", "blocked", "", control.now().plusSeconds(3_600), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        stepTo(Duration.ofHours(-2));
+        control.set("policy:vote", "user:bob", "blocked", "", control.now().plusSeconds(3_600), "op", "");
+        await("both", () -> entries(one).size() == 2);
+        stepTo(Duration.ZERO);
+        // Of those who have learned the time, only the first one has not ended.
+        stepUntil(Duration.ofSeconds(6), "bob's has ended", () -> entries(one).size() == 1);
+        assertTrue(entries(one).iterator().next().key().contains("alice"));
+    }
+
+    /** What has ended leaves Redis, without anybody who removes it. */
+    @Test
+    void whatHasEndedIsGone() throws Exception {
+        ControlKeys keys = new ControlKeys(group);
+        control.publish("limiter.policies.vote.limits = 5/1h\n", "alice", "a note", 0);
+        control.set("policy:vote", "user:alice", "blocked", "", control.now().plusSeconds(2), "op", "");
+        control.set("policy:vote", "user:bob", "blocked", "", soon(), "op", "");
+        control.remove("policy:vote", "user:bob", "op", "");
+        redis(ADDRESS, redis -> {
+            String all = "limiter-control:{" + group + "}:";
+            await(
+                    "it has ended",
+                    () -> redis.keys(all.replace("{", "\\{") + "entry:*").isEmpty());
+            for (String key : redis.keys(all + "*")) {
+                long left = redis.pttl(key);
+                boolean isInForce = key.equals(keys.current()) || key.equals(keys.text(4));
+                assertTrue(isInForce ? left == -1 : left > 0 && left <= Change.KEPT_MILLIS, key + " " + left);
+                assertFalse(!key.contains(":change:") && redis.get(key).matches("(?s).*(alice|a note).*"), key);
+            }
+        });
+        assertEquals(4, control.versions(10).size());
+        assertEquals(Map.of(), answers(control));
+    }
+}

@@ -1,0 +1,341 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.limiter.Charge;
+import io.limiter.Decision;
+import io.limiter.Hold;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Settlement;
+import io.limiter.application.Limiter;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Overrides of single keys, and switches. */
+class OverridesTest extends ControlFixture {
+    private static final String ADDRESS = RedisServers.single();
+    private static final PartitionKey ALICE =
+            PartitionKey.builder().add("user", "alice").build();
+    private static final PartitionKey BOB =
+            PartitionKey.builder().add("user", "bob").build();
+    private final Control control = control(ADDRESS);
+
+    private static long admitted(Limiter limiter, PartitionKey key, int calls) {
+        long admitted = 0;
+        for (int i = 0; i < calls; i++) {
+            admitted += limiter.tryAcquire("export", key, 1).allowed() ? 1 : 0;
+        }
+        return admitted;
+    }
+
+    @Test
+    void otherLimitsForOneCallerKeepTheStateAndAreExactOnTwoInstances() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
+        Limiter two = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
+        assertEquals(2, admitted(one, ALICE, 2));
+        control.set("policy:export", ALICE.canonical(), "limits", "10/1h", soon(), "op", "ticket 7");
+        await("in force", () -> entries(one).size() + entries(two).size() == 2);
+        assertEquals(4, admitted(one, ALICE, 4));
+        assertEquals(4, admitted(two, ALICE, 9));
+        assertEquals(3, admitted(two, BOB, 9));
+        assertNotEquals("", control.remove("policy:export", ALICE.canonical(), "op", ""));
+        await("removed", () -> entries(one).isEmpty());
+        assertFalse(one.tryAcquire("export", ALICE, 1).allowed());
+        assertEquals("", control.remove("policy:export", ALICE.canonical(), "op", ""));
+        assertEquals(2, control.versions(10).size());
+    }
+
+    /** While Redis is unreachable, each of two instances has its share of an override, and its end is that of this JVM's clock. */
+    @Test
+    void inTheLocalShare() throws Exception {
+        try (Wire wire = Wire.to(RedisServers.singlePort())) {
+            Limiter one = instance(
+                    "redis://127.0.0.1:" + wire.port(),
+                    "limiter.policies.export.limits = 4/1h",
+                    "limiter.instances = 2",
+                    "limiter.policies.export.deadline = 20ms");
+            control.set("policy:export", ALICE.canonical(), "limits", "10/1h", tomorrow(), "op", "");
+            control.set("policy:export", "b", "blocked", "", tomorrow(), "op", "");
+            control.set("policy:export", "u", "unlimited", "", soon(), "op", "");
+            await("in force", () -> entries(one).size() == 3);
+            wire.cut();
+            await(
+                    "local",
+                    () -> one.tryAcquire("export", PartitionKey.of("other"), 1).source()
+                            == Decision.Source.LOCAL_FALLBACK);
+            assertEquals(5, admitted(one, ALICE, 20));
+            assertEquals(2, admitted(one, BOB, 20));
+            assertEquals(0, admitted(one, PartitionKey.of("b"), 3));
+            assertEquals(30, admitted(one, PartitionKey.of("u"), 30));
+            stepUntil(Duration.ofHours(2), "ended", () -> admitted(one, PartitionKey.of("u"), 3) < 3);
+            assertEquals(0, admitted(one, PartitionKey.of("b"), 3));
+        }
+    }
+
+    /** What is held is settled in the same state as it was taken from. */
+    @Test
+    void holdsUnderAnOverride() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1000/1h token-bucket",
+                "limiter.policies.export.holds = 100");
+        control.set("policy:export", ALICE.canonical(), "limits", "5/1h token-bucket", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        int granted = 0;
+        for (int i = 0; i < 30; i++) {
+            Hold hold = one.rateLimiter().reserve(one.policy("export"), ALICE, 1, Duration.ofSeconds(30));
+            if (hold.allowed()) {
+                granted++;
+                assertEquals(Settlement.SETTLED, one.rateLimiter().settle(hold, 1));
+            }
+        }
+        assertEquals(5, granted);
+    }
+
+    /** A switch that does not fit this instance keeps no other one from its beginning or its end. */
+    @Test
+    void aSwitchOfARuleThatDoesNotFit() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.rules.a.path = /a",
+                "limiter.rules.a.limits = 1/1h",
+                "limiter.rules.a.count-on = 401",
+                "limiter.rules.b.path = /b",
+                "limiter.rules.b.limits = 1/1h");
+        control.set("rule:a", "", "shadow", "", tomorrow(), "op", "");
+        control.set("rule:b", "", "off", "", soon(), "op", "");
+        await("b is off", () -> mode(one, 1).equals("OFF"));
+        await("a says so", () -> findings(one).contains("RL-505 a switch is refused: shadow rule:a"));
+        assertEquals("ENFORCED", mode(one, 0));
+        stepUntil(Duration.ofHours(2), "b is on", () -> mode(one, 1).equals("ENFORCED"));
+        assertTrue(findings(one).contains("RL-505 a switch is refused: shadow rule:a"), findings(one));
+    }
+
+    /** A mistyped name is seen by who looks, and keeps nothing else from being in force. */
+    @Test
+    void aTargetThatIsNotThere() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
+        control.set("policy:exprot", "", "off", "", soon(), "op", "");
+        control.set("rule:lgoin", "", "off", "", soon(), "op", "");
+        control.set("policy:export", "", "off", "", soon(), "op", "");
+        await("the right one", () -> admitted(one, ALICE, 3) == 3);
+        // Names are looked at with each report, which is due every five seconds.
+        Duration report = Duration.ofSeconds(6);
+        stepUntil(
+                report,
+                "it says so",
+                () -> findings(one).contains("RL-514") && findings(one).contains("rule:lgoin"));
+        stepUntil(
+                report,
+                "who looks too",
+                () -> control.instances().get(0).problem().contains("policy:exprot"));
+        assertTrue(control.instances().get(0).isCurrent());
+        assertNotEquals("", control.remove("policy:exprot", "", "op", ""));
+        assertNotEquals("", control.remove("rule:lgoin", "", "op", ""));
+        stepUntil(report, "it says nothing", () -> !findings(one).contains("RL-514"));
+    }
+
+    private static String mode(Limiter limiter, int rule) {
+        return limiter.config().settings().rules().get(rule).mode().name();
+    }
+
+    @Test
+    void blockedAndNotLimited() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
+        control.set("policy:export", ALICE.canonical(), "blocked", "", soon(), "op", "");
+        control.set("policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 2);
+        Decision denied = one.tryAcquire("export", ALICE, 1);
+        assertFalse(denied.allowed());
+        assertTrue(denied.blocked());
+        assertEquals(Decision.Source.OVERRIDDEN, denied.source());
+        assertTrue(denied.retryAfterMicros() > 3_000_000_000L, denied.toString());
+        assertEquals(20, admitted(one, BOB, 20));
+        assertEquals(20, one.rateLimiter().monitor().allowed("export", Decision.Source.OVERRIDDEN));
+        assertEquals(1, one.rateLimiter().monitor().denied("export", Decision.Source.OVERRIDDEN));
+        assertEquals(2, control.entries().size());
+    }
+
+    @Test
+    void aRunningBlockIsStrongerThanNotLimited() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.policies.export.block = 2/1m for 15m up to 15m",
+                "limiter.redis.denial-cache.max-age = 0ms");
+        admitted(one, BOB, 5);
+        assertTrue(one.tryAcquire("export", BOB, 1).blocked());
+        control.set("policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
+        control.set("policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 2);
+        assertTrue(one.tryAcquire("export", BOB, 1).blocked());
+        assertEquals(20, admitted(one, ALICE, 20));
+    }
+
+    @Test
+    void anOverrideEndsByTheTimeOfRedis() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
+        control.set("policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        assertEquals(3, admitted(one, ALICE, 3));
+        endSoon();
+        await("ended", () -> one.tryAcquire("export", ALICE, 1).source() == Decision.Source.REDIS);
+        await("forgotten", () -> entries(one).isEmpty());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> control.set("policy:export", ALICE.canonical(), "unlimited", "", Instant.now(), "op", ""));
+    }
+
+    /** Sets an end that is not over yet when Redis hears of it, however slow this machine is. */
+    private void endSoon() {
+        for (int seconds = 1; ; seconds *= 2) {
+            Instant end = Instant.now().plusSeconds(seconds);
+            try {
+                control.set("policy:export", ALICE.canonical(), "unlimited", "", end, "op", "");
+                return;
+            } catch (IllegalArgumentException over) {
+                assertTrue(seconds < 64, over::toString);
+            }
+        }
+    }
+
+    @Test
+    void aStandInOrTheSharedKeyIsNoCaller() {
+        for (String key : List.of("@192.0.2.1", "user=alice:@192.0.2.1")) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> control.set(
+                            "policy:export", PartitionKey.parse(key).canonical(), "unlimited", "", soon(), "op", ""),
+                    key);
+        }
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> control.set(
+                        "policy:export", PartitionKey.global().canonical(), "unlimited", "", soon(), "op", ""));
+    }
+
+    @Test
+    void aChargeOfSeveralPoliciesIsOverriddenPolicyByPolicy() throws Exception {
+        Limiter one =
+                instance(ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
+        control.set("policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        PermitRequest both = PermitRequest.of(
+                List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
+        Decision first = one.rateLimiter().tryAcquire(both);
+        assertTrue(first.allowed());
+        assertEquals(2, first.charges().size());
+        assertTrue(one.rateLimiter().tryAcquire(both).allowed());
+        assertFalse(one.rateLimiter().tryAcquire(both).allowed());
+        assertTrue(one.rateLimiter().refund(first));
+        assertTrue(one.rateLimiter().acquireAsync(both).get().allowed());
+    }
+
+    /** What goes with it is not denied by a policy in shadow, and no block is there when the switch ends. */
+    @Test
+    void aPolicyInShadowDeniesNothing() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.policies.export.block = 5/1m for 15m up to 15m",
+                "limiter.policies.read.limits = 3/1h fixed",
+                "limiter.redis.denial-cache.max-age = 0ms");
+        control.set("policy:export", "", "shadow", "", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        PermitRequest both = PermitRequest.of(
+                List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
+        for (int i = 0; i < 3; i++) {
+            assertTrue(one.rateLimiter().tryAcquire(both).allowed());
+        }
+        Decision denied = one.rateLimiter().acquireAsync(both).get();
+        assertEquals(
+                List.of("read"),
+                denied.violated().stream().map(by -> by.policy().name()).toList());
+        assertEquals(9, admitted(one, ALICE, 9));
+        assertEquals(0, one.rateLimiter().monitor().allowed("export", Decision.Source.OVERRIDDEN));
+        assertEquals(1, one.rateLimiter().monitor().allowed("export", Decision.Source.REDIS));
+        // Two beside "read", and nine of its own; what "read" denied was not asked.
+        assertEquals(11, one.rateLimiter().monitor().denied("export", Decision.Source.REDIS));
+        assertEquals(3, one.rateLimiter().monitor().allowed("read", Decision.Source.REDIS));
+        assertTrue(one.rateLimiter().monitor().busiest(10).stream()
+                .anyMatch(key -> key.policy().equals("export") && key.shadow()));
+        control.remove("policy:export", "", "op", "");
+        await("as before", () -> !one.tryAcquire("export", ALICE, 1).allowed());
+        assertFalse(one.tryAcquire("export", ALICE, 1).blocked());
+    }
+
+    @Test
+    void theLogOfDenialsShowsWhoDecidedAndWhy() throws Exception {
+        // Else the one denial by Redis may be one that is not logged, because another one was in the same second.
+        Limiter one =
+                instance(ADDRESS, "limiter.policies.export.limits = 3/1h", "limiter.redis.denial-cache.max-age = 0ms");
+        control.set("policy:export", ALICE.canonical(), "blocked", "", soon(), "carol", "ticket 7");
+        control.set("policy:export", BOB.canonical(), "limits", "0/1h", soon(), "dave", "");
+        await("in force", () -> entries(one).size() == 2);
+        try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO).about(" policy export,")) {
+            one.tryAcquire("export", ALICE, 1);
+            String line = log.of(Level.INFO, "RL-405 ").get(0);
+            assertTrue(
+                    line.matches(".* source overridden \\(blocked policy:export user=alice until \\S+Z by carol"
+                            + " \\(ticket 7\\)\\); denials.*"),
+                    line);
+            await("a line for the other", () -> {
+                one.tryAcquire("export", BOB, 1);
+                return log.of(Level.INFO, "RL-405 ").stream()
+                        .anyMatch(other -> other.contains("source redis (limits policy:export user=bob 0/1h until"));
+            });
+        }
+    }
+
+    @Test
+    void switchesAreLiveAndLoud() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.rules.login.path = /login",
+                "limiter.rules.login.limits = 1/1h");
+        assertEquals(1, admitted(one, ALICE, 3));
+        control.set("policy:export", "", "shadow", "", soon(), "op", "");
+        await("shadow", () -> one.tryAcquire("export", ALICE, 1).allowed());
+        control.set("policy:export", "", "off", "", soon(), "op", "");
+        await(
+                "off",
+                () -> entries(one).stream().anyMatch(each -> each.kind().text().equals("off")));
+        assertEquals(3, admitted(one, ALICE, 3));
+        control.set("all", "", "deny", "", soon(), "op", "maintenance");
+        await("denied", () -> !one.tryAcquire("export", BOB, 1).allowed());
+        await(
+                "health",
+                () -> one.rateLimiter().monitor().health().findings().toString().contains("RL-509 in force: deny all"));
+        control.set("all", "", "off", "", soon(), "op", "");
+        await("all off", () -> one.tryAcquire("export", BOB, 1).allowed());
+        assertEquals(9, admitted(one, BOB, 9));
+        control.set("rule:login", "", "shadow", "", soon(), "op", "");
+        await(
+                "the rule",
+                () -> one.config().settings().rules().get(0).mode().name().equals("SHADOW"));
+        control.set("rule:login", "", "off", "", soon(), "op", "");
+        await(
+                "the rule",
+                () -> one.config().settings().rules().get(0).mode().name().equals("OFF"));
+        control.remove("rule:login", "", "op", "");
+        control.remove("all", "", "op", "");
+        control.remove("policy:export", "", "op", "");
+        await("as before", () -> !one.tryAcquire("export", ALICE, 1).allowed());
+        await(
+                "as before",
+                () -> one.config().settings().rules().get(0).mode().name().equals("ENFORCED"));
+    }
+}

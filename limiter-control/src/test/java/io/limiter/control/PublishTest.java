@@ -1,0 +1,139 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.application.Limiter;
+import io.limiter.config.ConfigException;
+import io.limiter.kit.RedisServers;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** A text is published for a group, taken by its instances as a whole, and rolled back. */
+class PublishTest extends ControlFixture {
+    private static final String ADDRESS = RedisServers.single();
+    private final Control control = control(ADDRESS);
+
+    @Test
+    void aTextLiesOverTheOwnConfigurationKeyByKey() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m", "limiter.policies.read.limits = 5/1m");
+        assertEquals(1, control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "night", 0));
+        await("the version", () -> limits(one, "vote").contains("20/1m"));
+        assertTrue(limits(one, "read").contains("5/1m"), limits(one, "read"));
+        assertEquals("published version 1 line 1", one.config().origins().get("limiter.policies.vote.limits"));
+        assertEquals("code", one.config().origins().get("limiter.policies.read.limits"));
+
+        assertEquals(2, control.publish("limiter.policies.read.limits = 50/1m\n", "bob", "", 1));
+        await("a key that is gone falls back", () -> limits(one, "vote").contains("[2/1m"));
+        assertTrue(limits(one, "read").contains("50/1m"));
+        assertEquals(Map.of(), problems(answers(control)));
+
+        assertEquals(3, control.rollBack(1, "alice", "back"));
+        await(
+                "rolled back",
+                () -> limits(one, "vote").contains("20/1m")
+                        && limits(one, "read").contains("[5/1m"));
+        assertEquals(
+                List.of(
+                        "back to version 1: limiter.policies.read.limits: 50/1m -> (own);"
+                                + " limiter.policies.vote.limits: (own) -> 20/1m",
+                        "limiter.policies.vote.limits: 20/1m -> (own); limiter.policies.read.limits: (own) -> 50/1m",
+                        "limiter.policies.vote.limits: (own) -> 20/1m"),
+                control.versions(10).stream().map(Control.Version::change).toList());
+    }
+
+    /** The first version too: what was before it is nothing. */
+    @Test
+    void theFirstVersionIsRolledBackToo() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m");
+        assertEquals(1, control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0));
+        await("the version", () -> limits(one, "vote").contains("20/1m"));
+        assertEquals(2, control.rollBack(0, "alice", ""));
+        await("its own", () -> limits(one, "vote").contains("[2/1m"));
+        assertEquals(Map.of(), problems(answers(control)));
+    }
+
+    static Map<String, String> problems(Map<String, String> answers) {
+        Map<String, String> all = new java.util.TreeMap<>(answers);
+        all.values().removeIf(String::isEmpty);
+        return all;
+    }
+
+    @Test
+    void anInstanceThatStartsHasThePublishedTextFromItsFirstCall() {
+        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m");
+        assertTrue(limits(one, "vote").contains("20/1m"));
+    }
+
+    @Test
+    void mistakesAreRefusedBeforeTheyArePublished() {
+        ConfigException refused = assertThrows(
+                ConfigException.class,
+                () -> control.publish(
+                        "limiter.policies.vote.limits = 20 per minute\nlimiter.polices.x.limits = 1/1s\n"
+                                + "limiter.instances = 3\n",
+                        "alice",
+                        "",
+                        0));
+        assertEquals(3, refused.problems().size(), refused.getMessage());
+        assertEquals(0, control.version());
+    }
+
+    @Test
+    void whatDoesNotFitIsRefusedAsAWhole() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m");
+        String text = "limiter.policies.vote.limits = 20/1m\nlimiter.rules.login.policy = vote\n";
+        control.publish(text, "alice", "", 0);
+        Map<String, String> refused = answers(control);
+        assertTrue(refused.values().iterator().next().contains("RL-105"), refused.toString());
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 1);
+        assertEquals(Map.of(), problems(answers(control)));
+        assertTrue(limits(one, "vote").contains("20/1m"));
+    }
+
+    @Test
+    void ofTwoPublishersOneWins() {
+        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+        Control.ConflictException lost = assertThrows(
+                Control.ConflictException.class,
+                () -> control.publish("limiter.policies.vote.limits = 30/1m\n", "bob", "", 0));
+        assertTrue(lost.getMessage().contains("alice"), lost.getMessage());
+    }
+
+    @Test
+    void whatWasReplacedIsNotUndoneByAReload() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m", "limiter.policies.read.limits = 5/1m");
+        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+        await("the version", () -> limits(one, "vote").contains("20/1m"));
+        one.replace(io.limiter.config.LimiterConfig.builder()
+                .property("limiter.redis.address", ADDRESS)
+                .property("limiter.redis.deadline", "30s")
+                .property("limiter.redis.startup-wait", "60s")
+                .property("limiter.redis.prefix", prefix)
+                .property("limiter.control.group", group)
+                .property("limiter.control.secret", SECRET)
+                .property("limiter.policies.vote.limits", "3/1m")
+                .property("limiter.policies.read.limits", "6/1m")
+                .build());
+        assertTrue(limits(one, "vote").contains("20/1m"));
+        assertTrue(limits(one, "read").contains("[6/1m"));
+    }
+
+    @Test
+    void groupsDoNotTakeEachOthersLimits() throws Exception {
+        Limiter other = open(Limiter.start(io.limiter.config.LimiterConfig.builder()
+                .property("limiter.redis.address", ADDRESS)
+                .property("limiter.control.group", group + "-other")
+                .property("limiter.control.secret", SECRET)
+                .property("limiter.policies.vote.limits", "3/1m")
+                .build()));
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m");
+        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
+        await("the version", () -> limits(one, "vote").contains("20/1m"));
+        assertTrue(limits(other, "vote").contains("[3/1m"));
+    }
+}

@@ -1,0 +1,162 @@
+package io.limiter.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.limiter.BackendException;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.kit.Pages;
+import io.limiter.kit.RedisServers;
+import java.net.URI;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+/** Users of Redis with the documented rights, with and without a secret: on real servers. */
+class RedisUsersTest extends ControlFixture {
+    private static final String OLD = RedisServers.single();
+    private static final String NEWER = RedisServers.newer();
+    private static final String OWN = "limiter.policies.vote.limits = 2/1m";
+    private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
+
+    private LimiterConfig.Builder config(String address) {
+        return LimiterConfig.builder()
+                .property("limiter.redis.address", address)
+                .property("limiter.redis.deadline", "30s")
+                .property("limiter.redis.prefix", prefix)
+                .property("limiter.control.group", group)
+                .property("limiter.control.secret", SECRET);
+    }
+
+    /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
+    @Test
+    void usersOfRedisAsDocumentedOnOldServers() throws Exception {
+        redis(
+                OLD,
+                redis -> redis.aclSetUser(
+                        "reader",
+                        documented("limiter-reader")
+                                .replace("%R~", "~")
+                                .replace("~limiter:*", "~" + prefix + ":*")
+                                .split("\\s+")));
+        redis(
+                OLD,
+                redis -> redis.aclSetUser(
+                        "publisher", documented("limiter-publisher").split("\\s+")));
+        try {
+            Limiter one = instance(
+                    config(OLD)
+                            .property("limiter.redis.username", "reader")
+                            .property("limiter.redis.password", "password"),
+                    OWN);
+            Control control = new Control(open(ControlStore.open(OLD, "publisher", "password")), group, SECRET);
+            control.publish(TEXT, "alice", "", 0);
+            assertEquals(List.of(""), List.copyOf(answers(control).values()));
+            assertTrue(limits(one, "vote").contains("20/1m"));
+            // It can write there, and nobody takes that.
+            Control asReader = new Control(open(ControlStore.open(OLD, "reader", "password")), group, "x" + SECRET);
+            asReader.publish(OWN + "\n", "mallory", "", 0);
+            await("it says so", () -> findings(one).contains("RL-502"));
+            assertTrue(limits(one, "vote").contains("20/1m"));
+            // Who has the secret replaces it, above all that was signed.
+            assertEquals(2, control.publish(TEXT, "alice", "", 0));
+            await("it is well", () -> findings(one).equals("[]"));
+        } finally {
+            redis(OLD, redis -> {
+                redis.aclDelUser("reader");
+                redis.aclDelUser("publisher");
+            });
+        }
+    }
+
+    private static String documented(String user) {
+        String page = Pages.text("operations");
+        String command = "ACL SETUSER " + user + " ";
+        int from = page.lastIndexOf(command) + command.length();
+        return page.substring(from, page.indexOf("\n\n", from));
+    }
+
+    /** Those that have a right to read only; the first may be another server (CONTRIBUTING.md). */
+    static List<String> servers() {
+        return Stream.of(OLD, NEWER)
+                .filter(address -> {
+                    try (Jedis redis = new Jedis(URI.create(address))) {
+                        return !redis.info("server").contains("redis_version:6.");
+                    }
+                })
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void usersOfRedisAsDocumented(String server) throws Exception {
+        String reader = documented("limiter-reader");
+        String publisher = documented("limiter-publisher");
+        redis(server, redis -> {
+            redis.aclSetUser(
+                    "reader", reader.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
+            redis.aclSetUser("publisher", publisher.split("\\s+"));
+        });
+        try {
+            Limiter one = instance(
+                    config(server)
+                            .property("limiter.redis.username", "reader")
+                            .property("limiter.redis.password", "password"),
+                    OWN);
+            Control control = new Control(open(ControlStore.open(server, "publisher", "password")), group, SECRET);
+            control.publish(TEXT, "alice", "", 0);
+            assertEquals(List.of(""), List.copyOf(answers(control).values()));
+            control.set("policy:vote", "a", "blocked", "", soon(), "op", "");
+            await("in force", () -> entries(one).size() == 1);
+            assertTrue(limits(one, "vote").contains("20/1m"));
+            assertEquals(List.of(), control.notes("vote", "9/1m"));
+            assertEquals(1, control.notes("vote", "9/1m fixed").size());
+            // With the rights of an application nothing is published.
+            Control asReader = new Control(open(ControlStore.open(server, "reader", "password")), group, SECRET);
+            BackendException refused =
+                    assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
+            assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
+            assertThrows(BackendException.class, () -> asReader.set("all", "", "off", "", soon(), "mallory", ""));
+            assertEquals(2, control.versions(10).size());
+            assertEquals("", findings(one).replace("[]", ""));
+            // What the endpoint shows.
+            Control own = Control.of(one).orElseThrow();
+            assertEquals(1, own.entries().size());
+            assertEquals(1, own.instances().size());
+            assertEquals(2, own.versions(10).size());
+        } finally {
+            redis(server, redis -> {
+                redis.aclDelUser("reader");
+                redis.aclDelUser("publisher");
+            });
+        }
+    }
+
+    @Test
+    void eachChangeIsKept() {
+        Control control = control(OLD);
+        control.publish(TEXT, "alice", "first", 0);
+        control.rollBack(1, "bob", "");
+        control.set("policy:vote", "a", "limits", "5/1m", soon(), "carol", "ticket");
+        control.set("policy:vote", "a", "blocked", "", soon(), "carol", "");
+        control.remove("policy:vote", "a", "dave", "");
+        control.set("all", "", "deny", "", soon(), "erin", "");
+        control.remove("all", "", "erin", "");
+        List<Control.Version> all = control.versions(100);
+        assertEquals(
+                List.of("erin", "erin", "dave", "carol", "carol", "bob", "alice"),
+                all.stream().map(Control.Version::author).toList());
+        assertTrue(
+                all.get(3)
+                        .change()
+                        .matches(
+                                "policy:vote a: limits policy:vote a 5/1m until \\S+ -> blocked policy:vote a until \\S+"),
+                all.get(3).change());
+        assertEquals("ticket", all.get(4).note());
+    }
+}

@@ -1,0 +1,74 @@
+package io.limiter.application;
+
+import io.limiter.Backend;
+import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ControlSettings;
+import java.util.ServiceLoader;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What lies over the own configuration of a limiter while it runs, and over its decisions: what is published for a group of instances.
+ * With {@code limiter.control.group} a limiter finds it in {@code limiter-control}; without a group it loads nothing of it. For the
+ * library's own modules. Thread-safe.
+ */
+public interface ConfigSource extends AutoCloseable {
+    /** Makes sources; found by {@link ServiceLoader}. */
+    interface Maker {
+        /** The source for these settings, which have a group. It reads nothing before its start. */
+        ConfigSource of(ControlSettings settings);
+    }
+
+    /** The limiter that follows a source. */
+    interface Target {
+        /** The limiter itself. */
+        Limiter limiter();
+
+        /**
+         * Lays something over the own configuration and over those that follow it, instead of what was laid before.
+         *
+         * @throws IllegalArgumentException if the whole does not fit; also {@link IllegalStateException}. What was laid before stays
+         */
+        void lay(UnaryOperator<LimiterConfig> over);
+    }
+
+    /**
+     * A backend whose decisions follow this source.
+     *
+     * @param instances among how many the policies that it gets are shared; 1 for a shared backend
+     */
+    Backend wrapped(Backend plain, long instances);
+
+    /**
+     * Begins to follow. Waits a moment for what is there.
+     *
+     * @param shared the backend as it was before it was wrapped; null where this JVM decides
+     */
+    void start(Target target, @Nullable Backend shared);
+
+    /** The own configuration has changed, so that what was refused may fit now. */
+    void noteOwn();
+
+    /** What was laid is out of force again, because the limiter can't derive something from it. */
+    void noteDropped(RuntimeException why);
+
+    @Override
+    void close();
+
+    /**
+     * The one that a configuration asks for; null for none.
+     *
+     * @throws IllegalStateException if its jar is missing
+     */
+    static @Nullable ConfigSource of(LimiterConfig config) {
+        ControlSettings settings = config.settings().operation().control();
+        return settings.group() == null
+                ? null
+                : ServiceLoader.load(Maker.class, ConfigSource.class.getClassLoader())
+                        .findFirst()
+                        .orElseThrow(() -> new IllegalStateException(
+                                "RL-512 limiter.control.group needs limiter-control on the class path; add"
+                                        + " io.limiter:limiter-control, or remove the group"))
+                        .of(settings);
+    }
+}
