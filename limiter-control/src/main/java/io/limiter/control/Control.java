@@ -120,18 +120,6 @@ public final class Control {
      */
     public record Answer(boolean isDone, List<String> lines, List<? extends Record> rows) {}
 
-    /**
-     * Runs a command of the command line, which the endpoint has too. Commands and arguments are those that {@code java -jar
-     * limiter-tools.jar help} shows, without the dashes; an argument without a value is {@code "true"}.
-     *
-     * @param command such as {@code override add}
-     * @param author who runs it
-     * @throws InterruptedException while it waits for instances
-     */
-    public Answer run(String command, Map<String, String> arguments, String author) throws InterruptedException {
-        return new Commands(this, arguments, author).run(command);
-    }
-
     /** The time of Redis, by which overrides and switches end. */
     public Instant now() {
         List<String> time = store.run("report", List.of(), List.of());

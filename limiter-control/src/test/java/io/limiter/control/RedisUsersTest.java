@@ -119,7 +119,7 @@ class RedisUsersTest extends ControlFixture {
             // With the rights of an application nothing is published.
             Control asReader = new Control(open(ControlStore.open(server, "reader", "password")), group, SECRET);
             BackendException refused =
-                    assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 1));
+                    assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 2));
             assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
             assertThrows(BackendException.class, () -> asReader.set("all", "", "off", "", soon(), "mallory", ""));
             assertEquals(2, control.versions(10).size());

@@ -1,6 +1,7 @@
 package io.limiter.tools;
 
 import io.limiter.BackendException;
+import io.limiter.control.Command;
 import io.limiter.control.Control;
 import io.limiter.control.ControlStore;
 import java.io.IOException;
@@ -24,11 +25,11 @@ public final class ControlTool {
     private static final int UNREACHABLE = 4;
 
     private final Map<String, String> environment;
-    private final Options options;
+    private final Command command;
 
-    private ControlTool(Map<String, String> environment, Options options) {
+    private ControlTool(Map<String, String> environment, Command command) {
         this.environment = environment;
-        this.options = options;
+        this.command = command;
     }
 
     /** Runs the command that the arguments describe; exits with its code unless that is 0. */
@@ -44,16 +45,16 @@ public final class ControlTool {
     /** The same; returns the code. */
     static int run(PrintStream out, PrintStream err, Map<String, String> environment, String... arguments) {
         if (arguments.length == 0 || arguments[0].equals("help")) {
-            out.print(Options.HELP);
+            out.print(Command.HELP);
             return arguments.length == 0 ? WRONG : 0;
         }
         if (arguments[0].equals("explain")) {
             return Explain.run(out, err, Arrays.copyOfRange(arguments, 1, arguments.length));
         }
         try {
-            Options options = Options.of(arguments);
-            Control.Answer answer = new ControlTool(environment, options).run();
-            print(out, answer, options.get("json") != null);
+            Command command = Command.of(List.of(arguments));
+            Control.Answer answer = new ControlTool(environment, command).run();
+            print(out, answer, command.has("json"));
             return answer.isDone() ? 0 : REFUSED;
         } catch (Control.ConflictException lost) {
             err.println(lost.getMessage());
@@ -71,37 +72,33 @@ public final class ControlTool {
     }
 
     private Control.Answer run() throws IOException, InterruptedException {
-        List<String> words = options.words();
-        boolean hasTwoWords = words.size() > 1 && List.of("override", "switch").contains(words.get(0));
-        String command = String.join(" ", words.subList(0, hasTwoWords ? 2 : Math.min(1, words.size())));
-        if (command.equals("publish") && words.size() > 1) {
-            options.values().put("text", Files.readString(Path.of(words.get(1))));
-        } else if (words.size() > 1 && !hasTwoWords) {
-            options.values().put("version", words.get(1));
+        boolean isPublished = command.word(0).equals("publish");
+        if (isPublished && command.word(1).isEmpty()) {
+            throw new IllegalArgumentException("the file with the text is missing");
         }
+        String text = isPublished ? Files.readString(Path.of(command.word(1))) : "";
         String group = setting("group", "LIMITER_CONTROL_GROUP");
         String secret = secret("secret-file", "LIMITER_CONTROL_SECRET");
         if (secret == null) {
             throw new IllegalArgumentException("--secret-file is missing, and LIMITER_CONTROL_SECRET is not set");
         }
-        String author = options.values().getOrDefault("author", System.getProperty("user.name", "unknown"));
+        String author = command.option("author", System.getProperty("user.name", "unknown"));
         try (ControlStore store = store()) {
-            return new Control(store, group, secret).run(command, options.values(), author);
+            return command.run(new Control(store, group, secret), text, author);
         }
     }
 
     private ControlStore store() throws IOException {
-        String yaml = options.get("redis-yaml");
-        return yaml != null
-                ? ControlStore.openYaml(Files.readString(Path.of(yaml)))
+        return command.has("redis-yaml")
+                ? ControlStore.openYaml(Files.readString(Path.of(command.option("redis-yaml", ""))))
                 : ControlStore.open(
                         setting("redis", "LIMITER_REDIS_ADDRESS"),
-                        options.values().getOrDefault("user", environment.get("LIMITER_REDIS_USERNAME")),
+                        command.has("user") ? command.option("user", "") : environment.get("LIMITER_REDIS_USERNAME"),
                         secret("password-file", "LIMITER_REDIS_PASSWORD"));
     }
 
     private String setting(String option, String variable) {
-        String value = options.values().getOrDefault(option, environment.getOrDefault(variable, ""));
+        String value = command.option(option, environment.getOrDefault(variable, ""));
         if (value.isEmpty()) {
             throw new IllegalArgumentException("--" + option + " is missing, and " + variable + " is not set");
         }
@@ -110,10 +107,9 @@ public final class ControlTool {
 
     /** From a file or a variable: arguments are seen by other users of a machine. */
     private @Nullable String secret(String option, String variable) throws IOException {
-        String file = options.get(option);
-        return file == null
-                ? environment.get(variable)
-                : Files.readString(Path.of(file)).strip();
+        return command.has(option)
+                ? Files.readString(Path.of(command.option(option, ""))).strip()
+                : environment.get(variable);
     }
 
     /** The lines, then the rows as a table. */
@@ -136,7 +132,10 @@ public final class ControlTool {
             StringBuilder line = new StringBuilder();
             for (int i = 0; i < row.size(); i++) {
                 int column = i;
-                int width = table.stream().mapToInt(one -> one.get(column).length()).max().orElse(0);
+                int width = table.stream()
+                        .mapToInt(one -> one.get(column).length())
+                        .max()
+                        .orElse(0);
                 line.append(row.get(i)).append(" ".repeat(width - row.get(i).length() + 2));
             }
             out.println(line.toString().stripTrailing());

@@ -109,9 +109,9 @@ class ControlToolTest {
         run("roll-back", "0", "--author", "al", "--note", "back");
         assertEquals(0, run("versions"), printed);
         List<String> lines = printed.lines().toList();
-        assertTrue(lines.get(0).matches("version  time +author  change +note"), printed);
-        assertTrue(lines.get(1).matches("2 +\\S+Z +al     back to version 0: .*20/1m -> \\(own\\)  back"), printed);
-        assertTrue(lines.get(2).matches("1 +\\S+Z +alice  limiter.*\\(own\\) -> 20/1m +-"), printed);
+        assertTrue(lines.get(0).matches("version +time +author  change +note"), printed);
+        assertTrue(lines.get(1).matches("2 +\\S+Z +al +back to version 0: .*20/1m -> \\(own\\)  back"), printed);
+        assertTrue(lines.get(2).matches("1 +\\S+Z +alice +limiter.*\\(own\\) -> 20/1m +-"), printed);
     }
 
     @Test
@@ -166,8 +166,7 @@ class ControlToolTest {
         assertEquals(2, run("nonsense"), printed);
         assertEquals(2, run("versions", "--nonsense"), printed);
         assertEquals(2, ControlTool.run(System.out, System.out, Map.of(), "versions"));
-        assertEquals(
-                2, ControlTool.run(System.out, System.out, Map.of("LIMITER_CONTROL_GROUP", group), "versions"));
+        assertEquals(2, ControlTool.run(System.out, System.out, Map.of("LIMITER_CONTROL_GROUP", group), "versions"));
         assertEquals(
                 4,
                 ControlTool.run(

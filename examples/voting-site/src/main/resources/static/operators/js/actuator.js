@@ -17,7 +17,7 @@ export const look = (policy, key) => call('GET', ofKey(policy, key));
 export const reset = (policy, key) => call('DELETE', ofKey(policy, key));
 export const explain = (request) => call('POST', '', request, EXPLAIN);
 export const control = () => call('GET', '', undefined, CONTROL);
-export const change = ({ command, ...given }) => call('POST', '', { command, arguments: given }, CONTROL);
+export const change = (request) => call('POST', '', request, CONTROL);
 
 function ofKey(policy, key) {
   return `/${encodeURIComponent(policy)}?${new URLSearchParams({ key })}`;

@@ -13,7 +13,7 @@ let isMissing = false;
 export function startControl() {
   find('control-publish').addEventListener('submit', (event) => {
     event.preventDefault();
-    ask('Replace the published text by this one?', { command: 'publish', text: find('control-text').value, based: version });
+    ask('Replace the published text by this one?', { command: `publish --based ${version}`, text: find('control-text').value });
   });
   find('control-set').addEventListener('submit', (event) => {
     event.preventDefault();
@@ -50,7 +50,7 @@ function show(state) {
   fill('versions', state.versions.slice(0, 5).map((one) => [
     String(one.version), one.change, `${one.author} ${one.note}`,
     one.version === version ? '' : button('Roll back', () => ask(
-      `Publish version ${one.version} again?`, { command: 'roll-back', version: one.version })),
+      `Publish version ${one.version} again?`, { command: `roll-back ${one.version}` })),
   ]));
 }
 
@@ -73,23 +73,29 @@ function askToSet() {
   const kind = find('control-kind').value;
   const target = find('control-target').value.trim();
   const until = new Date(Date.now() + Number(find('control-hours').value) * HOUR_MILLIS).toISOString();
-  const request = { until, note: find('control-note').value };
+  const rest = `--until ${until} --note ${quoted(find('control-note').value)}`;
   const key = find('control-key').value.trim();
   if (OVERRIDES.includes(kind)) {
-    Object.assign(request, {
-      command: 'override add', policy: target.replace(/^policy:/, ''), key, [kind]: kind === 'limits' ? find('control-limits').value : true,
-    });
-    ask(`Set ${kind} ${kind === 'limits' ? request.limits : ''} for the key ${key} of ${target} until ${until}?`, request);
+    const limits = kind === 'limits' ? find('control-limits').value : '';
+    const policy = quoted(target.replace(/^policy:/, ''));
+    ask(
+      `Set ${kind} ${limits} for the key ${key} of ${target} until ${until}?`,
+      { command: `override add --policy ${policy} --key ${quoted(key)} --${kind} ${limits && quoted(limits)} ${rest}` },
+    );
   } else {
-    Object.assign(request, { command: 'switch set', target, action: kind });
-    ask(`Switch ${target} to ${kind} until ${until}?`, request);
+    ask(`Switch ${target} to ${kind} until ${until}?`, { command: `switch set --target ${quoted(target)} --action ${kind} ${rest}` });
   }
+}
+
+// A value of a command, with its spaces.
+function quoted(value) {
+  return `"${value.replaceAll('"', "'")}"`;
 }
 
 function askToRemove({ target, key }) {
   ask(`Remove what is set for ${target} ${key}?`, key
-    ? { command: 'override remove', policy: target.replace(/^policy:/, ''), key }
-    : { command: 'switch remove', target });
+    ? { command: `override remove --policy ${quoted(target.replace(/^policy:/, ''))} --key ${quoted(key)}` }
+    : { command: `switch remove --target ${quoted(target)}` });
 }
 
 function ask(text, request) {
@@ -106,8 +112,8 @@ async function doIt() {
     try {
       return [verdict('admitted', ...(await change(request)).lines)];
     } catch (failure) {
-      if (failure.message.endsWith('add yes if that is meant')) {
-        ask(failure.message, { ...request, yes: true });
+      if (failure.message.endsWith('add --yes if that is meant')) {
+        ask(failure.message, { ...request, command: `${request.command} --yes` });
       }
       throw failure;
     }

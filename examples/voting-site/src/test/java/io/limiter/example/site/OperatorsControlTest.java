@@ -20,7 +20,7 @@ class OperatorsControlTest {
     private static final String LOGIN =
             "Basic " + Base64.getEncoder().encodeToString("operator:correct horse".getBytes(StandardCharsets.UTF_8));
     private static final String TEXT =
-            "{\"command\":\"publish\",\"arguments\":{\"based\":0,\"text\":\"limiter.policies.vote.limits = 5/10s\"}}";
+            "{\"command\":\"publish --based 0\",\"text\":\"limiter.policies.vote.limits = 5/10s\"}";
 
     private static Site start(String group) {
         return Site.start(

@@ -2,9 +2,9 @@ package io.limiter.spring.boot.actuate;
 
 import io.limiter.BackendException;
 import io.limiter.application.Limiter;
+import io.limiter.control.Command;
 import io.limiter.control.Control;
 import java.security.Principal;
-import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -22,8 +22,6 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  */
 @WebEndpoint(id = "ratelimitcontrol", defaultAccess = Access.READ_ONLY)
 class ControlEndpoint {
-    private static final int SHOWN = 50;
-
     private final Limiter limiter;
 
     ControlEndpoint(Limiter limiter) {
@@ -40,7 +38,7 @@ class ControlEndpoint {
     public WebEndpointResponse<Object> state() {
         return answer(control -> new JsonObject()
                 .with("version", control.version())
-                .with("versions", control.versions(SHOWN))
+                .with("versions", control.versions(50))
                 .with("instances", control.instances())
                 .with("entries", control.entries())
                 .with("origins", limiter.config().origins())
@@ -48,24 +46,17 @@ class ControlEndpoint {
     }
 
     /**
-     * Runs a command of the command line: {@link Control#run}.
+     * Runs a command of the command line.
      *
-     * @param command {@code publish}, {@code roll-back}, {@code override add}, {@code override remove}, {@code switch set} or {@code
-     *     switch remove}
-     * @param arguments those of the command, by name; false is as none
+     * @param command as it is written there; a value with spaces in quotes
+     * @param text that {@code publish} publishes
      */
     @WriteOperation
     public WebEndpointResponse<Object> change(
-            String command,
-            @org.springframework.lang.Nullable @Nullable Map<String, Object> arguments,
-            SecurityContext security) {
-        Map<String, String> given = new HashMap<>();
-        if (arguments != null) {
-            arguments.forEach((name, value) -> given.put(name, String.valueOf(value)));
-            given.values().removeIf("false"::equals);
-        }
+            String command, @org.springframework.lang.Nullable @Nullable String text, SecurityContext security) {
         Principal user = security.getPrincipal();
-        return answer(control -> control.run(command, given, user == null ? "actuator" : user.getName()));
+        return answer(control ->
+                Command.of(command).run(control, text == null ? "" : text, user == null ? "actuator" : user.getName()));
     }
 
     private WebEndpointResponse<Object> answer(Question question) {

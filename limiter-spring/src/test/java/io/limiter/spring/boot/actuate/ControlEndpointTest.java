@@ -12,6 +12,7 @@ import io.limiter.kit.RedisServers;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -45,25 +46,23 @@ class ControlEndpointTest {
             Limiter limiter = site.bean(Limiter.class);
             HttpResponse<String> answer = site.post(
                     PATH,
-                    "{\"command\":\"publish\",\"arguments\":{\"based\":0,\"note\":\"sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}}");
+                    "{\"command\":\"publish --based 0 --note sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(
                     LONG,
                     "in force",
                     () -> limiter.policy("vote").limits().toString().contains("20/1h"));
             answer = site.post(
-                    PATH, "{\"command\":\"publish\",\"arguments\":{\"based\":0,\"text\":\"limiter.policies.vote.limits = 3/1h\"}}");
+                    PATH, "{\"command\":\"publish --based 0\",\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
             assertEquals(409, answer.statusCode(), answer.body());
-            String until = Instant.now().plusSeconds(3_600).toString();
+            String until =
+                    Instant.now().plusSeconds(3_600).truncatedTo(ChronoUnit.SECONDS).toString();
             answer = site.post(
                     PATH,
-                    "{\"command\":\"override add\",\"arguments\":{\"policy\":\"vote\",\"key\":\"user:alice\",\"blocked\":true,\"until\":\""
-                            + until + "\"}}");
+                    "{\"command\":\"override add --policy vote --key user:alice --blocked --until " + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             answer = site.post(
-                    PATH,
-                    "{\"command\":\"switch set\",\"arguments\":{\"target\":\"policy:vote\",\"action\":\"off\",\"until\":\"" + until
-                            + "\"}}");
+                    PATH, "{\"command\":\"switch set --target policy:vote --action off --until " + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(LONG, "both in force", () -> inForce(limiter) == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
@@ -77,15 +76,14 @@ class ControlEndpointTest {
             assertTrue(health.body().contains("RL-509 in force: off policy:vote"), health.body());
             HttpResponse<String> gauge = site.call("GET", "/actuator/metrics/limiter.control.switches");
             assertEquals(1.0, read(gauge, "$.measurements[0].value"), gauge.body());
-            answer = site.post(PATH, "{\"command\":\"switch remove\",\"arguments\":{\"target\":\"policy:vote\"}}");
-            assertEquals(
-                    "policy:vote: off policy:vote until " + until + " -> nothing", read(answer, "$.lines[0]"));
-            answer = site.post(PATH, "{\"command\":\"roll-back\",\"arguments\":{\"version\":1}}");
+            answer = site.post(PATH, "{\"command\":\"switch remove --target policy:vote\"}");
+            assertEquals("policy:vote: off policy:vote until " + until + " -> nothing", read(answer, "$.lines[0]"));
+            answer = site.post(PATH, "{\"command\":\"roll-back 1\"}");
             assertEquals("published version 5", read(answer, "$.lines[0]"));
-            answer = site.post(PATH, "{\"command\":\"switch set\",\"arguments\":{\"target\":\"all\",\"action\":\"off\"}}");
+            answer = site.post(PATH, "{\"command\":\"switch set --target all --action off\"}");
             assertEquals(400, answer.statusCode(), answer.body());
-            answer = site.post(
-                    PATH, "{\"command\":\"publish\",\"arguments\":{\"based\":5,\"text\":\"limiter.polices.x.limits = 1/1s\"}}");
+            answer =
+                    site.post(PATH, "{\"command\":\"publish --based 5\",\"text\":\"limiter.polices.x.limits = 1/1s\"}");
             assertEquals(400, answer.statusCode(), answer.body());
             Await.until(LONG, "blocked only", () -> inForce(limiter) == 1);
             PartitionKey alice = PartitionKey.builder().add("user", "alice").build();
@@ -101,9 +99,7 @@ class ControlEndpointTest {
     void readsOnlyUnlessWritingIsAllowed() {
         try (ManagedSite site = start()) {
             assertEquals(200, site.call("GET", PATH).statusCode());
-            assertEquals(
-                    405,
-                    site.post(PATH, "{\"command\":\"roll-back\",\"arguments\":{\"version\":1}}").statusCode());
+            assertEquals(405, site.post(PATH, "{\"command\":\"roll-back 1\"}").statusCode());
         }
     }
 
