@@ -10,6 +10,7 @@ import io.limiter.TimeSource;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +35,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 public class OverridesBenchmark {
     private static final int KEYS = 16_384;
-    private static final long END = 1L << 51;
+    private static final Instant END = Instant.parse("2040-01-01T00:00:00Z");
 
     /** What is in force. */
     @Param({"no-group", "none", "of-another-policy", "10000"})
@@ -54,7 +55,7 @@ public class OverridesBenchmark {
         boolean isOther = overrides.equals("of-another-policy");
         for (int i = 0; i < 10_000 && (isOther || overrides.equals("10000")); i++) {
             String target = isOther ? "policy:other" : "policy:vote";
-            all.add(new Entry(target, "user=other" + i, Entry.Kind.LIMITS, "100/1m", END, "a", ""));
+            all.add(new Entry(target, "user=other" + i, "100/1m", END, "a", ""));
         }
         inForce.set(Entries.NONE.next(all));
         limiter = RateLimiters.on(overrides.equals("no-group") ? plain : new OverridingBackend(plain, inForce, 1));

@@ -12,12 +12,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.regex.Matcher;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * A command of operators, as the command line, the endpoint and Java have it: words, {@code --name value} and {@code --flag}. The help
- * is its table: an option that it does not name does not exist, and one has a value if the help names that after it. Immutable.
+ * A command of operators, as the command line, the endpoint and Java have it: words, {@code --name value} and {@code --flag}. An
+ * option that the help does not name does not exist. Immutable.
  */
 public final class Command {
     /** What there is. */
@@ -25,7 +25,7 @@ public final class Command {
 
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(2);
     private static final int SHOWN = 50;
-    private static final Pattern OPTION = Pattern.compile("--([a-z-]+)( \\(?[A-Za-z])?");
+    private static final Set<String> FLAGS = Set.of("wait", "dry-run", "yes", "unlimited", "blocked", "json");
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|(\\S+)");
 
     private final List<String> words = new ArrayList<>();
@@ -37,9 +37,10 @@ public final class Command {
             String argument = rest.pop();
             if (argument.startsWith("--")) {
                 String name = argument.substring(2);
-                String value = hasValue(name) ? rest.poll() : "true";
-                if (value == null) {
-                    throw new IllegalArgumentException(argument + " has no value");
+                String value = FLAGS.contains(name) ? "true" : rest.poll();
+                if (value == null || !HELP.matches("(?s).*\\Q" + argument + "\\E\\b.*")) {
+                    throw new IllegalArgumentException(
+                            "there is no option " + argument + ", or it has no value; see the help");
                 }
                 options.put(name, value);
             } else {
@@ -63,16 +64,6 @@ public final class Command {
                 .results()
                 .map(word -> Objects.requireNonNullElse(word.group(1), word.group()))
                 .toList());
-    }
-
-    private static boolean hasValue(String name) {
-        Matcher option = OPTION.matcher(HELP);
-        while (option.find()) {
-            if (option.group(1).equals(name)) {
-                return option.group(2) != null;
-            }
-        }
-        throw new IllegalArgumentException("there is no option --" + name);
     }
 
     private static String help() {
@@ -122,9 +113,7 @@ public final class Command {
     }
 
     private IllegalArgumentException unknown() {
-        return new IllegalArgumentException("there is no command '" + String.join(" ", words)
-                + "'; write publish, roll-back, versions, show, instances, override add, override remove,"
-                + " override list, switch set or switch remove");
+        return new IllegalArgumentException("there is no command '" + String.join(" ", words) + "'; see the help");
     }
 
     private String needed(String name) {
@@ -202,9 +191,9 @@ public final class Command {
             throw unknown();
         }
         String limits = option("limits", "");
-        String action = isSwitch
+        String to = isSwitch
                 ? needed("action")
-                : has("unlimited") ? "unlimited" : has("blocked") ? "blocked" : has("limits") ? "limits" : "none";
+                : has("unlimited") ? Entry.UNLIMITED : has("blocked") ? Entry.BLOCKED : needed("limits");
         Instant until = Words.until(needed("until"), control.now());
         List<String> lines = new ArrayList<>();
         if (target.startsWith("policy:")) {
@@ -214,7 +203,7 @@ public final class Command {
             throw new IllegalArgumentException(
                     String.join("\n", lines) + "\nnothing was changed; add --yes if that is meant");
         }
-        lines.add(control.set(target, key, action, limits, until, author, note()));
+        lines.add(control.set(new Entry(target, key, to, until, author, note())));
         lines.add("in force within a second");
         return done(lines);
     }

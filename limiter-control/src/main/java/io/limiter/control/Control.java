@@ -3,7 +3,6 @@ package io.limiter.control;
 import io.limiter.BackendException;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
-import io.limiter.internal.config.LimitText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -56,12 +55,12 @@ public final class Control {
 
     /** Control of the group of a limiter, where its user of Redis may; empty unless it follows one. */
     public static Optional<Control> of(Limiter limiter) {
-        return limiter.source(Following.class).map(Following::control);
+        return limiter.followed(Follower.class).map(one -> one.control);
     }
 
     /** How many switches are in force in an instance, or how many overrides of keys. */
     public static long inForce(Limiter limiter, boolean switches) {
-        return limiter.source(Following.class).stream()
+        return limiter.followed(Follower.class).stream()
                 .flatMap(one -> one.inForce.entries().all().stream())
                 .filter(one -> one.isSwitch() == switches)
                 .count();
@@ -98,25 +97,11 @@ public final class Control {
     public record Instance(String name, long version, boolean isCurrent, String problem) {}
 
     /**
-     * An override of a key, or a switch.
-     *
-     * @param target {@code policy:NAME}, {@code rule:NAME} or {@code all}
-     * @param key of an override, as the log of denials shows it; empty for a switch
-     * @param action {@code limits}, {@code unlimited}, {@code blocked}; {@code off}, {@code shadow}, {@code deny}
-     * @param limits of an override with other limits; else empty
-     * @param until by Redis, in ISO 8601
-     * @param author who decided it
-     * @param note why; may be empty
-     */
-    public record Timed(
-            String target, String key, String action, String limits, String until, String author, String note) {}
-
-    /**
      * What a command has done.
      *
      * @param isDone false if an instance refused it or did not answer
      * @param lines about it
-     * @param rows that were asked for: records of the types above
+     * @param rows that were asked for: {@link Version}s, {@link Instance}s or {@link Entry}s
      */
     public record Answer(boolean isDone, List<String> lines, List<? extends Record> rows) {}
 
@@ -195,12 +180,17 @@ public final class Control {
      * @throws ConflictException if another version was published since
      */
     public long publish(String text, String author, String note, long based) {
+        return replace(text, "", author, note, based);
+    }
+
+    private long replace(String text, String what, String author, String note, long based) {
         Words.check(text);
         String head = head();
         Published now = readable(head);
         if (now.version() == based) {
             Published next = new Published(next(now), text, now.entries());
-            if (write(head, now, next, change(author, difference(now, text), note), null, null)) {
+            String all = what + String.join("; ", Words.changes(now.text(), text));
+            if (write(head, now, next, change(author, Texts.plain(all), note), null, null)) {
                 return next.version();
             }
             now = readable(head());
@@ -222,27 +212,14 @@ public final class Control {
         }
     }
 
-    /** Publishes the text of an earlier version again, as a new one; that of version 0 is empty. Returns its version. */
+    /**
+     * Publishes the text of an earlier version again, as a new one; that of version 0 is empty. Overrides and switches stay.
+     *
+     * @return its version
+     * @throws ConflictException if somebody else publishes at the same time
+     */
     public long rollBack(long version, String author, String note) {
-        String text = text(version);
-        for (int i = 0; i < MOST_TRIES; i++) {
-            String head = head();
-            Published now = readable(head);
-            Published next = new Published(next(now), text, now.entries());
-            String what = "back to version " + version + ": " + difference(now, text);
-            if (write(head, now, next, change(author, what, note), null, null)) {
-                return next.version();
-            }
-        }
-        throw busy();
-    }
-
-    private static String difference(Published before, String text) {
-        return Texts.plain(String.join("; ", Words.changes(before.text(), text)));
-    }
-
-    private static ConflictException busy() {
-        return new ConflictException("RL-510 others publish all the time; try again");
+        return replace(text(version), "back to version " + version + ": ", author, note, version());
     }
 
     /** Above all that a publisher has signed, also where Redis has lost it, as long as an instance has it. */
@@ -264,30 +241,25 @@ public final class Control {
 
     /** Whether nobody was faster. */
     private boolean write(
-            String head, Published before, Published next, Change by, @Nullable String gone, @Nullable Entry come) {
+            String head, Published before, Published next, Change by, @Nullable Entry gone, @Nullable Entry come) {
         String record = next.record(signer);
-        String line = come == null ? "" : come.line();
-        String none = keys.entry(NONE);
-        return store.run(
-                        "publish",
-                        List.of(
-                                keys.current(),
-                                keys.text(next.version()),
-                                keys.change(next.version()),
-                                keys.text(before.version()),
-                                keys.text(next.version() - ControlKeys.VERSIONS),
-                                gone == null ? none : keys.entry(gone),
-                                come == null ? none : keys.entry(Signer.hash(line))),
-                        List.of(
-                                head,
-                                Published.head(record),
-                                record,
-                                by.record(next.version(), signer),
-                                Long.toString(Change.KEPT_MILLIS),
-                                line,
-                                Long.toString(come == null ? 0 : come.untilMicros() / 1_000)))
-                .get(0)
-                .equals("done");
+        List<String> where = List.of(
+                keys.current(),
+                keys.text(next.version()),
+                keys.change(next.version()),
+                keys.text(before.version()),
+                keys.text(next.version() - ControlKeys.VERSIONS),
+                keys.entry(gone == null ? NONE : gone.hash()),
+                keys.entry(come == null ? NONE : come.hash()));
+        List<String> what = List.of(
+                head,
+                Published.head(record),
+                record,
+                by.record(next.version(), signer),
+                Long.toString(Change.KEPT_MILLIS),
+                come == null ? "" : come.line(),
+                Long.toString(come == null ? 0 : come.until().toEpochMilli()));
+        return store.run("publish", where, what).get(0).equals("done");
     }
 
     /** Waits until the instances run what is published, or have refused it. Returns what they run, by name. */
@@ -342,30 +314,15 @@ public final class Control {
     /**
      * Sets an override of a key, or a switch, which replaces an earlier one of the same target and key.
      *
-     * @param target {@code policy:NAME}; of a switch also {@code rule:NAME} or {@code all}
-     * @param key whose calls it concerns: an address, {@code user:alice}, or as the log of denials shows it; empty for a switch
-     * @param action for a key {@code limits}, {@code unlimited} or {@code blocked}; else {@code off}, {@code shadow} or {@code deny}
-     * @param limits with {@code limits} those, in the words of the configuration; else empty
+     * @param one with its author and its end, by the time of Redis
      * @return what it has changed
      */
-    public String set(
-            String target, String key, String action, String limits, Instant until, String author, String note) {
-        if (!limits.isEmpty()) {
-            LimitText.parseAll(limits);
-        }
+    public String set(Entry one) {
         Instant now = now();
         Texts.require(
-                until.isAfter(now) && until.isBefore(now.plus(LONGEST_END)),
-                "the end " + until + " is past, or more than ten years away; by the time of Redis it is " + now);
-        Entry come = new Entry(
-                target,
-                canonical(key),
-                Entry.Kind.of(action),
-                limits,
-                ChronoUnit.MICROS.between(Instant.EPOCH, until),
-                author,
-                note);
-        return changed(come.id(), come, author, note);
+                one.until().isAfter(now) && one.until().isBefore(now.plus(LONGEST_END)),
+                "the end " + one.until() + " is past, or more than ten years away; by the time of Redis it is " + now);
+        return changed(one.id(), one, one.author(), one.note());
     }
 
     /**
@@ -374,7 +331,7 @@ public final class Control {
      * @return what it has changed; empty if there was none
      */
     public String remove(String target, String key, String author, String note) {
-        return changed(target + " " + canonical(key), null, author, note);
+        return changed((target + " " + canonical(key)).strip(), null, author, note);
     }
 
     private static String canonical(String key) {
@@ -387,42 +344,39 @@ public final class Control {
             String head = head();
             Published now = published(head);
             Map<String, Entry> all = entries(now);
-            String gone = all.entrySet().stream()
-                    .filter(one -> one.getValue().id().equals(id))
-                    .map(Map.Entry::getKey)
-                    .findFirst()
-                    .orElse(null);
+            Entry gone = all.remove(id);
             if (gone == null && come == null) {
                 return "";
             }
-            String what = id.strip() + ": " + (gone == null ? "nothing" : all.remove(gone)) + " -> "
-                    + (come == null ? "nothing" : come);
+            String what = id + ": " + (gone == null ? "nothing" : gone.value()) + " -> "
+                    + (come == null ? "nothing" : come.value());
             if (come != null) {
                 int most = Published.MOST_ENTRIES - (come.isSwitch() ? 0 : Published.FOR_SWITCHES);
                 Texts.require(
                         all.size() < most, "there are " + all.size() + " overrides and switches already; remove some");
-                all.put(Signer.hash(come.line()), come);
+                all.put(id, come);
             }
             Map<String, Long> ends = new LinkedHashMap<>();
-            all.forEach((hash, one) -> ends.put(hash, one.untilMicros()));
+            all.values().forEach(one -> ends.put(one.hash(), one.untilMicros()));
             Published next = new Published(next(now), now.text(), ends);
             if (write(head, now, next, change(author, what, note), gone, come)) {
                 return what;
             }
         }
-        throw busy();
+        throw new ConflictException("RL-510 others publish all the time; try again");
     }
 
-    /** The overrides and switches of a version that have not ended, by their hashes. */
+    /** The overrides and switches of a version that have not ended, by their ids. */
     private Map<String, Entry> entries(Published now) {
         List<String> hashes = List.copyOf(now.entries().keySet());
         List<@Nullable String> lines =
                 store.getAll(hashes.stream().map(keys::entry).toList(), Entry.MOST_BYTES);
-        Map<String, Entry> all = new LinkedHashMap<>();
+        Map<String, Entry> all = new TreeMap<>();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i);
             if (line != null && Signer.hash(line).equals(hashes.get(i))) {
-                all.put(hashes.get(i), Entry.of(line));
+                Entry one = Entry.of(line);
+                all.put(one.id(), one);
             }
         }
         return all;
@@ -439,17 +393,7 @@ public final class Control {
     }
 
     /** The overrides and switches in force, by their targets. */
-    public List<Timed> entries() {
-        return entries(published(head())).values().stream()
-                .sorted(Comparator.comparing(Entry::id))
-                .map(one -> new Timed(
-                        one.target(),
-                        one.key(),
-                        one.kind().text(),
-                        one.limits(),
-                        one.until().toString(),
-                        one.author(),
-                        one.note()))
-                .toList();
+    public List<Entry> entries() {
+        return List.copyOf(entries(published(head())).values());
     }
 }

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -21,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
-import org.redisson.client.RedisConnectionException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
@@ -34,8 +32,6 @@ public class ControlStore implements AutoCloseable {
     /** A person waits longer than a thread that looks again at once: on a starved machine an answer takes seconds. */
     private static final Duration PUBLISHES = Duration.ofSeconds(5);
 
-    /** Of a command line: attempts to connect. */
-    private static final int CONNECTS = 4;
     /** Questions that are sent before the first answer is waited for. */
     private static final int TOGETHER = 200;
 
@@ -43,25 +39,22 @@ public class ControlStore implements AutoCloseable {
 
     private final Supplier<@Nullable RedissonClient> client;
     private final Duration longest;
-    private final int connects;
     private final Runnable end;
 
-    private ControlStore(Supplier<@Nullable RedissonClient> client, Duration longest, int connects, Runnable end) {
+    private ControlStore(Supplier<@Nullable RedissonClient> client, Duration longest, Runnable end) {
         this.client = client;
         this.longest = longest;
-        this.connects = connects;
         this.end = end;
     }
 
     /** The same: a test changes what it answers. */
     ControlStore(ControlStore other) {
-        this(other.client, other.longest, other.connects, other.end);
+        this(other.client, other.longest, other.end);
     }
 
     /** On the client of a backend, with which it ends. */
     static ControlStore of(RedisBackend backend, boolean isForPublishers) {
-        return new ControlStore(
-                () -> backend.client(Access.LIBRARY), isForPublishers ? PUBLISHES : FOLLOWS, 1, () -> {});
+        return new ControlStore(() -> backend.client(Access.LIBRARY), isForPublishers ? PUBLISHES : FOLLOWS, () -> {});
     }
 
     /**
@@ -72,15 +65,12 @@ public class ControlStore implements AutoCloseable {
      * @param password null for none
      */
     public static ControlStore open(String address, @Nullable String username, @Nullable String password) {
-        Config config = new Config().setThreads(2).setNettyThreads(2);
+        Config config = new Config();
         config.useSingleServer()
                 .setAddress(address)
                 .setConnectionPoolSize(2)
                 .setConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(0)
-                .setConnectTimeout((int) PUBLISHES.toMillis() / 2)
-                .setTimeout((int) PUBLISHES.toMillis())
-                .setRetryAttempts(0);
+                .setSubscriptionConnectionMinimumIdleSize(0);
         return open(password == null ? config : config.setUsername(username).setPassword(password));
     }
 
@@ -97,7 +87,7 @@ public class ControlStore implements AutoCloseable {
 
     private static ControlStore open(Config config) {
         RedissonClient own = Redisson.create(config.setLazyInitialization(true));
-        return new ControlStore(() -> own, PUBLISHES, CONNECTS, own::shutdown);
+        return new ControlStore(() -> own, PUBLISHES, own::shutdown);
     }
 
     /**
@@ -172,36 +162,20 @@ public class ControlStore implements AutoCloseable {
         }
     }
 
-    /** Again only where there was no connection, so that nothing was sent. */
     private <T> List<T> ask(Function<RedissonClient, List<? extends Future<T>>> questions) {
-        for (int i = 1; ; i++) {
-            try {
-                RedissonClient connected = client.get();
-                if (connected == null) {
-                    throw new BackendException("RL-201 there is no connection to Redis yet");
-                }
-                List<T> answers = new ArrayList<>();
-                for (Future<T> one : sent(questions, connected)) {
-                    answers.add(RedisBackend.answer(Access.LIBRARY, one, longest));
-                }
-                return answers;
-            } catch (BackendException failed) {
-                boolean isUnsent = failed.getCause() instanceof ExecutionException sent
-                        && sent.getCause() instanceof RedisConnectionException;
-                if (i >= connects || !isUnsent) {
-                    throw failed;
-                }
-            }
+        RedissonClient connected = client.get();
+        if (connected == null) {
+            throw new BackendException("RL-201 there is no connection to Redis yet");
         }
-    }
-
-    private static <T> List<? extends Future<T>> sent(
-            Function<RedissonClient, List<? extends Future<T>>> questions, RedissonClient redis) {
+        List<? extends Future<T>> sent;
         try {
-            return questions.apply(redis);
+            sent = questions.apply(connected);
         } catch (RuntimeException failed) {
-            return List.of(CompletableFuture.<T>failedFuture(failed));
+            sent = List.of(CompletableFuture.<T>failedFuture(failed));
         }
+        return sent.stream()
+                .map(one -> RedisBackend.answer(Access.LIBRARY, one, longest))
+                .toList();
     }
 
     @Override

@@ -1,100 +1,72 @@
 package io.limiter.control;
 
-import io.limiter.PartitionKey;
+import io.limiter.internal.config.LimitText;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Locale;
-import java.util.regex.Pattern;
+import java.util.List;
 
 /**
  * What an operator has set until a time: for one key under one policy (an override), or for a policy, a rule or everything (a switch).
  * In Redis it is a line below its own hash, which the signed text names, and it ends there when it ends.
  *
  * @param target {@code policy:NAME}, {@code rule:NAME} or {@code all}
- * @param key of an override, as in the names of states; else empty
- * @param kind what it does
- * @param limits of an override with other limits; else empty
- * @param untilMicros when it ends, by the time of Redis
+ * @param key of an override: an address, {@code user:alice}, or as the log of denials shows it, which it becomes; empty for a switch
+ * @param to of an override limits, {@code unlimited} or {@code blocked}; of a switch {@code off}, {@code shadow} or {@code deny}
+ * @param until when it ends, by the time of Redis
  * @param author who decided it
  * @param note why; may be empty
  */
-record Entry(String target, String key, Kind kind, String limits, long untilMicros, String author, String note) {
-    /** The target of a switch for everything. */
+public record Entry(String target, String key, String to, Instant until, String author, String note) {
     static final String ALL = "all";
+    static final String UNLIMITED = "unlimited";
+    static final String BLOCKED = "blocked";
+    static final String OFF = "off";
+    static final String SHADOW = "shadow";
+    static final String DENY = "deny";
 
     /** More bytes are no line. */
     static final int MOST_BYTES = 4_000;
 
     private static final String POLICY = "policy:";
     private static final String RULE = "rule:";
-    private static final int FIELDS = 7;
+    private static final String NAME = "[A-Za-z0-9._-]{1,64}";
+    private static final int FIELDS = 6;
     private static final int LONGEST_LINE = 200;
     private static final int LONGEST_KEY = 512;
-    private static final int LONGEST_LIMITS = 500;
-    /** Kind, target and key. */
-    private static final Pattern FITS = Pattern.compile("((limits|unlimited|blocked) policy:%1$s .+"
-            .concat("|(off|shadow) (policy|rule):%1$s |(off|deny) all )")
-            .formatted("[A-Za-z0-9._-]{1,64}"));
 
-    /** What it does. */
-    enum Kind {
-        /** An override: other limits. */
-        LIMITS,
-        /** An override: not limited. */
-        UNLIMITED,
-        /** An override: denied. */
-        BLOCKED,
-        /** A switch: not counted. */
-        OFF,
-        /** A switch: counted, and never denied. */
-        SHADOW,
-        /** A switch for everything: denied. */
-        DENY;
-
-        /** That of a word; throws {@link IllegalArgumentException} if there is none. */
-        static Kind of(String word) {
-            for (Kind kind : values()) {
-                if (kind.text().equals(word)) {
-                    return kind;
-                }
-            }
-            throw new IllegalArgumentException("RL-503 '" + Texts.plain(word)
-                    + "' is no kind of override or switch; write limits, unlimited, blocked, off, shadow or deny");
-        }
-
-        String text() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
-
-    /** Checks how the parts fit together. */
-    Entry {
+    /**
+     * Checks how the parts fit together.
+     *
+     * @throws IllegalArgumentException if they don't
+     */
+    public Entry {
         Texts.line("the author", author, LONGEST_LINE);
         Texts.line("the note", note, LONGEST_LINE);
-        Texts.line("the limits", limits, LONGEST_LIMITS);
+        Texts.line("the limits", to, LONGEST_KEY);
         Texts.line("the key", key, LONGEST_KEY);
+        key = key.isEmpty() ? "" : Words.key(key).canonical();
         Texts.require(
-                FITS.matcher(kind.text() + " " + target + " " + key).matches(),
+                key.isEmpty()
+                        ? (to.equals(OFF) || to.equals(SHADOW)) && target.matches("(policy|rule):" + NAME)
+                                || (to.equals(OFF) || to.equals(DENY)) && target.equals(ALL)
+                        : target.matches(POLICY + NAME)
+                                && !List.of(OFF, SHADOW, DENY).contains(to),
                 "an override is limits, unlimited or blocked, for a key of policy:NAME; a switch is off or shadow for"
                         + " policy:NAME or rule:NAME, or off or deny for all of them, and has no key");
-        Texts.require((kind == Kind.LIMITS) != limits.isEmpty(), "limits belong to an override with other limits");
         if (!key.isEmpty()) {
-            checkKey(key);
+            // A stand-in for a missing part is another client each time; it can't have what one of them was given.
+            Texts.require(
+                    !key.startsWith("@") && !key.contains(":@") && !key.equals("*"),
+                    "a key is that of one caller, without @ and not *");
+            if (!List.of(UNLIMITED, BLOCKED).contains(to)) {
+                LimitText.parseAll(to);
+            }
         }
-    }
-
-    /** A stand-in for a missing part is another client each time; it can't have what one of them was given. */
-    private static void checkKey(String key) {
-        boolean hasStandIn = key.startsWith("@") || key.contains(":@");
-        Texts.require(
-                !hasStandIn && !key.equals(PartitionKey.global().canonical()),
-                "a key is that of one caller, without @ and not *");
-        PartitionKey.parse(key);
     }
 
     /** What tells it from others: a later one with the same id replaces it. */
     String id() {
-        return target + " " + key;
+        return (target + " " + key).strip();
     }
 
     private String after(String start) {
@@ -116,29 +88,37 @@ record Entry(String target, String key, Kind kind, String limits, long untilMicr
         return key.isEmpty();
     }
 
-    /** Whether it makes calls uncounted, or shadows. */
-    boolean isLoosening() {
-        return kind == Kind.UNLIMITED || kind == Kind.OFF || kind == Kind.SHADOW;
+    /** Whether it is an override with other limits. */
+    boolean isLimits() {
+        return !isSwitch() && !to.equals(UNLIMITED) && !to.equals(BLOCKED);
+    }
+
+    long untilMicros() {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, until);
     }
 
     /** As it is in Redis. */
     String line() {
-        return String.join("\t", target, key, kind.text(), limits, Long.toString(untilMicros), author, note);
+        return String.join("\t", target, key, to, until.toString(), author, note);
+    }
+
+    /** The name of its line. */
+    String hash() {
+        return Signer.hash(line());
     }
 
     /** Reads a line; throws {@link IllegalArgumentException} if it is none. */
     static Entry of(String line) {
         String[] fields = line.split("\t", -1);
         Texts.require(
-                fields.length == FIELDS && fields[4].matches("[0-9]{1,16}"),
+                fields.length == FIELDS,
                 "an override or switch has a form that this version does not know: " + Texts.plain(line));
-        return new Entry(
-                fields[0], fields[1], Kind.of(fields[2]), fields[3], Long.parseLong(fields[4]), fields[5], fields[6]);
+        return new Entry(fields[0], fields[1], fields[2], Instant.parse(fields[3]), fields[4], fields[5]);
     }
 
-    /** When it ends. */
-    Instant until() {
-        return Instant.EPOCH.plus(untilMicros, ChronoUnit.MICROS);
+    /** What is set, and until when. */
+    String value() {
+        return to + " until " + until;
     }
 
     /** For people, with who decided it and why. */
@@ -149,6 +129,6 @@ record Entry(String target, String key, Kind kind, String limits, long untilMicr
     /** For people, with its end. */
     @Override
     public String toString() {
-        return kind.text() + " " + id().strip() + (limits.isEmpty() ? "" : " " + limits) + " until " + until();
+        return id() + " " + value();
     }
 }

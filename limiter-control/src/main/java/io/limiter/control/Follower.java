@@ -1,11 +1,14 @@
 package io.limiter.control;
 
 import io.limiter.BackendException;
+import io.limiter.LimiterMonitor;
+import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.application.ConfigSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Watch;
 import io.limiter.internal.config.ControlSettings;
+import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,34 +30,33 @@ import org.slf4j.event.Level;
  * into force as a whole or not at all; each override and switch by itself, so that no text keeps one from its beginning or its end. One
  * thread does that; decisions never wait for it.
  */
-final class Follower implements Watch.Source<String>, AutoCloseable {
+final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames, Watch.Source<String> {
     private static final Logger LOG = DiagnosticLog.of(Follower.class);
     private static final int MOST_LINES = 20;
     private static final Layer NOTHING = new Layer(Published.NONE, List.of());
 
     /** What can be wrong now, in the order in which it is shown. */
     private enum About {
-        REACH(Level.WARN),
-        TEXT(Level.ERROR),
-        OLDER(Level.ERROR),
-        RULES(Level.ERROR),
-        ENTRIES(Level.ERROR),
-        TARGETS(Level.WARN);
-
-        private final Level level;
-
-        About(Level level) {
-            this.level = level;
-        }
+        REACH,
+        TEXT,
+        OLDER,
+        RULES,
+        ENTRIES,
+        TARGETS
     }
+
+    /** What is in force. */
+    final InForce inForce;
+    /** On the connection of the limiter. */
+    final Control control;
 
     private final ControlStore store;
     private final ControlKeys keys;
     private final Signer signer;
     private final ControlSettings settings;
-    private final InForce inForce;
     private final Duration pause;
     private final ConfigSource.Target target;
+    private final Runnable endNaming;
     private final Reporter reporter;
     private final Watch<String> watch = new Watch<>(this);
     private final CountDownLatch first = new CountDownLatch(1);
@@ -82,17 +84,19 @@ final class Follower implements Watch.Source<String>, AutoCloseable {
     private volatile boolean isOwnNew;
 
     /** A follower, which {@link #start} starts. */
-    Follower(
-            ControlStore store, ControlSettings settings, InForce inForce, Duration pause, ConfigSource.Target target) {
+    Follower(Following what, RedisBackend redis, ConfigSource.Target target) {
+        this.settings = what.settings();
         String group = Objects.requireNonNull(settings.group(), "group");
-        this.store = store;
+        String secret = Objects.requireNonNull(settings.secret(), "secret");
+        this.store = what.stores().apply(redis);
+        this.control = new Control(ControlStore.of(redis, true), group, secret);
         this.keys = new ControlKeys(group);
-        this.signer = new Signer(group, Objects.requireNonNull(settings.secret(), "secret"));
-        this.settings = settings;
-        this.inForce = inForce;
-        this.pause = pause;
+        this.signer = new Signer(group, secret);
+        this.inForce = what.inForce();
+        this.pause = what.pause();
         this.target = target;
         this.reporter = new Reporter(store, keys, inForce);
+        this.endNaming = target.limiter().rateLimiter().monitor().registerRuleNames(this);
     }
 
     /** Takes what Redis has, if that answers in time; then follows it. */
@@ -168,7 +172,8 @@ final class Follower implements Watch.Source<String>, AutoCloseable {
         String plain = Texts.plain(text);
         String before = plain.isEmpty() ? notes.remove(about) : notes.put(about, plain);
         if (!plain.isEmpty() && !plain.equals(before)) {
-            LOG.atLevel(about.level).log(plain);
+            LOG.atLevel(about == About.REACH || about == About.TARGETS ? Level.WARN : Level.ERROR)
+                    .log(plain);
         }
     }
 
@@ -308,7 +313,8 @@ final class Follower implements Watch.Source<String>, AutoCloseable {
     private static void log(Collection<Entry> come, Collection<Entry> gone) {
         come.stream()
                 .limit(MOST_LINES)
-                .forEach(one -> LOG.atLevel(one.isSwitch() || one.isLoosening() ? Level.WARN : Level.INFO)
+                .forEach(one -> LOG.atLevel(
+                                one.isSwitch() || one.to().equals(Entry.UNLIMITED) ? Level.WARN : Level.INFO)
                         .log("RL-509 in force: {}", one.described()));
         gone.stream()
                 .filter(one -> come.stream().noneMatch(other -> other.id().equals(one.id())))
@@ -400,19 +406,30 @@ final class Follower implements Watch.Source<String>, AutoCloseable {
         }
     }
 
-    /** A configuration of the instance's own has taken effect. */
-    void noteOwn() {
+    @Override
+    public void noteOwn() {
         isOwnNew = true;
     }
 
-    /** The instance has taken out of force what was laid. */
-    void drop(RuntimeException why) {
+    @Override
+    public void noteDropped(RuntimeException why) {
         dropped = String.valueOf(why.getMessage());
     }
 
     @Override
     public void close() {
         watch.close();
-        store.close();
+        endNaming.run();
+    }
+
+    @Override
+    public Stream<String> of(String policy, boolean shadow) {
+        return Stream.of();
+    }
+
+    @Override
+    public String operator(String policy, PartitionKey key) {
+        Entry one = inForce.find(policy, key);
+        return one == null ? "" : one.described();
     }
 }

@@ -41,7 +41,7 @@ record Layer(Published text, List<Entry> switches) {
         String lines = switches.stream()
                 .filter(one -> rules.contains(one.rule()))
                 .map(one -> "limiter.rules." + one.rule()
-                        + (one.kind() == Entry.Kind.OFF ? ".enabled = false\n" : ".shadow = true\n"))
+                        + (one.to().equals(Entry.OFF) ? ".enabled = false\n" : ".shadow = true\n"))
                 .collect(Collectors.joining());
         if (lines.isEmpty()) {
             return published;

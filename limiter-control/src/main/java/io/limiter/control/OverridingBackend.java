@@ -210,15 +210,15 @@ final class OverridingBackend extends ForwardingBackend {
                 enforced.add(charge);
                 return;
             }
-            switch (one.kind()) {
-                case LIMITS -> enforced.add(withLimits(charge, one));
-                case UNLIMITED -> Stream.ofNullable(withBlockOnly(charge)).forEach(enforced::add);
-                case SHADOW -> shadows.add(withoutBlock(charge));
-                case OFF -> {}
-                case BLOCKED, DENY -> {
+            switch (one.to()) {
+                case Entry.UNLIMITED -> Stream.ofNullable(withBlockOnly(charge)).forEach(enforced::add);
+                case Entry.SHADOW -> shadows.add(withoutBlock(charge));
+                case Entry.OFF -> {}
+                case Entry.BLOCKED, Entry.DENY -> {
                     denied.add(charge);
                     by = one;
                 }
+                default -> enforced.add(withLimits(charge, one));
             }
         }
 
@@ -256,7 +256,7 @@ final class OverridingBackend extends ForwardingBackend {
     private LimitOutcome inForce(LimitOutcome then) {
         Charge charge = then.charge();
         Entry one = inForce.find(charge.policy().name(), charge.key());
-        if (one == null || one.kind() != Entry.Kind.LIMITS) {
+        if (one == null || !one.isLimits()) {
             return then;
         }
         Charge now = withLimits(charge, one);
@@ -273,7 +273,7 @@ final class OverridingBackend extends ForwardingBackend {
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         Entry one = inForce.find(policy.name(), key);
         CompletionStage<Void> reset = inner.reset(policy, key);
-        if (one == null || one.kind() != Entry.Kind.LIMITS) {
+        if (one == null || !one.isLimits()) {
             return reset;
         }
         Policy other = withLimits(new Charge(policy, key, 0), one).policy();
@@ -296,10 +296,10 @@ final class OverridingBackend extends ForwardingBackend {
     private Charge withLimits(Charge charge, Entry one) {
         return under(
                 charge,
-                one.limits(),
+                one.to(),
                 policy -> policy.withLimits(
                         Access.LIBRARY,
-                        Policy.of(policy.name(), LimitText.parseAll(one.limits()))
+                        Policy.of(policy.name(), LimitText.parseAll(one.to()))
                                 .share(Access.LIBRARY, instances)
                                 .limits()));
     }
@@ -352,7 +352,7 @@ final class OverridingBackend extends ForwardingBackend {
         long left = Math.max(1, leftMicros);
         List<LimitOutcome> outcomes = new ArrayList<>();
         for (Charge charge : charges) {
-            Limit limit = by.kind() == Entry.Kind.BLOCKED
+            Limit limit = by.to().equals(Entry.BLOCKED)
                     ? BLOCKED
                     : charge.policy().limits().get(0);
             outcomes.add(LimitOutcome.of(charge, limit, false, 0, left, left, left, 0));

@@ -15,12 +15,10 @@ import org.slf4j.Logger;
 /** Writes the reports of an instance, and learns the time of Redis from the answers. Belongs to one thread. */
 final class Reporter {
     private static final Logger LOG = DiagnosticLog.of(Reporter.class);
-    private static final String SCRIPT = "report";
     private static final long REPORT_MICROS = 5_000_000;
     /** The limits of policies are kept for a week. */
     private static final long DESCRIBE_MICROS = 3_600_000_000L;
 
-    private static final long MUTE_MICROS = 60_000_000;
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 
     private final ControlStore store;
@@ -28,10 +26,10 @@ final class Reporter {
     private final InForce inForce;
     private final String name = Objects.requireNonNullElse(System.getenv("HOSTNAME"), "host") + "-"
             + ProcessHandle.current().pid() + "-" + NUMBERS.incrementAndGet();
-    /** 0 until Redis has answered. */
+    /** 0 before the first. */
     private long reportedMicros;
 
-    private long mutedMicros;
+    private boolean isMuted;
     private long describedMicros;
     private Map<String, Policy> reportedPolicies = Map.of();
 
@@ -45,35 +43,31 @@ final class Reporter {
         return reportedMicros == 0 || inForce.steadyMicros() - reportedMicros >= REPORT_MICROS;
     }
 
-    /** Writes a report; where that is not permitted, it only asks for the time. */
+    /** Writes a report; where that is not permitted, the time of this machine counts. */
     void report(Report report, Map<String, Policy> all) {
         long now = inForce.steadyMicros();
-        boolean mayReport = mutedMicros == 0 || now - mutedMicros > MUTE_MICROS;
         Map<String, Policy> policies = Map.copyOf(all);
         boolean isNew = !policies.equals(reportedPolicies) || now - describedMicros > DESCRIBE_MICROS;
         List<String> arguments = new ArrayList<>(List.of(name, report.line()));
         if (isNew) {
             policies.forEach((policy, value) -> arguments.addAll(List.of(policy, text(value))));
         }
+        reportedMicros = now;
         try {
-            note(mayReport ? store.run(SCRIPT, keys.reports(), arguments) : store.run(SCRIPT, List.of(), List.of()));
+            List<String> time = store.run("report", keys.reports(), arguments);
+            inForce.setTime(Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1)));
             reportedPolicies = policies;
             describedMicros = isNew ? now : describedMicros;
+            isMuted = false;
         } catch (BackendException failed) {
-            if (!mayReport || failed.kind() != BackendException.Kind.FAULT) {
+            if (failed.kind() != BackendException.Kind.FAULT) {
                 throw failed;
             }
-            if (mutedMicros == 0) {
+            if (!isMuted) {
                 LOG.warn("RL-511 this instance can't report, so publishers don't see it: {}", failed.getMessage());
             }
-            mutedMicros = now;
-            note(store.run(SCRIPT, List.of(), List.of()));
+            isMuted = true;
         }
-    }
-
-    private void note(List<String> answer) {
-        inForce.setTime(Long.parseLong(answer.get(0)) * 1_000_000 + Long.parseLong(answer.get(1)));
-        reportedMicros = inForce.steadyMicros();
     }
 
     /** Without the names that limits have of their policy, which a text would give to another state. */

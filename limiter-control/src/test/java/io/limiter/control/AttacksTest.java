@@ -127,7 +127,7 @@ class AttacksTest extends ControlFixture {
     void aHeadOfAnotherFormKeepsNoSwitchFromEnding() throws Exception {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
-        control.set("policy:vote", "", "off", "", soon(), "op", "");
+        set(control, "policy:vote", "", "off", "", soon(), "op", "");
         await("off", () -> entries(one).size() == 1);
         String[] head = new String[1];
         redis(OLD, redis -> {
@@ -148,17 +148,17 @@ class AttacksTest extends ControlFixture {
         Map<String, Long> ends = new LinkedHashMap<>();
         redis(OLD, redis -> {
             for (int i = 0; i < Published.MOST_ENTRIES - Published.FOR_SWITCHES - 1; i++) {
-                Entry one =
-                        new Entry("policy:vote", "k" + i, Entry.Kind.BLOCKED, "", (long) 4e15, "alice", "ticket " + i);
+                Entry one = new Entry("policy:vote", "k" + i, "blocked", tomorrow(), "alice", "ticket " + i);
                 ends.put(Signer.hash(one.line()), one.untilMicros());
                 redis.set(keys.entry(Signer.hash(one.line())), one.line());
             }
         });
         plant(OLD, new Published(1, "", ends).record(signer));
-        control.set("policy:vote", "a", "blocked", "", soon(), "op", "");
+        set(control, "policy:vote", "a", "blocked", "", soon(), "op", "");
         assertThrows(
-                IllegalArgumentException.class, () -> control.set("policy:vote", "b", "blocked", "", soon(), "op", ""));
-        control.set("all", "", "deny", "", soon(), "op", "");
+                IllegalArgumentException.class,
+                () -> set(control, "policy:vote", "b", "blocked", "", soon(), "op", ""));
+        set(control, "all", "", "deny", "", soon(), "op", "");
         Limiter one = instance(OLD, OWN);
         assertEquals(
                 Published.MOST_ENTRIES - Published.FOR_SWITCHES + 1,
@@ -223,9 +223,9 @@ class AttacksTest extends ControlFixture {
         for (String word : List.of("a\nb", "a\tb", "\u001b[31m", "a\u202eb", "x".repeat(201))) {
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, word, "", 0));
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, "alice", word, 0));
-            assertThrows(IllegalArgumentException.class, () -> control.set("all", "", "off", "", soon(), word, ""));
+            assertThrows(IllegalArgumentException.class, () -> set(control, "all", "", "off", "", soon(), word, ""));
             assertThrows(
-                    IllegalArgumentException.class, () -> control.set("all", "", "off", "", soon(), "alice", word));
+                    IllegalArgumentException.class, () -> set(control, "all", "", "off", "", soon(), "alice", word));
         }
         // Escaped, so that only the values have them, and signed.
         plant(OLD, text(1, "limiter.denials.log-per-second = 1\\u0007\n").record(signer));
@@ -279,11 +279,11 @@ class AttacksTest extends ControlFixture {
         assertTrue(refusal(control).contains("RL-504"));
         control.publish(TEXT, "alice", "", 1);
         assertEquals("", refusal(control));
-        control.set("policy:vote", "a", "unlimited", "", soon(), "op", "");
-        control.set("policy:vote", "", "off", "", soon(), "op", "");
+        set(control, "policy:vote", "a", "unlimited", "", soon(), "op", "");
+        set(control, "policy:vote", "", "off", "", soon(), "op", "");
         await("the switch", () -> entries(one).size() == 1);
         assertEquals("policy:vote", entries(one).iterator().next().target());
-        control.set("policy:vote", "b", "unlimited", "", soon(), "op", "");
+        set(control, "policy:vote", "b", "unlimited", "", soon(), "op", "");
         await("it says so", () -> findings(one).contains("RL-504 overrides are not taken here"));
         await("the report too", () -> control.instances().get(0).problem().contains("RL-504 overrides"));
     }
@@ -294,13 +294,13 @@ class AttacksTest extends ControlFixture {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
         PartitionKey key = PartitionKey.of("192.0.2.1");
-        control.set("policy:vote", key.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:vote", key.canonical(), "unlimited", "", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         String old = entries(one).iterator().next().line();
         control.remove("policy:vote", key.canonical(), "op", "");
         await("removed", () -> entries(one).isEmpty());
-        String all = new Entry("all", "", Entry.Kind.OFF, "", (long) 4e15, "mallory", "").line();
-        control.set("policy:vote", "198.51.100.7", "blocked", "", soon(), "op", "");
+        String all = new Entry("all", "", "off", tomorrow(), "mallory", "").line();
+        set(control, "policy:vote", "198.51.100.7", "blocked", "", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         String hash = Signer.hash(entries(one).iterator().next().line());
         redis(OLD, redis -> {

@@ -97,7 +97,7 @@ abstract class ControlFixture {
                 made,
                 new Following(
                         made.settings().operation().control(),
-                        () -> TimeSource.system().nowMicros() + aheadMicros.get(),
+                        new InForce(() -> TimeSource.system().nowMicros() + aheadMicros.get()),
                         Duration.ofMillis(20),
                         redis -> new SteppedStore(ControlStore.of(redis, false), redisAheadMicros))));
     }
@@ -134,7 +134,7 @@ abstract class ControlFixture {
 
     /** The overrides and switches in force. */
     static Set<Entry> entries(Limiter limiter) {
-        return limiter.source(Following.class).orElseThrow().inForce.entries().all();
+        return limiter.followed(Follower.class).orElseThrow().inForce.entries().all();
     }
 
     /** Waits for the instances; returns why each does not run what is published, by name. Empty if it does. */
@@ -161,6 +161,19 @@ abstract class ControlFixture {
 
     static void await(String what, BooleanSupplier isSo) {
         Await.until(LONG, what, isSo);
+    }
+
+    /** Sets an override of a key, or a switch. */
+    static void set(
+            Control control,
+            String target,
+            String key,
+            String action,
+            String limits,
+            Instant until,
+            String author,
+            String note) {
+        control.set(new Entry(target, key, limits.isEmpty() ? action : limits, until, author, note));
     }
 
     static Instant soon() {

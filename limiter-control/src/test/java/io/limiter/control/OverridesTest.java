@@ -44,7 +44,7 @@ class OverridesTest extends ControlFixture {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
         Limiter two = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
         assertEquals(2, admitted(one, ALICE, 2));
-        control.set("policy:export", ALICE.canonical(), "limits", "10/1h", soon(), "op", "ticket 7");
+        set(control, "policy:export", ALICE.canonical(), "limits", "10/1h", soon(), "op", "ticket 7");
         await("in force", () -> entries(one).size() + entries(two).size() == 2);
         assertEquals(4, admitted(one, ALICE, 4));
         assertEquals(4, admitted(two, ALICE, 9));
@@ -65,9 +65,9 @@ class OverridesTest extends ControlFixture {
                     "limiter.policies.export.limits = 4/1h",
                     "limiter.instances = 2",
                     "limiter.policies.export.deadline = 20ms");
-            control.set("policy:export", ALICE.canonical(), "limits", "10/1h", tomorrow(), "op", "");
-            control.set("policy:export", "b", "blocked", "", tomorrow(), "op", "");
-            control.set("policy:export", "u", "unlimited", "", soon(), "op", "");
+            set(control, "policy:export", ALICE.canonical(), "limits", "10/1h", tomorrow(), "op", "");
+            set(control, "policy:export", "b", "blocked", "", tomorrow(), "op", "");
+            set(control, "policy:export", "u", "unlimited", "", soon(), "op", "");
             await("in force", () -> entries(one).size() == 3);
             wire.cut();
             await(
@@ -90,7 +90,7 @@ class OverridesTest extends ControlFixture {
                 ADDRESS,
                 "limiter.policies.export.limits = 1000/1h token-bucket",
                 "limiter.policies.export.holds = 100");
-        control.set("policy:export", ALICE.canonical(), "limits", "5/1h token-bucket", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "limits", "5/1h token-bucket", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         int granted = 0;
         for (int i = 0; i < 30; i++) {
@@ -114,22 +114,22 @@ class OverridesTest extends ControlFixture {
                 "limiter.rules.a.count-on = 401",
                 "limiter.rules.b.path = /b",
                 "limiter.rules.b.limits = 1/1h");
-        control.set("rule:a", "", "shadow", "", tomorrow(), "op", "");
-        control.set("rule:b", "", "off", "", soon(), "op", "");
+        set(control, "rule:a", "", "shadow", "", tomorrow(), "op", "");
+        set(control, "rule:b", "", "off", "", soon(), "op", "");
         await("b is off", () -> mode(one, 1).equals("OFF"));
-        await("a says so", () -> findings(one).contains("RL-505 a switch is refused: shadow rule:a"));
+        await("a says so", () -> findings(one).contains("RL-505 a switch is refused: rule:a shadow"));
         assertEquals("ENFORCED", mode(one, 0));
         stepUntil(Duration.ofHours(2), "b is on", () -> mode(one, 1).equals("ENFORCED"));
-        assertTrue(findings(one).contains("RL-505 a switch is refused: shadow rule:a"), findings(one));
+        assertTrue(findings(one).contains("RL-505 a switch is refused: rule:a shadow"), findings(one));
     }
 
     /** A mistyped name is seen by who looks, and keeps nothing else from being in force. */
     @Test
     void aTargetThatIsNotThere() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
-        control.set("policy:exprot", "", "off", "", soon(), "op", "");
-        control.set("rule:lgoin", "", "off", "", soon(), "op", "");
-        control.set("policy:export", "", "off", "", soon(), "op", "");
+        set(control, "policy:exprot", "", "off", "", soon(), "op", "");
+        set(control, "rule:lgoin", "", "off", "", soon(), "op", "");
+        set(control, "policy:export", "", "off", "", soon(), "op", "");
         await("the right one", () -> admitted(one, ALICE, 3) == 3);
         // Names are looked at with each report, which is due every five seconds.
         Duration report = Duration.ofSeconds(6);
@@ -154,8 +154,8 @@ class OverridesTest extends ControlFixture {
     @Test
     void blockedAndNotLimited() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
-        control.set("policy:export", ALICE.canonical(), "blocked", "", soon(), "op", "");
-        control.set("policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "blocked", "", soon(), "op", "");
+        set(control, "policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
         await("in force", () -> entries(one).size() == 2);
         Decision denied = one.tryAcquire("export", ALICE, 1);
         assertFalse(denied.allowed());
@@ -177,8 +177,8 @@ class OverridesTest extends ControlFixture {
                 "limiter.redis.denial-cache.max-age = 0ms");
         admitted(one, BOB, 5);
         assertTrue(one.tryAcquire("export", BOB, 1).blocked());
-        control.set("policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
-        control.set("policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
         await("in force", () -> entries(one).size() == 2);
         assertTrue(one.tryAcquire("export", BOB, 1).blocked());
         assertEquals(20, admitted(one, ALICE, 20));
@@ -187,7 +187,7 @@ class OverridesTest extends ControlFixture {
     @Test
     void anOverrideEndsByTheTimeOfRedis() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
-        control.set("policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         assertEquals(3, admitted(one, ALICE, 3));
         endSoon();
@@ -195,7 +195,7 @@ class OverridesTest extends ControlFixture {
         await("forgotten", () -> entries(one).isEmpty());
         assertThrows(
                 IllegalArgumentException.class,
-                () -> control.set("policy:export", ALICE.canonical(), "unlimited", "", Instant.now(), "op", ""));
+                () -> set(control, "policy:export", ALICE.canonical(), "unlimited", "", Instant.now(), "op", ""));
     }
 
     /** Sets an end that is not over yet when Redis hears of it, however slow this machine is. */
@@ -203,7 +203,7 @@ class OverridesTest extends ControlFixture {
         for (int seconds = 1; ; seconds *= 2) {
             Instant end = Instant.now().plusSeconds(seconds);
             try {
-                control.set("policy:export", ALICE.canonical(), "unlimited", "", end, "op", "");
+                set(control, "policy:export", ALICE.canonical(), "unlimited", "", end, "op", "");
                 return;
             } catch (IllegalArgumentException over) {
                 assertTrue(seconds < 64, over::toString);
@@ -216,21 +216,35 @@ class OverridesTest extends ControlFixture {
         for (String key : List.of("@192.0.2.1", "user=alice:@192.0.2.1")) {
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> control.set(
-                            "policy:export", PartitionKey.parse(key).canonical(), "unlimited", "", soon(), "op", ""),
+                    () -> set(
+                            control,
+                            "policy:export",
+                            PartitionKey.parse(key).canonical(),
+                            "unlimited",
+                            "",
+                            soon(),
+                            "op",
+                            ""),
                     key);
         }
         assertThrows(
                 IllegalArgumentException.class,
-                () -> control.set(
-                        "policy:export", PartitionKey.global().canonical(), "unlimited", "", soon(), "op", ""));
+                () -> set(
+                        control,
+                        "policy:export",
+                        PartitionKey.global().canonical(),
+                        "unlimited",
+                        "",
+                        soon(),
+                        "op",
+                        ""));
     }
 
     @Test
     void aChargeOfSeveralPoliciesIsOverriddenPolicyByPolicy() throws Exception {
         Limiter one =
                 instance(ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
-        control.set("policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         PermitRequest both = PermitRequest.of(
                 List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
@@ -252,7 +266,7 @@ class OverridesTest extends ControlFixture {
                 "limiter.policies.export.block = 5/1m for 15m up to 15m",
                 "limiter.policies.read.limits = 3/1h fixed",
                 "limiter.redis.denial-cache.max-age = 0ms");
-        control.set("policy:export", "", "shadow", "", soon(), "op", "");
+        set(control, "policy:export", "", "shadow", "", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         PermitRequest both = PermitRequest.of(
                 List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
@@ -281,20 +295,20 @@ class OverridesTest extends ControlFixture {
         // Else the one denial by Redis may be one that is not logged, because another one was in the same second.
         Limiter one =
                 instance(ADDRESS, "limiter.policies.export.limits = 3/1h", "limiter.redis.denial-cache.max-age = 0ms");
-        control.set("policy:export", ALICE.canonical(), "blocked", "", soon(), "carol", "ticket 7");
-        control.set("policy:export", BOB.canonical(), "limits", "0/1h", soon(), "dave", "");
+        set(control, "policy:export", ALICE.canonical(), "blocked", "", soon(), "carol", "ticket 7");
+        set(control, "policy:export", BOB.canonical(), "limits", "0/1h", soon(), "dave", "");
         await("in force", () -> entries(one).size() == 2);
         try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO).about(" policy export,")) {
             one.tryAcquire("export", ALICE, 1);
             String line = log.of(Level.INFO, "RL-405 ").get(0);
             assertTrue(
-                    line.matches(".* source overridden \\(blocked policy:export user=alice until \\S+Z by carol"
+                    line.matches(".* source overridden \\(policy:export user=alice blocked until \\S+Z by carol"
                             + " \\(ticket 7\\)\\); denials.*"),
                     line);
             await("a line for the other", () -> {
                 one.tryAcquire("export", BOB, 1);
                 return log.of(Level.INFO, "RL-405 ").stream()
-                        .anyMatch(other -> other.contains("source redis (limits policy:export user=bob 0/1h until"));
+                        .anyMatch(other -> other.contains("source redis (policy:export user=bob 0/1h until"));
             });
         }
     }
@@ -307,26 +321,24 @@ class OverridesTest extends ControlFixture {
                 "limiter.rules.login.path = /login",
                 "limiter.rules.login.limits = 1/1h");
         assertEquals(1, admitted(one, ALICE, 3));
-        control.set("policy:export", "", "shadow", "", soon(), "op", "");
+        set(control, "policy:export", "", "shadow", "", soon(), "op", "");
         await("shadow", () -> one.tryAcquire("export", ALICE, 1).allowed());
-        control.set("policy:export", "", "off", "", soon(), "op", "");
-        await(
-                "off",
-                () -> entries(one).stream().anyMatch(each -> each.kind().text().equals("off")));
+        set(control, "policy:export", "", "off", "", soon(), "op", "");
+        await("off", () -> entries(one).stream().anyMatch(each -> each.to().equals("off")));
         assertEquals(3, admitted(one, ALICE, 3));
-        control.set("all", "", "deny", "", soon(), "op", "maintenance");
+        set(control, "all", "", "deny", "", soon(), "op", "maintenance");
         await("denied", () -> !one.tryAcquire("export", BOB, 1).allowed());
         await(
                 "health",
-                () -> one.rateLimiter().monitor().health().findings().toString().contains("RL-509 in force: deny all"));
-        control.set("all", "", "off", "", soon(), "op", "");
+                () -> one.rateLimiter().monitor().health().findings().toString().contains("RL-509 in force: all deny"));
+        set(control, "all", "", "off", "", soon(), "op", "");
         await("all off", () -> one.tryAcquire("export", BOB, 1).allowed());
         assertEquals(9, admitted(one, BOB, 9));
-        control.set("rule:login", "", "shadow", "", soon(), "op", "");
+        set(control, "rule:login", "", "shadow", "", soon(), "op", "");
         await(
                 "the rule",
                 () -> one.config().settings().rules().get(0).mode().name().equals("SHADOW"));
-        control.set("rule:login", "", "off", "", soon(), "op", "");
+        set(control, "rule:login", "", "off", "", soon(), "op", "");
         await(
                 "the rule",
                 () -> one.config().settings().rules().get(0).mode().name().equals("OFF"));

@@ -111,7 +111,7 @@ class RedisUsersTest extends ControlFixture {
             Control control = new Control(open(ControlStore.open(server, "publisher", "password")), group, SECRET);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(answers(control).values()));
-            control.set("policy:vote", "a", "blocked", "", soon(), "op", "");
+            set(control, "policy:vote", "a", "blocked", "", soon(), "op", "");
             await("in force", () -> entries(one).size() == 1);
             assertTrue(limits(one, "vote").contains("20/1m"));
             assertEquals(List.of(), control.notes("vote", "9/1m"));
@@ -121,7 +121,7 @@ class RedisUsersTest extends ControlFixture {
             BackendException refused =
                     assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 2));
             assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
-            assertThrows(BackendException.class, () -> asReader.set("all", "", "off", "", soon(), "mallory", ""));
+            assertThrows(BackendException.class, () -> set(asReader, "all", "", "off", "", soon(), "mallory", ""));
             assertEquals(2, control.versions(10).size());
             assertEquals("", findings(one).replace("[]", ""));
             // What the endpoint shows.
@@ -142,20 +142,17 @@ class RedisUsersTest extends ControlFixture {
         Control control = control(OLD);
         control.publish(TEXT, "alice", "first", 0);
         control.rollBack(1, "bob", "");
-        control.set("policy:vote", "a", "limits", "5/1m", soon(), "carol", "ticket");
-        control.set("policy:vote", "a", "blocked", "", soon(), "carol", "");
+        set(control, "policy:vote", "a", "limits", "5/1m", soon(), "carol", "ticket");
+        set(control, "policy:vote", "a", "blocked", "", soon(), "carol", "");
         control.remove("policy:vote", "a", "dave", "");
-        control.set("all", "", "deny", "", soon(), "erin", "");
+        set(control, "all", "", "deny", "", soon(), "erin", "");
         control.remove("all", "", "erin", "");
         List<Control.Version> all = control.versions(100);
         assertEquals(
                 List.of("erin", "erin", "dave", "carol", "carol", "bob", "alice"),
                 all.stream().map(Control.Version::author).toList());
         assertTrue(
-                all.get(3)
-                        .change()
-                        .matches(
-                                "policy:vote a: limits policy:vote a 5/1m until \\S+ -> blocked policy:vote a until \\S+"),
+                all.get(3).change().matches("policy:vote a: 5/1m until \\S+ -> blocked until \\S+"),
                 all.get(3).change());
         assertEquals("ticket", all.get(4).note());
     }

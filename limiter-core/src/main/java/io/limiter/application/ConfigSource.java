@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * With {@code limiter.control.group} a limiter finds it in {@code limiter-control}; without a group it loads nothing of it. For the
  * library's own modules. Thread-safe.
  */
-public interface ConfigSource extends AutoCloseable {
+public interface ConfigSource {
     /** Makes sources; found by {@link ServiceLoader}. */
     interface Maker {
         /** The source for these settings, which have a group. It reads nothing before its start. */
@@ -32,6 +32,18 @@ public interface ConfigSource extends AutoCloseable {
         void lay(UnaryOperator<LimiterConfig> over);
     }
 
+    /** A source that is followed, until it is closed. */
+    interface Followed extends AutoCloseable {
+        /** The own configuration has changed, so that what was refused may fit now. */
+        void noteOwn();
+
+        /** What was laid is out of force again, because the limiter can't derive something from it. */
+        void noteDropped(RuntimeException why);
+
+        @Override
+        void close();
+    }
+
     /**
      * A backend whose decisions follow this source.
      *
@@ -43,17 +55,10 @@ public interface ConfigSource extends AutoCloseable {
      * Begins to follow. Waits a moment for what is there.
      *
      * @param shared the backend as it was before it was wrapped; null where this JVM decides
+     * @return null where there is nothing to follow
      */
-    void start(Target target, @Nullable Backend shared);
-
-    /** The own configuration has changed, so that what was refused may fit now. */
-    void noteOwn();
-
-    /** What was laid is out of force again, because the limiter can't derive something from it. */
-    void noteDropped(RuntimeException why);
-
-    @Override
-    void close();
+    @Nullable
+    Followed start(Target target, @Nullable Backend shared);
 
     /**
      * The one that a configuration asks for; null for none.

@@ -52,7 +52,7 @@ public final class Limiter implements AutoCloseable {
     /** In the order in which they were derived. Guarded by this. */
     private final Set<Derived<?>> derived = new LinkedHashSet<>();
 
-    private final @Nullable ConfigSource source;
+    private final ConfigSource.@Nullable Followed followed;
     /** Without what the source lays over it. Changed under this. */
     private volatile LimiterConfig own;
     /** What the source has laid. Guarded by this. */
@@ -76,10 +76,7 @@ public final class Limiter implements AutoCloseable {
         this.<LimiterConfig>derive(now -> now).reporting(BackendStart::warn, now -> CoverageNotes.of(now.settings()));
         this.reload = new Reload(this, config);
         reload.watch();
-        this.source = source;
-        if (source != null) {
-            source.start(new Laying(), shared);
-        }
+        this.followed = source == null ? null : source.start(new Laying(), shared);
     }
 
     /**
@@ -253,8 +250,8 @@ public final class Limiter implements AutoCloseable {
     public synchronized void replace(LimiterConfig next) {
         putInForce(snapshot.next(laid.apply(next), derived));
         own = next;
-        if (source != null) {
-            source.noteOwn();
+        if (followed != null) {
+            followed.noteOwn();
         }
     }
 
@@ -286,13 +283,13 @@ public final class Limiter implements AutoCloseable {
             return action.get();
         } catch (IllegalArgumentException | IllegalStateException wrong) {
             UnaryOperator<LimiterConfig> before = laid;
-            if (source == null || before == NOTHING) {
+            if (followed == null || before == NOTHING) {
                 throw wrong;
             }
             layOver(NOTHING);
             try {
                 T done = action.get();
-                source.noteDropped(wrong);
+                followed.noteDropped(wrong);
                 return done;
             } catch (RuntimeException own) {
                 layOver(before);
@@ -301,9 +298,9 @@ public final class Limiter implements AutoCloseable {
         }
     }
 
-    /** The source of this type that this limiter follows, for the library's own modules; empty if it follows none. */
-    public <T extends ConfigSource> Optional<T> source(Class<T> type) {
-        return Optional.ofNullable(source).filter(type::isInstance).map(type::cast);
+    /** What this limiter follows, if it is of this type, for the library's own modules. */
+    public <T extends ConfigSource.Followed> Optional<T> followed(Class<T> type) {
+        return Optional.ofNullable(followed).filter(type::isInstance).map(type::cast);
     }
 
     private void putInForce(Snapshot fresh) {
@@ -345,8 +342,8 @@ public final class Limiter implements AutoCloseable {
     @Override
     public void close() {
         reload.close();
-        if (source != null) {
-            source.close();
+        if (followed != null) {
+            followed.close();
         }
         unused.report(this, List::of, Level.INFO);
         given.close();

@@ -45,7 +45,7 @@ function show(state) {
   find('control-state').textContent = `Version ${version}. ${current} of ${state.instances.length} instances run everything that is published.`;
   fill('instances', state.instances.map((one) => [one.name, String(one.version), one.problem]));
   fill('entries', state.entries.map((one) => [
-    `${one.action} ${one.limits}`, `${one.target} ${one.key}`, one.until, `${one.author} ${one.note}`, button('Remove', () => askToRemove(one)),
+    one.to, `${one.target} ${one.key}`, one.until, `${one.author} ${one.note}`, button('Remove', () => askToRemove(one)),
   ]));
   fill('versions', state.versions.slice(0, 5).map((one) => [
     String(one.version), one.change, `${one.author} ${one.note}`,

@@ -2,6 +2,7 @@ package io.limiter.spring.boot.actuate;
 
 import io.limiter.application.Limiter;
 import io.limiter.control.Control;
+import io.limiter.control.Entry;
 import io.limiter.http.Explanation;
 import io.limiter.http.internal.match.HealthProbes;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
@@ -132,12 +133,7 @@ class LimiterActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, Control.class})
     @ConditionalOnAvailableEndpoint(ControlEndpoint.class)
-    @RegisterReflectionForBinding({
-        Control.Version.class,
-        Control.Instance.class,
-        Control.Timed.class,
-        Control.Answer.class
-    })
+    @RegisterReflectionForBinding({Control.Version.class, Control.Instance.class, Entry.class, Control.Answer.class})
     static class OfControl {
         @Bean("io.limiter.spring.controlEndpoint")
         @ConditionalOnMissingBean
