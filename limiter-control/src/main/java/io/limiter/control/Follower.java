@@ -228,15 +228,13 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     }
 
     private void layText(Published next) {
+        Change by = Change.of(store, keys, signer, next.version());
         try {
             lay(new Layer(next, layer.switches()));
             laidRules = null;
             refused = null;
             note(About.TEXT, "");
-            Change by = Change.of(store, keys, signer, next.version());
             LOG.info("RL-507 {} is in force{}", next.source(), by == null ? "" : by.described());
-        } catch (BackendException away) {
-            throw away;
         } catch (RuntimeException unfit) {
             refused = next.text();
             note(

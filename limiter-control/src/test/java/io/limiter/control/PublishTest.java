@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.application.Limiter;
 import io.limiter.config.ConfigException;
 import io.limiter.kit.RedisServers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** A text is published for a group, taken by its instances as a whole, and rolled back. */
@@ -102,6 +105,43 @@ class PublishTest extends ControlFixture {
                 Control.ConflictException.class,
                 () -> control.publish("limiter.policies.vote.limits = 30/1m\n", "bob", "", 0));
         assertTrue(lost.getMessage().contains("alice"), lost.getMessage());
+    }
+
+    @Test
+    void ofTwoPublishersAtOnceOneWinsToo() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m");
+        for (long based = 0; based < 5; based++) {
+            AtomicInteger lost = new AtomicInteger();
+            CountDownLatch start = new CountDownLatch(1);
+            List<Thread> publishers = new ArrayList<>();
+            for (String name : List.of("alice", "bob")) {
+                Control own = control(ADDRESS);
+                long seen = based;
+                publishers.add(new Thread(() -> {
+                    try {
+                        start.await();
+                        own.publish(
+                                "limiter.policies.vote.limits = " + (seen + 7) + "/1m\n# " + name + "\n",
+                                name,
+                                "",
+                                seen);
+                    } catch (Control.ConflictException other) {
+                        lost.incrementAndGet();
+                    } catch (InterruptedException never) {
+                        Thread.currentThread().interrupt();
+                    }
+                }));
+            }
+            publishers.forEach(Thread::start);
+            start.countDown();
+            for (Thread publisher : publishers) {
+                publisher.join();
+            }
+            assertEquals(1, lost.get());
+            assertEquals(based + 1, control.version());
+            assertEquals(Map.of(), problems(answers(control)));
+            assertTrue(limits(one, "vote").contains("[" + (based + 7) + "/1m"));
+        }
     }
 
     @Test
