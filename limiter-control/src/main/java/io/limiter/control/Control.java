@@ -185,10 +185,13 @@ public final class Control {
 
     private long replace(String text, String what, String author, String note, long based) {
         Words.check(text);
+        long latest = latest();
         String head = head();
         Published now = readable(head);
         if (now.version() == based) {
-            Published next = new Published(next(now), text, now.entries());
+            // What is older than what instances have may have been written back by somebody.
+            Map<String, Long> kept = latest > now.version() ? Map.of() : now.entries();
+            Published next = new Published(Math.max(latest, now.version()) + 1, text, kept);
             String all = what + String.join("; ", Words.changes(now.text(), text));
             if (write(head, now, next, change(author, Texts.plain(all), note), null, null)) {
                 return next.version();
@@ -221,9 +224,9 @@ public final class Control {
         return replace(text(version), "back to version " + version + ": ", author, note, version());
     }
 
-    /** Above all that a publisher has signed, also where Redis has lost it, as long as an instance has it. */
-    private long next(Published now) {
-        long latest = now.version();
+    /** The latest version that an instance has, also where Redis has lost it. A publisher has signed it. */
+    private long latest() {
+        long latest = 0;
         for (Report report : reports().values()) {
             try {
                 latest = Math.max(latest, Published.version(report.last(), signer));
@@ -231,7 +234,7 @@ public final class Control {
                 // It has read nothing that was signed.
             }
         }
-        return latest + 1;
+        return latest;
     }
 
     private Change change(String author, String what, String note) {
@@ -265,29 +268,28 @@ public final class Control {
     public List<Instance> await(Duration longest) throws InterruptedException {
         String head = head();
         long until = TimeSource.system().nowMicros() + longest.toNanos() / 1_000;
-        while (reports().values().stream().anyMatch(one -> !one.looked().equals(head))
+        Map<String, Report> all = reports();
+        while (all.values().stream().anyMatch(one -> !one.looked().equals(head))
                 && TimeSource.system().nowMicros() < until) {
             Thread.sleep(PAUSE_MILLIS);
+            all = reports();
         }
-        return instances(head);
+        return instances(head, all);
     }
 
     /** The instances that have reported in the last seconds, by name. */
     public List<Instance> instances() {
-        return instances(head());
+        return instances(head(), reports());
     }
 
-    private List<Instance> instances(String head) {
+    private static List<Instance> instances(String head, Map<String, Report> reports) {
         List<Instance> all = new ArrayList<>();
-        reports()
-                .forEach((name, report) -> all.add(new Instance(
-                        name,
-                        version(report.has()),
-                        // The same, not one that is at least as new.
-                        report.has().equals(head),
-                        !report.looked().equals(head) && report.problem().isEmpty()
-                                ? "it has not looked at it yet"
-                                : report.problem())));
+        reports.forEach((name, report) -> {
+            boolean isLate = !report.looked().equals(head) && report.problem().isEmpty();
+            String problem = isLate ? "it has not looked at it yet" : report.problem();
+            // The same, not one that is at least as new.
+            all.add(new Instance(name, version(report.has()), report.has().equals(head), problem));
+        });
         return all;
     }
 
@@ -340,8 +342,13 @@ public final class Control {
     /** Replaces the one of an id. */
     private String changed(String id, @Nullable Entry come, String author, String note) {
         for (int i = 0; i < MOST_TRIES; i++) {
+            long latest = latest();
             String head = head();
             Published now = published(head);
+            if (latest > now.version()) {
+                throw new IllegalArgumentException("RL-506 Redis has version " + now.version() + ", and instances have "
+                        + latest + "; publish the text again, or roll back, then set this");
+            }
             Map<String, Entry> all = entries(now);
             Entry gone = all.remove(id);
             if (gone == null && come == null) {
@@ -357,7 +364,7 @@ public final class Control {
             }
             Map<String, Long> ends = new LinkedHashMap<>();
             all.values().forEach(one -> ends.put(one.hash(), one.untilMicros()));
-            Published next = new Published(next(now), now.text(), ends);
+            Published next = new Published(now.version() + 1, now.text(), ends);
             if (write(head, now, next, change(author, what, note), gone, come)) {
                 return what;
             }

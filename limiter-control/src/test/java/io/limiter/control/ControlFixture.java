@@ -139,6 +139,7 @@ abstract class ControlFixture {
 
     /** Waits for the instances; returns why each does not run what is published, by name. Empty if it does. */
     static Map<String, String> answers(Control control) throws InterruptedException {
+        await("somebody has reported", () -> !control.instances().isEmpty());
         Map<String, String> all = new TreeMap<>();
         control.await(LONG).forEach(one -> all.put(one.name(), one.isCurrent() ? "" : one.problem()));
         return all;
