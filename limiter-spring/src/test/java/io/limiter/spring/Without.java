@@ -6,6 +6,7 @@ import java.io.File;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,7 +22,7 @@ public final class Without {
     /**
      * What the program returns.
      *
-     * @param missing what the names of the missing files begin with
+     * @param missing what the names of the missing files, or modules, begin with
      * @param gone classes that prove that they are missing
      */
     public static Object run(List<String> missing, Class<? extends Callable<?>> program, String... gone)
@@ -29,7 +30,7 @@ public final class Without {
         List<URL> path = new ArrayList<>();
         String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         for (String entry : SEPARATOR.split(all, -1)) {
-            if (missing.stream().noneMatch(new File(entry).getName()::startsWith)) {
+            if (missing.stream().noneMatch(name(Path.of(entry))::startsWith)) {
                 path.add(url(entry));
             }
         }
@@ -45,6 +46,13 @@ public final class Without {
         } finally {
             Thread.currentThread().setContextClassLoader(usual);
         }
+    }
+
+    /** That of a jar, or of the module whose classes a folder has. */
+    private static String name(Path entry) {
+        return (entry.endsWith("target/classes") ? entry.getParent().getParent() : entry)
+                .getFileName()
+                .toString();
     }
 
     private static URL url(String entry) throws MalformedURLException {

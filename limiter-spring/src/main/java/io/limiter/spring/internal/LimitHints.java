@@ -39,6 +39,7 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("io/limiter/redis/*.lua");
+        hints.resources().registerPattern("io/limiter/control/*");
         hints.resources().registerPattern("io/limiter/internal/config/properties.txt");
         hints.reflection()
                 .registerType(RateLimited.class, MemberCategory.INVOKE_DECLARED_METHODS)

@@ -36,4 +36,12 @@ class OptionalActuatorTest {
                         WithoutLibraries.class,
                         "io.micrometer.core.instrument.MeterRegistry"));
     }
+
+    /** An application without a group has neither its jar nor its endpoint. */
+    @Test
+    void withoutControl() throws Exception {
+        assertEquals(
+                "limited, with endpoint",
+                Without.run(List.of("limiter-control"), SomeLibraries.class, "io.limiter.control.Control"));
+    }
 }
