@@ -50,7 +50,8 @@ class CompatibilityPageTest {
     @Test
     void eachPackageIsApiOrLeftOutOfTheComparison() throws IOException {
         TreeSet<String> packages = new TreeSet<>();
-        for (String module : List.of("core", "control", "http", "servlet", "spring", "spring-test", "tools", "webflux", "grpc")) {
+        for (String module :
+                List.of("core", "control", "http", "servlet", "spring", "spring-test", "tools", "webflux", "grpc")) {
             Path sources = Path.of("../limiter-" + module + "/src/main/java");
             try (Stream<Path> files = Files.walk(sources)) {
                 for (Path file :
