@@ -4,7 +4,7 @@ import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.internal.control.ForwardingBackend;
+import io.limiter.internal.backend.ForwardingBackend;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -5,7 +5,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.Access;
-import io.limiter.internal.control.ForwardingBackend;
+import io.limiter.internal.backend.ForwardingBackend;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

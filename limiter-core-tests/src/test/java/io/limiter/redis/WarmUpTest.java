@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.internal.control.ForwardingBackend;
+import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.kit.RedisServers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -10,7 +10,7 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.control.ForwardingBackend;
+import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
 import io.limiter.rule.PlanResolver;

@@ -11,7 +11,7 @@ import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.control.ForwardingBackend;
+import io.limiter.internal.backend.ForwardingBackend;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
