@@ -42,6 +42,6 @@ class OptionalActuatorTest {
     void withoutControl() throws Exception {
         assertEquals(
                 "limited, with endpoint",
-                Without.run(List.of("limiter-control"), SomeLibraries.class, "io.limiter.control.Control"));
+                Without.run(List.of("limiter-control"), WithoutLibraries.class, "io.limiter.control.Control"));
     }
 }
