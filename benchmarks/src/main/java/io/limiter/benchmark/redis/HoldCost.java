@@ -206,7 +206,8 @@ final class HoldCost implements AutoCloseable {
             if (isHeld && !inBatches) {
                 List<String> one = own.get(from);
                 String mode = isSettlement ? "back:" + Long.parseLong(one.get(1), 16) : "";
-                arguments.addAll(List.of("", one.isEmpty() ? "" : one.get(0), mode, isSettlement ? one.get(2) : "", ""));
+                arguments.addAll(
+                        List.of("", one.isEmpty() ? "" : one.get(0), mode, isSettlement ? one.get(2) : "", ""));
                 arguments.addAll(terms);
             } else {
                 own.subList(from, from + together).forEach(arguments::addAll);
