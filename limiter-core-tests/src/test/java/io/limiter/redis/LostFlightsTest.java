@@ -154,8 +154,9 @@ class LostFlightsTest {
             // Unless the renewal was faster.
             long over = above.allowed() ? 2 : 0;
             Await.until("held again", () -> one.monitor().inFlight("calls", FlightCount.LOST) == 2);
+            // After it was counted.
+            Await.until("logged", () -> lines.of(Level.WARN, "RL-416").size() == 1);
             assertEquals(over, one.monitor().inFlight("calls", FlightCount.OVERRUN));
-            assertEquals(1, lines.of(Level.WARN, "RL-416").size(), lines::toString);
             first.close();
             above.close();
             Await.until("nothing is in flight", () -> free(two, CALLS) == 2);
