@@ -1,7 +1,7 @@
 -- Publishes a version. KEYS: head, its text, its change, the text before, the text that is dropped, and where there
 -- is one, the override or switch that is dropped, and the one that is new. ARGV: the head that the publisher has seen,
 -- the new head, the text, the change, for how many milliseconds what has ended is kept, the new entry or nothing, and
--- its end in milliseconds. A key that does not exist stands for what there is not.
+-- its end in milliseconds. A part that is absent has a key that does not exist.
 local now = redis.call('GET', KEYS[1]) or ''
 if now ~= ARGV[1] then
   -- The answer to this command may have been lost, and it came again.

@@ -143,7 +143,7 @@ class AttacksTest extends ControlFixture {
         IllegalArgumentException refused =
                 assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
         assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
-        // Nor is somebody else named as the one who has published.
+        // Its author can't be changed either.
         redis(OLD, redis -> redis.set(keys.change(2), redis.get(keys.change(2)).replace("alice", "mallory")));
         assertEquals(
                 List.of("alice"),

@@ -36,24 +36,8 @@ class RedisUsersTest extends ControlFixture {
     /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
     @Test
     void usersOfRedisAsDocumentedOnOldServers() throws Exception {
-        redis(
-                OLD,
-                redis -> redis.aclSetUser(
-                        "reader",
-                        documented("limiter-reader")
-                                .replace("%R~", "~")
-                                .replace("~limiter:*", "~" + prefix + ":*")
-                                .split("\\s+")));
-        redis(
-                OLD,
-                redis -> redis.aclSetUser(
-                        "publisher", documented("limiter-publisher").split("\\s+")));
         try {
-            Limiter one = instance(
-                    config(OLD)
-                            .property("limiter.redis.username", "reader")
-                            .property("limiter.redis.password", "password"),
-                    OWN);
+            Limiter one = reader(OLD, documented("limiter-reader").replace("%R~", "~"));
             Control control = new Control(open(ControlStore.open(OLD, "publisher", "password")), group, SECRET);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(answers(control).values()));
@@ -63,7 +47,7 @@ class RedisUsersTest extends ControlFixture {
             asReader.publish(OWN + "\n", "mallory", "", 0);
             await("it says so", () -> findings(one).contains("RL-502"));
             assertTrue(limits(one, "vote").contains("20/1m"));
-            // Who has the secret replaces it, above all that was signed.
+            // A publisher with the secret replaces it, by a version that is higher than each signed one.
             assertEquals(2, control.publish(TEXT, "alice", "", 0));
             await("it is well", () -> findings(one).equals("[]"));
         } finally {
@@ -72,6 +56,20 @@ class RedisUsersTest extends ControlFixture {
                 redis.aclDelUser("publisher");
             });
         }
+    }
+
+    /** An instance that logs in with these rights, beside a publisher. */
+    private Limiter reader(String server, String rights) throws Exception {
+        redis(server, redis -> {
+            redis.aclSetUser(
+                    "reader", rights.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
+            redis.aclSetUser("publisher", documented("limiter-publisher").split("\\s+"));
+        });
+        return instance(
+                config(server)
+                        .property("limiter.redis.username", "reader")
+                        .property("limiter.redis.password", "password"),
+                OWN);
     }
 
     private static String documented(String user) {
@@ -95,19 +93,8 @@ class RedisUsersTest extends ControlFixture {
     @ParameterizedTest
     @MethodSource("servers")
     void usersOfRedisAsDocumented(String server) throws Exception {
-        String reader = documented("limiter-reader");
-        String publisher = documented("limiter-publisher");
-        redis(server, redis -> {
-            redis.aclSetUser(
-                    "reader", reader.replace("~limiter:*", "~" + prefix + ":*").split("\\s+"));
-            redis.aclSetUser("publisher", publisher.split("\\s+"));
-        });
         try {
-            Limiter one = instance(
-                    config(server)
-                            .property("limiter.redis.username", "reader")
-                            .property("limiter.redis.password", "password"),
-                    OWN);
+            Limiter one = reader(server, documented("limiter-reader"));
             Control control = new Control(open(ControlStore.open(server, "publisher", "password")), group, SECRET);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(answers(control).values()));

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * token_bucket.lua.
  */
 final class TokenBucketState extends State {
-    /** Above every wait that is told, in parts of a permit. Adding a bucket's credit to it does not overflow. */
+    /** In parts of a permit: more than any wait in an answer needs, and a bucket's credit can be added without overflow. */
     private static final long MOST = 1L << 61;
 
     /** The limit under which it was written, so that its parts and rate need not be computed again; null for a full bucket. */

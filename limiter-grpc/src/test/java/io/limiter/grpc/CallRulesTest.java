@@ -195,8 +195,7 @@ class CallRulesTest {
     /** A database. */
     public static final class GoldPlans implements PlanResolver {
         @Override
-        public Object plan(String caller) throws Exception {
-            Thread.sleep(20);
+        public Object plan(String caller) {
             return "gold";
         }
     }

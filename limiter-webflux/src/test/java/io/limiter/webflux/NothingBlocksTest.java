@@ -13,6 +13,8 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Client;
 import io.limiter.rule.PlanResolver;
+import java.io.FileInputStream;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -72,9 +74,15 @@ class NothingBlocksTest {
     /** A database. */
     public static final class SlowPlans implements PlanResolver {
         @Override
-        public Object plan(String caller) throws Exception {
-            Thread.sleep(20);
+        public Object plan(String caller) throws IOException {
+            block();
             return "gold";
+        }
+    }
+
+    private static void block() throws IOException {
+        try (FileInputStream file = new FileInputStream("pom.xml")) {
+            assertEquals('<', file.read());
         }
     }
 
@@ -106,9 +114,9 @@ class NothingBlocksTest {
         }
         if (path.equals("/blocks")) {
             try {
-                Thread.sleep(1);
-            } catch (InterruptedException stop) {
-                return Mono.error(stop);
+                block();
+            } catch (IOException failed) {
+                return Mono.error(failed);
             }
         }
         if (path.equals("/fails")) {
