@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -215,7 +216,8 @@ final class Reservations {
 
     /** Counts those that have run out. */
     void countExpired() {
-        for (Made first : open) {
+        for (Iterator<Made> inOrder = open.iterator(); inOrder.hasNext(); ) {
+            Made first = inOrder.next();
             if (first.endMicros > timer.nowMicros()) {
                 return;
             }
