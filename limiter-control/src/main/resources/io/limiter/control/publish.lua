@@ -4,8 +4,8 @@
 -- its end in milliseconds. A part that is absent has a key that does not exist.
 local now = redis.call('GET', KEYS[1]) or ''
 if now ~= ARGV[1] then
-  -- The answer to this command may have been lost, and it came again.
-  return {now == ARGV[2] and 'done' or 'other'}
+  -- The answer to this command may have been lost, and it came again. Somebody else's same text has another change.
+  return {now == ARGV[2] and redis.call('GET', KEYS[3]) == ARGV[4] and 'done' or 'other'}
 end
 redis.call('SET', KEYS[1], ARGV[2])
 redis.call('SET', KEYS[2], ARGV[3])
