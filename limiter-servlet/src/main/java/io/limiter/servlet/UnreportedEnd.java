@@ -1,6 +1,8 @@
 package io.limiter.servlet;
 
+import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import java.lang.reflect.Field;
@@ -22,6 +24,8 @@ import org.slf4j.Logger;
  */
 final class UnreportedEnd {
     private static final Logger LOG = DiagnosticLog.of(UnreportedEnd.class);
+
+    private static final Throttle WARNINGS = Throttle.hourly(TimeSource.system()::nowMicros);
 
     private static final long BETWEEN_LOOKS_SECONDS = 5;
 
@@ -56,8 +60,13 @@ final class UnreportedEnd {
             // There is no exchange any more.
             task.run();
         } catch (ReflectiveOperationException | RuntimeException unlike) {
-            // Another version: then what such a client holds comes back when the container tells it.
-            LOG.debug("the end of an exchange is not known", unlike);
+            if (WARNINGS.tryPass()) {
+                LOG.warn(
+                        "RL-334 a stream of HTTP/2 that a client breaks can't be seen to end, because this container is unlike those"
+                                + " that are known ({}): such a client may keep a permit of a concurrent limit until the request's"
+                                + " timeout, or for good. Logged once an hour",
+                        unlike.toString());
+            }
         }
     }
 

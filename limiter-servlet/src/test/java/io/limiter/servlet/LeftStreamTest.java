@@ -18,6 +18,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.catalina.connector.Connector;
+import org.apache.catalina.connector.RequestFacade;
+import org.apache.coyote.Request;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -71,6 +75,19 @@ class LeftStreamTest {
                             () -> limiter.tryAcquire(look).outcomes().get(0).remaining() == PLACES - 1);
                 }
             }
+        }
+    }
+
+    @Test
+    void aContainerThatIsUnlikeTheKnownOnesIsNamed() {
+        Request coyote = new Request();
+        coyote.protocol().setString("HTTP/2.0");
+        RequestFacade unlike = new RequestFacade(new org.apache.catalina.connector.Request(new Connector(), coyote));
+        try (LogText log = new LogText()) {
+            for (int i = 0; i < 2; i++) {
+                UnreportedEnd.watch(unlike, () -> true, () -> false, () -> {});
+            }
+            assertEquals(2, log.toString().split("RL-334", -1).length, log::toString);
         }
     }
 
