@@ -201,7 +201,7 @@ class FindingsTest {
         String page = Pages.text("diagnostics");
         addAll("(?m)^## (RL-3[23][0-9]) \\S.*\n\nCause: (?s:.+?)\n\nRemedy: \\S", page, documented);
         assertEquals(inSource, documented);
-        assertEquals(14, inSource.size());
+        assertEquals(15, inSource.size());
     }
 
     private static void addAll(String pattern, String text, Set<String> found) {
