@@ -58,6 +58,7 @@ class PlantedFlightFaultsTest {
                         "'ZRANGEBYSCORE', c.key, 0, c.now, 'LIMIT'",
                         "'ZRANGEBYSCORE', c.key, 0, '+inf', 'LIMIT'"),
                 new PlantedFault("a step back lengthens", "if left > life * 9 / 8 or c.given then", "if false then"),
+                new PlantedFault("a denial leaves it so", "if not allowed and c.writes then", "if false then"),
                 new PlantedFault("no time to live", "if left < life then", "if false then"),
                 new PlantedFault("a look that takes", "c.writes = mode ==", "c.writes = true or mode =="),
                 new PlantedFault("held though the rate denies", "if denied == 0 and c.asks", "if c.allows and c.asks"),
@@ -108,6 +109,8 @@ class PlantedFlightFaultsTest {
                         write(one, now);
                     } else if (allowed && !isDeniedElsewhere) {
                         asked = one.permits;
+                    } else if (!allowed && what.equals("enter")) {
+                        cut(now);
                     }
                 }
                 case "again" -> {
@@ -141,6 +144,10 @@ class PlantedFlightFaultsTest {
                 ends.put(one.member(i), now + PERIOD);
             }
             ends.values().removeIf(end -> end <= now);
+            cut(now);
+        }
+
+        private void cut(long now) {
             ends.replaceAll((member, end) -> Math.min(end, now + PERIOD));
         }
     }

@@ -89,6 +89,25 @@ class RedisBackendTest {
         }
     }
 
+    /** Else what has run out after the last call would count until the window ends, and nobody could give it back. */
+    @Test
+    void theRecordsOfAWindowLastAsLongAsTheWindow() {
+        Policy policy =
+                Policy.of("p", Limit.fixedWindow(10, Duration.ofDays(1))).withHolds(10);
+        String prefix = "records-of-a-window";
+        try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
+                        .prefix(prefix)
+                        .address(RedisServers.single())
+                        .deadline(Duration.ofSeconds(30))));
+                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            assertTrue(limiter.reserve(policy, KEY, 10, Duration.ofSeconds(1)).allowed());
+            Set<String> keys = redis.keys(prefix + ":{p:*");
+            assertEquals(2, keys.size(), keys::toString);
+            keys.forEach(
+                    key -> assertTrue(redis.pttl(key) > Duration.ofHours(23).toMillis(), key));
+        }
+    }
+
     private interface Write {
         void on(RateLimiter limiter);
     }

@@ -18,12 +18,32 @@ end
 
 local function look(c, s)
   c.request = c.request or ARGV[8] or ''
+  if c.writes == nil then c.writes = ARGV[7] ~= 'look' end
   s = s or {held = false, changed = false}
   s.held, s.changed = false, false
   return s
 end
 
-local function admits(c, s) return c.request == 'again' or held(c, s) + c.n <= c.limit end
+-- Gives the key its time to live. A clock that stepped back, from which it has too much, lengthens nothing by more than
+-- its own time once more, or 30 s: so a call with a longer period, renewed each 10 s, stays.
+local function fit(c)
+  -- A given clock may stand still, while that of Redis goes on: a minute more.
+  local life, left = math.ceil(c.period / 1000) + (c.given and 60000 or 0), redis.call('PTTL', c.key)
+  if left < life then redis.call('PEXPIRE', c.key, math.floor(life * 9 / 8)) end
+  if left > life * 9 / 8 or c.given then
+    local latest = c.now + math.max(c.period, 30000000)
+    for _, late in ipairs(redis.call('ZRANGEBYSCORE', c.key, latest + 1, '+inf', 'LIMIT', 0, 50)) do
+      redis.call('ZADD', c.key, latest, late)
+    end
+  end
+end
+
+local function admits(c, s)
+  local allowed = c.request == 'again' or held(c, s) + c.n <= c.limit
+  -- Where instances died before the clock stepped back, nobody else writes.
+  if not allowed and c.writes then fit(c) end
+  return allowed
+end
 
 local function take(c, s)
   s.changed = true
@@ -41,23 +61,13 @@ local function members(c, from, score)
   return unpack(list)
 end
 
--- Also forgets what has run out. A clock that stepped back, from which the key has too much time to live, lengthens
--- nothing by more than its own time once more, or 30 s: so a call with a longer period, renewed each 10 s, stays.
+-- Also forgets what has run out.
 local function write(c, s)
   for from = 1, c.n, 1000 do redis.call('ZADD', c.key, members(c, from, c.now + c.period)) end
   if redis.call('ZCARD', c.key) > held(c, s) then
     redis.call('ZREM', c.key, unpack(redis.call('ZRANGEBYSCORE', c.key, 0, c.now, 'LIMIT', 0, 50)))
   end
-  -- A given clock may stand still, while that of Redis goes on: a minute more.
-  local life = math.ceil(c.period / 1000) + (c.given and 60000 or 0)
-  local left = redis.call('PTTL', c.key)
-  if left < life then redis.call('PEXPIRE', c.key, math.floor(life * 9 / 8)) end
-  if left > life * 9 / 8 or c.given then
-    local latest = c.now + math.max(c.period, 30000000)
-    for _, late in ipairs(redis.call('ZRANGEBYSCORE', c.key, latest + 1, '+inf', 'LIMIT', 0, 50)) do
-      redis.call('ZADD', c.key, latest, late)
-    end
-  end
+  fit(c)
 end
 
 local function back(c, s)

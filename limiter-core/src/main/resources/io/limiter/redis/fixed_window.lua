@@ -4,14 +4,14 @@
 -- expiry denied for ever, and nobody was told when to come back. Here what is denied takes nothing, and each state has
 -- a time to live.
 --
--- KEYS[1]  the state: a string of 17 bytes, a byte 1 and two little-endian doubles: count, window's end in us
+-- KEYS[1]  the state: a string of 17 bytes, the byte 0x01 and two little-endian doubles: count, window's end in us
 -- ARGV     1 permits  2 limit  3 period_us  4 burst (= limit)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
 --          'back:<stamp_us>' = refund  8 unused: ''  9 options: '' = a window lasts one period, 'turns=<us>,<us>' =
 --          windows turn at calendar time: the next two turns by the caller's clock. The first that is later than now
 --          counts; period_us is then how long a window can last. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us (to one more), reset_us (to all),
---          stamp_us (the window's end, 0 without a window)}; of a refund allowed = something was given back
+--          stamp_us (the window's end, else 0; of a limit of 0 now)}; of a refund allowed = something was given back
 -- EXPIRES  with the window; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/FixedWindowState.java
 -- [algorithm]
@@ -22,12 +22,12 @@ local function latest(c)
   if not first then error("LIMITEROPTIONS ARGV[9] must be '' or 'turns=<us>,<us>', not " .. c.options) end
   local turn = tonumber(first)
   if turn <= c.now then turn = tonumber(second) end
-  -- Where the caller's clock is far from this one, the turn may be past or too far away: whole periods off.
+  -- If the clocks differ, the turn may be past or more than a period away: moved by whole periods to within one.
   return c.now + 1 + (turn - c.now - 1) % c.period
 end
 
--- The window: its count, its end, that end as it is stored, and the latest end that a window has now. s: one of an
--- earlier look at this limit, to be filled again, or nil.
+-- The window: its count, its end, that end as it is stored (a refund names it), and the latest end that a window has
+-- now. s: of an earlier look at this limit in a batch, to be filled again, or nil.
 local function look(c, s)
   local raw, kind, count, ends = redis.call('GET', c.key), nil, nil, nil
   s = s or {count = 0, ends = 0, stored = 0, latest = latest(c), changed = false}
@@ -77,7 +77,7 @@ local function answer(c, s)
 end
 -- [/algorithm]
 
--- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+-- [call] The same lines in each file that runs alone: they read one call, decide it by the functions above, and answer.
 local function whole(text, least)
   local value = tonumber(text or '')
   return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value

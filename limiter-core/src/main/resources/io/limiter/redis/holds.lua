@@ -1,5 +1,5 @@
 -- holds: permits of a fixed window or a token bucket that are reserved: records in a sorted set beside the state. These
--- lines follow those of the algorithm, and their functions stand before its own, which are called plain_ here.
+-- lines stand behind the algorithm's, whose functions look, admits, take and so on are plain_look and so on here.
 --
 -- KEYS     behind the key of the state comes that of its records. A record is a member of the id (16 hexadecimal
 --          digits) and, as little-endian integers of 4, 6, 6 and 8 bytes: permits, time to live and time to keep in us,
@@ -11,7 +11,7 @@
 --          settlement the times to live and to keep, else ''. 5 to 12 may be left out of a take
 -- RETURNS  as the algorithm; of a reservation stamp_us is the window's end, 0 of a bucket, -6 denied: too many records;
 --          of a settlement 0 where there is no record, else 1 + the permits that were forgotten
--- EXPIRES  with the last record that is kept
+-- EXPIRES  after the last record that is kept, and after the window
 -- TWIN     io/limiter/inprocess/HoldSet.java
 --
 -- A call is admitted by a bucket that has what it needs and all that is held; a reservation takes nothing from it, and
@@ -21,7 +21,7 @@
 -- [holds]
 -- 4503599627370496 is 2^52. Such constants have no names: a name takes time for each function that uses it.
 
--- Frees what is held; false if it was counted in a window that is over. Only a window has a count.
+-- Only a window has a count: so a bucket is known. Frees what is held; false if that was in a window that is over.
 local function free(c, s, n, window)
   local counts = not s.count or s.count > 0 and s.stored == window
   if not s.count then
@@ -76,7 +76,6 @@ local function full(c)
   local kept = redis.call('ZRANGEBYSCORE', c.records, 2 ^ 52, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
   if kept[1] then return math.max(1, kept[2] - 2 ^ 52 - c.now) end
   local open = redis.call('ZRANGEBYSCORE', c.records, '0', '(4503599627370496', 'WITHSCORES', 'LIMIT', '0', '1')
-  if not open[1] then return c.ttl end
   local _, _, keep = struct.unpack('<I4I6I6I8', open[1], 17)
   return math.max(1, open[2] + keep - c.now)
 end
@@ -129,7 +128,8 @@ local function write(c, s)
       redis.call('ZADD', c.records, ends, member, -1 - c.held, '')
     end
     -- A given clock may stand still, while that of Redis goes on: a minute more.
-    local life = (c.ttl + c.keep) / 1000 + (c.given and 60000 or 0)
+    -- Of a window no record is forgotten before it has been given back.
+    local life = math.max(c.ttl + c.keep, s.count and s.ends - c.now or 0) / 1000 + (c.given and 60000 or 0)
     if not c.first or redis.call('PTTL', c.records) < life then
       redis.call('PEXPIRE', c.records, math.ceil(life * 9 / 8))
     end

@@ -13,8 +13,8 @@
 -- EXPIRES  at most 9/8 of a period after it was written; a stale key decides like an absent one
 -- TWIN     io/limiter/inprocess/SlidingLogState.java
 -- [algorithm]
--- The first index from low on whose stamp is later than a time, and that stamp; size when there is none. It is looked
--- for near low first.
+-- The first index from low on whose stamp is later than a time, and that stamp; size when there is none. Galloping
+-- search, then binary: what has expired is seldom much.
 local function first_later(c, low, size, time)
   local high, step, found = size, 1, nil
   while low < high do
@@ -30,7 +30,7 @@ local function first_later(c, low, size, time)
 end
 
 -- The log: the index of its first live stamp, how many are live, the first and last of these; how many are added.
--- s: one of an earlier look at this limit, to be filled again, or nil.
+-- s: of an earlier look at this limit in a batch, to be filled again, or nil.
 local function look(c, s)
   s = s or {first = 0, live = 0, added = 0, head = 0, tail = 0, changed = false}
   local size, cut, first = redis.call('LLEN', c.key), c.now - c.period, 0
@@ -80,7 +80,7 @@ end
 -- The i-th live stamp (from 0), with those to be added.
 local function at(c, s, i)
   if i >= s.live then return c.now end
-  -- None where the key has just been written for a millisecond that was over at once.
+  -- Nil where PEXPIRE has found that the time was over already: a period of a millisecond or two.
   return math.min(i == 0 and s.head or tonumber(redis.call('LINDEX', c.key, s.first + i)) or c.now, c.now)
 end
 
@@ -94,7 +94,7 @@ local function answer(c, s, allowed)
 end
 -- [/algorithm]
 
--- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+-- [call] The same lines in each file that runs alone: they read one call, decide it by the functions above, and answer.
 local function whole(text, least)
   local value = tonumber(text or '')
   return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value

@@ -57,7 +57,7 @@ local function in_chunks(c, command, flag, args)
   return sum
 end
 
--- Removes stamps that have expired: more than the call adds, and those with its names.
+-- Removes expired stamps: more than are added, and any that hold the names that this call needs.
 local function drop(c, s)
   local cut, most = c.now - c.period, MOST + 2 * s.added
   local expired = redis.call('ZRANGEBYSCORE', c.key, '-inf', cut, 'LIMIT', 0, most)
@@ -130,7 +130,7 @@ end
 -- The i-th live stamp (from 0), with those to be added.
 local function at(c, s, i)
   if i >= s.live then return c.now end
-  -- None where the key has just been written for a millisecond that was over at once.
+  -- Nil where PEXPIRE has found that the time was over already: a period of a millisecond or two.
   return math.min(i == 0 and s.expired == 0 and s.oldest or stamp_at(c, i - s.live) or c.now, c.now)
 end
 
@@ -146,7 +146,7 @@ local function answer(c, s, allowed)
 end
 -- [/algorithm]
 
--- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+-- [call] The same lines in each file that runs alone: they read one call, decide it by the functions above, and answer.
 local function whole(text, least)
   local value = tonumber(text or '')
   return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value

@@ -5,18 +5,19 @@
 -- a permit, exactly: limit per period_us, reduced, is rate / parts; each microsecond adds rate, a permit is parts, a
 -- full bucket is burst * parts (the caller keeps that below 2^52).
 --
--- KEYS[1]  the state: a string of 33 bytes, a byte 2 and four little-endian doubles: so much credit (below 0: a debt),
---          from a time in us on, the parts of a permit that it counts, until when it is stored; no key is a full bucket
+-- KEYS[1]  the state: a string of 33 bytes, the byte 0x02 and four little-endian doubles: credit in parts (below 0: a
+--          debt, see holds.lua), the time in us from which it refills, the parts of a permit, when the key expires in
+--          us; no key is a full bucket
 -- ARGV     1 permits  2 limit (refilled per period)  3 period_us  4 burst (capacity)  5 now_us ('' = server TIME)
 --          6 request id (unused here: '')  7 '' = take, 'look' = answer as take would, write nothing,
 --          'back:<stamp_us>' = refund  8 and 9 unused: ''. 5 to 9 may be left out
 -- RETURNS  {allowed 0|1, remaining, retry_after_us (0 allowed, -1 never), next_us, reset_us, stamp_us (the time from
 --          which on it refills)}; of a refund allowed = something was given back
--- EXPIRES  when full again, or at most an eighth and a second later, so that few calls have to write a time to live
+-- EXPIRES  an eighth and a second after it is full again by then: so few calls have to write a time to live
 -- TWIN     io/limiter/inprocess/TokenBucketState.java
 -- [algorithm]
 -- The bucket: its level, from when on it refills, until when it is stored; of the present limit the parts, the rate and
--- a full level. s: one of an earlier look at this limit, to be filled again, or nil.
+-- a full level. s: of an earlier look at this limit in a batch, to be filled again, or nil.
 local function look(c, s)
   if not s then
     local a, b = c.limit, c.period
@@ -33,12 +34,12 @@ local function look(c, s)
     error('LIMITERSTATE the value of ' .. c.key .. ' is no token bucket; delete it or use another prefix')
   end
   if stored ~= parts then
-    -- Under another limit. The credit stays in permits; a fraction is rounded down, by more than the division can err.
+    -- Under another limit. The credit stays in permits; a fraction is rounded down, less one: division may round up.
     local permits = math.floor(credit / stored)
     credit = permits * parts + math.max(0, math.floor((credit - permits * stored) / stored * parts) - 1)
   end
   credit = math.max(-full, credit)
-  -- A clock that stepped back brings nothing, and costs a period at most.
+  -- A clock that stepped back pauses the refill, for a period at most.
   if from > c.now + c.period then from, s.changed = c.now + c.period, true end
   local level = credit + math.max(0, c.now - from) * s.rate
   if level < full then s.level, s.from = level, math.max(from, c.now) end
@@ -66,7 +67,7 @@ local function write(c, s)
   end
 end
 
--- Gives back, but for what may have refilled since the call.
+-- Gives back what has not refilled since the call.
 local function back(c, s, stamp)
   local taken, elapsed = c.n * s.parts, math.max(0, c.now - stamp)
   if c.n > c.burst or s.level == s.full or elapsed >= math.ceil(taken / s.rate) then return false end
@@ -81,7 +82,7 @@ local function answer(c, s)
 end
 -- [/algorithm]
 
--- [call] The same lines in each algorithm file: they read one call, decide it by the functions above, and answer.
+-- [call] The same lines in each file that runs alone: they read one call, decide it by the functions above, and answer.
 local function whole(text, least)
   local value = tonumber(text or '')
   return value and value >= least and value < 2 ^ 53 and value % 1 == 0 and value
