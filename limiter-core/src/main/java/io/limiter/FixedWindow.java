@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.internal.LimitSpec;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
@@ -9,8 +8,20 @@ import org.jspecify.annotations.Nullable;
  * a caller can get up to twice the limit across a window's edge.
  */
 public final class FixedWindow extends Limit {
-    FixedWindow(@Nullable String name, LimitSpec spec) {
-        super(name, spec);
+    private final @Nullable CalendarWindow calendar;
+
+    FixedWindow(Head head, @Nullable CalendarWindow calendar) {
+        super(
+                head,
+                calendar == null ? Long.toString(head.periodMicros()) : calendar.identity(),
+                calendar == null ? "" : " " + calendar,
+                calendar == null ? "" : "turns=");
+        this.calendar = calendar;
+    }
+
+    @Override
+    FixedWindow with(Head other) {
+        return new FixedWindow(other, calendar);
     }
 
     /**
@@ -20,11 +31,37 @@ public final class FixedWindow extends Limit {
      * @throws IllegalArgumentException if the period does not fit the calendar, or the zone's id is an abbreviation
      */
     public FixedWindow withZone(ZoneId zone) {
-        return (FixedWindow) of(name(), spec().aligned(zone));
+        return new FixedWindow(head(), new CalendarWindow(periodMicros(), zone));
     }
 
     /** Whether its windows turn at calendar time. */
     public boolean isAligned() {
-        return spec().terms() != null;
+        return calendar != null;
+    }
+
+    /** When the window ends that begins at that time, or is open then at calendar time. In microseconds since 1970. */
+    public long endMicros(long unixMicros) {
+        return calendar == null ? unixMicros + periodMicros() : calendar.nextTurnMicros(unixMicros);
+    }
+
+    @Override
+    public String options(long unixMicros) {
+        return calendar == null ? "" : calendar.options(unixMicros);
+    }
+
+    @Override
+    public long periodMicros(long unixMicros) {
+        return calendar == null ? periodMicros() : calendar.longestMicros(unixMicros);
+    }
+
+    /** Windows of the calendar differ in length. */
+    @Override
+    public long windowSeconds() {
+        return calendar == null ? super.windowSeconds() : 0;
+    }
+
+    @Override
+    String periodText() {
+        return calendar == null ? super.periodText() : calendar.periodText();
     }
 }

@@ -1,67 +1,136 @@
 package io.limiter;
 
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How much of something is allowed: one of the kinds that the methods here make, each with words of its own. Kinds will
- * join, so code must not need to know all of them. The quota policy of the IETF draft <i>RateLimit header fields for
- * HTTP</i>. Immutable; compared by value.
+ * join, and one of them has no name outside, so code can't need to know all of them. The quota policy of the IETF draft
+ * <i>RateLimit header fields for HTTP</i>. Immutable; compared by value.
  *
- * <p>A limit of 0 permits denies every call that costs a permit. A limit that can't be counted exactly is refused.
+ * <p>A limit of 0 permits denies every call that costs a permit. All arithmetic is in whole numbers below 2<sup>53</sup>; a
+ * limit that would exceed this is refused.
+ *
+ * <p>What all kinds have is here, and what backends ask of every kind. A kind has its own numbers, checks them, writes them as
+ * text and as options of its script, and knows its share and its window.
  */
-public abstract class Limit {
-    /** The largest permits of a limit whose state grows with them. */
-    public static final long MAX_LOG_PERMITS = LimitSpec.MAX_LOG_PERMITS;
+public abstract sealed class Limit
+        permits ConcurrentLimit, DistinctMembers, FixedWindow, Penalty, SlidingLog, Stock, TokenBucket {
+    /** The largest permits of a limit whose state and work grow with them. */
+    public static final long MAX_LOG_PERMITS = 10_000;
 
     /** The largest permits of any limit: 2<sup>52</sup>. */
-    public static final long MAX_PERMITS = LimitSpec.MAX_PERMITS;
+    public static final long MAX_PERMITS = 1L << 52;
 
-    private final @Nullable String name;
-    private final LimitSpec spec;
+    /** The longest period: 2<sup>51</sup> microseconds, 71 years. */
+    public static final long MAX_PERIOD_MICROS = 1L << 51;
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+    private static final String[] UNITS = {"d", "h", "m", "s", "ms", "us"};
+    private static final long[] UNIT_MICROS = {86_400_000_000L, 3_600_000_000L, 60_000_000L, 1_000_000L, 1_000L, 1L};
+
+    private final Head head;
+    // Not those of the head: each decision reads these.
     private final long permits;
+    private final long periodMicros;
+    private final String identity;
+    private final String words;
+    private final String options;
 
-    Limit(@Nullable String name, LimitSpec spec) {
-        this.name = name;
-        this.spec = spec;
-        this.permits = spec.permits();
+    /**
+     * What all kinds are made of.
+     *
+     * @param permits how many per period; of a penalty denials
+     * @param periodMicros the period in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}
+     * @param burst the most at once: of a bucket, of one member of a stock; else the permits
+     * @param name null until the policy gives it its default name
+     * @param given the name that identifies its state; null for the usual identity of its kind
+     */
+    record Head(
+            Algorithm algorithm,
+            long permits,
+            long periodMicros,
+            long burst,
+            @Nullable String name,
+            @Nullable String given) {
+        Head(Algorithm algorithm, long permits, long periodMicros, long burst) {
+            this(algorithm, permits, periodMicros, burst, null, null);
+        }
+
+        Head named(String newName, @Nullable String newGiven) {
+            return new Head(algorithm, permits, periodMicros, burst, newName, newGiven);
+        }
+
+        Head counting(long newPermits, long newPeriodMicros, long newBurst) {
+            return new Head(algorithm, newPermits, newPeriodMicros, newBurst, name, given);
+        }
     }
 
-    /** The limit of a specification, which also names its state if it has a name. For this library. */
-    public static Limit of(@Nullable String name, LimitSpec spec) {
-        return name == null ? of(spec, null) : of(spec.identifiedBy(name), name);
+    /**
+     * Checks what all kinds have.
+     *
+     * @param usual what identifies the state of a limit without a name of its own: never its permits
+     * @param words the configuration text behind its kind, each word with a space before it
+     * @param options what its script reads beyond its numbers
+     * @throws IllegalArgumentException if a part is out of its range; the message names the value and what to write instead
+     */
+    Limit(Head head, String usual, String words, String options) {
+        this.head = head;
+        this.permits = head.permits;
+        this.periodMicros = head.periodMicros;
+        this.identity = head.given == null ? usual : head.given;
+        this.words = words;
+        this.options = options;
+        checkName("limit", identity);
+        refuseIf(
+                permits < 0 || permits > MAX_PERMITS,
+                "a limit of " + permits + " permits is outside 0.." + MAX_PERMITS + "; 0 denies all");
+        refuseIf(
+                periodMicros < 1 || periodMicros > MAX_PERIOD_MICROS,
+                "a period of " + periodMicros + " us is outside 1.." + MAX_PERIOD_MICROS
+                        + " (1 microsecond to 71 years); write one such as 10s");
+        boolean hasEntries = head.algorithm.isLog() || isInFlight();
+        refuseIf(
+                hasEntries && permits > MAX_LOG_PERMITS,
+                kind() + " keeps one entry a permit and takes at most " + MAX_LOG_PERMITS + " permits, not " + permits
+                        + (hasEntries && this instanceof SlidingLog ? "; use token-bucket" : ""));
     }
 
-    private static Limit of(LimitSpec spec, @Nullable String name) {
-        return switch (spec.algorithm()) {
-            case FIXED_WINDOW -> new FixedWindow(name, spec);
-            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLog(name, spec);
-            case TOKEN_BUCKET -> new TokenBucket(name, spec);
-            case DISTINCT -> new DistinctMembers(name, spec);
-            case BLOCK -> new Penalty(name, spec);
-            case ALLOTMENT -> new Stock(name, spec);
-            case CONCURRENT -> new ConcurrentLimit(name, spec);
+    /** A limit of this algorithm that can grant all of its permits at once, without words of its own. For this library. */
+    public static Limit of(Algorithm algorithm, long permits, Duration period) {
+        Head head = new Head(algorithm, permits, micros(period), permits);
+        return switch (algorithm) {
+            case FIXED_WINDOW -> new FixedWindow(head, null);
+            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLog(head);
+            case TOKEN_BUCKET -> new TokenBucket(head);
+            case DISTINCT -> new DistinctMembers(head, false);
+            case ALLOTMENT -> new Stock(head, 0, Stock.LATEST_MICROS);
+            case CONCURRENT -> new ConcurrentLimit(head);
+            case BLOCK ->
+                throw new IllegalArgumentException("a block is not one of the limits; write it on a line of its own:"
+                        + " block = 20/10m for 15m up to 24h; in code, Limit.block(...)");
         };
     }
 
     /** At most {@code permits} in a window that starts with the first admitted call. */
     public static FixedWindow fixedWindow(long permits, Duration period) {
-        return new FixedWindow(null, LimitSpec.of(Algorithm.FIXED_WINDOW, permits, period));
+        return (FixedWindow) of(Algorithm.FIXED_WINDOW, permits, period);
     }
 
     /** At most {@code permits} in any period, wherever it starts. */
     public static SlidingLog slidingList(long permits, Duration period) {
-        return new SlidingLog(null, LimitSpec.of(Algorithm.SLIDING_LIST, permits, period));
+        return (SlidingLog) of(Algorithm.SLIDING_LIST, permits, period);
     }
 
     /** At most {@code permits} in any period, and a call repeated with its request id is charged once. */
     public static SlidingLog slidingZset(long permits, Duration period) {
-        return new SlidingLog(null, LimitSpec.of(Algorithm.SLIDING_ZSET, permits, period));
+        return (SlidingLog) of(Algorithm.SLIDING_ZSET, permits, period);
     }
 
     /** A bucket that holds {@code permits} and refills by as many per period, continuously. */
@@ -71,7 +140,7 @@ public abstract class Limit {
 
     /** A bucket that holds {@code burst} permits and refills by {@code permits} per period, continuously. */
     public static TokenBucket tokenBucket(long permits, Duration period, long burst) {
-        return new TokenBucket(null, new LimitSpec(Algorithm.TOKEN_BUCKET, permits, LimitSpec.micros(period), burst));
+        return new TokenBucket(new Head(Algorithm.TOKEN_BUCKET, permits, micros(period), burst));
     }
 
     /**
@@ -79,7 +148,7 @@ public abstract class Limit {
      * member that is known is allowed again and costs nothing.
      */
     public static DistinctMembers distinct(long permits, Duration period) {
-        return new DistinctMembers(null, LimitSpec.of(Algorithm.DISTINCT, permits, period));
+        return (DistinctMembers) of(Algorithm.DISTINCT, permits, period);
     }
 
     /**
@@ -99,7 +168,7 @@ public abstract class Limit {
      * RateLimiter#enter}. The permits of an instance that died come back after 30 seconds.
      */
     public static Limit concurrent(long permits) {
-        return concurrent(permits, Duration.of(LimitSpec.USUAL_HOLD_MICROS, ChronoUnit.MICROS));
+        return concurrent(permits, ConcurrentLimit.USUAL_HOLD);
     }
 
     /**
@@ -109,7 +178,7 @@ public abstract class Limit {
      *     its own each third of it, at least every 10 seconds
      */
     public static Limit concurrent(long permits, Duration hold) {
-        return new ConcurrentLimit(null, LimitSpec.of(Algorithm.CONCURRENT, permits, hold));
+        return of(Algorithm.CONCURRENT, permits, hold);
     }
 
     /**
@@ -123,20 +192,23 @@ public abstract class Limit {
         return Penalty.of(denials, period, first, longest);
     }
 
+    /** This with another head. */
+    abstract Limit with(Head other);
+
     /** The name of the limit in its policy and in answers; null until the policy gives it its default name. */
     public @Nullable String name() {
-        return name;
+        return head.name;
     }
 
     /** The same limit with a name of its own, which also identifies its state: 1 to 64 of {@code A-Z a-z 0-9 . _ -}. */
     public Limit withName(String newName) {
-        return of(Objects.requireNonNull(newName, "name"), spec);
+        return with(head.named(Objects.requireNonNull(newName, "name"), newName));
     }
 
     /** The same limit with a name that does not identify its state. */
     Limit called(String defaultName) {
-        LimitSpec.checkName("limit", defaultName);
-        return of(spec, defaultName);
+        checkName("limit", defaultName);
+        return with(head.named(defaultName, head.given));
     }
 
     /** How many permits it grants in a period, or in all; how many denials a {@link Penalty} takes. */
@@ -146,7 +218,17 @@ public abstract class Limit {
 
     /** The time after which what was taken counts no more, or by which as many have refilled; of a stock and of calls in flight, a hold's. */
     public Duration period() {
-        return Duration.of(spec.periodMicros(), ChronoUnit.MICROS);
+        return Duration.of(periodMicros, ChronoUnit.MICROS);
+    }
+
+    /** {@link #period} in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}. */
+    public long periodMicros() {
+        return periodMicros;
+    }
+
+    /** How many permits a full bucket holds, or one member of a stock may have; of other kinds the permits. */
+    public long burst() {
+        return head.burst;
     }
 
     /**
@@ -154,48 +236,141 @@ public abstract class Limit {
      * permits. Any number for a penalty, which takes nothing.
      */
     public long capacity() {
-        return spec.capacity();
+        return head.algorithm.isQuota() ? head.burst : MAX_PERMITS;
+    }
+
+    /** The most that can ever remain: the burst of a bucket, else the permits; of a penalty, which is no quota, nothing. */
+    public long quota() {
+        return head.algorithm.hasBurst() ? head.burst : head.algorithm.isQuota() ? permits : 0;
+    }
+
+    /**
+     * The window of the response fields: whole seconds in which all of its quota is available again; 0 if no whole number of
+     * seconds is correct, or nothing refills.
+     */
+    public long windowSeconds() {
+        // Rounded down it would promise too much (and 0 is no window), rounded up too little.
+        return head.algorithm.refills() && periodMicros % 1_000_000 == 0 ? periodMicros / 1_000_000 : 0;
     }
 
     /** The name of its kind in configuration text, such as {@code sliding-list}. */
     public String kind() {
-        return spec.algorithm().text();
+        return head.algorithm.text();
     }
 
-    /** What the backends count. For this library. */
-    public LimitSpec spec() {
-        return spec;
+    public Limit spec() {
+        return this;
+    }
+
+    /** How backends count it. For this library. */
+    public Algorithm algorithm() {
+        return head.algorithm;
+    }
+
+    /**
+     * What identifies its state, together with policy, key and kind: the given name, else the period in microseconds. It
+     * depends neither on other limits of the policy, nor on permits and burst.
+     */
+    public String identity() {
+        return identity;
+    }
+
+    /** Whether its script reads more than its numbers: {@link #options}. For this library. */
+    public boolean hasOptions() {
+        return !options.isEmpty();
+    }
+
+    /**
+     * What its script reads beyond its numbers, empty for nothing. For this library.
+     *
+     * @param unixMicros the time of the call on the clock of this machine, which may differ from the server's
+     */
+    public String options(long unixMicros) {
+        return options;
+    }
+
+    /** The period that its script gets at that time, in microseconds: its own, unless windows differ in length. For this library. */
+    public long periodMicros(long unixMicros) {
+        return periodMicros;
     }
 
     /** Whether it caps calls in flight. */
     boolean isInFlight() {
-        return this instanceof ConcurrentLimit;
+        return head.algorithm.isInFlight();
     }
 
     /** The name that the policy gave. */
     String givenName() {
-        return Objects.requireNonNull(name, "a limit of a policy has a name");
+        return Objects.requireNonNull(head.name, "a limit of a policy has a name");
     }
 
     /** This limit divided among that number of instances, at least 1 permit (0 stays 0), for {@link FailureMode#LOCAL}. */
     Limit share(long instances) {
-        return of(spec.share(instances), name);
+        long share = Math.max(1, permits / instances);
+        return permits == 0 ? this : with(head.counting(share, periodMicros, share));
+    }
+
+    final Head head() {
+        return head;
+    }
+
+    /** What distinguishes it from other limits of its policy in its default name. */
+    String label() {
+        return periodText();
+    }
+
+    /** The period in the largest unit that divides it: {@code 10s}, {@code 1h}, {@code 86400000011us}; {@code 1month}. */
+    String periodText() {
+        return text(periodMicros);
+    }
+
+    /** As configuration text, without a name: {@code 3/10s sliding-list}. */
+    public String text() {
+        boolean isRate = head.algorithm.refills() || !head.algorithm.isQuota();
+        return permits + (isRate ? "/" + periodText() : "") + " " + kind() + words;
     }
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return this == other
-                || other instanceof Limit that && Objects.equals(name, that.name) && spec.equals(that.spec);
+        return this == other || other instanceof Limit that && head.equals(that.head) && words.equals(that.words);
     }
 
     @Override
     public int hashCode() {
-        return spec.hashCode() * 31 + Objects.hashCode(name);
+        return head.hashCode();
     }
 
     /** The limit as configuration text: {@code 3/10s sliding-list}. */
     @Override
     public String toString() {
-        return spec + (name == null ? "" : " name " + name);
+        return text() + (head.name == null ? "" : " name " + head.name);
+    }
+
+    static void refuseIf(boolean wrong, String text) {
+        if (wrong) {
+            throw new IllegalArgumentException(text);
+        }
+    }
+
+    /** Checks a name of a policy or limit. */
+    static void checkName(String what, String name) {
+        refuseIf(
+                !NAME.matcher(name).matches(),
+                "'" + name + "' can't name a " + what
+                        + "; use 1 to 64 letters, digits, dots, underscores and hyphens (A-Z a-z 0-9 . _ -)");
+    }
+
+    static String text(long micros) {
+        int unit = 0;
+        while (micros % UNIT_MICROS[unit] != 0) {
+            unit++;
+        }
+        return micros / UNIT_MICROS[unit] + UNITS[unit];
+    }
+
+    /** The microseconds of a period; it must not be finer. */
+    static long micros(Duration period) {
+        refuseIf(period.toNanosPart() % 1_000 != 0, "a period of " + period + " is finer than a microsecond; round it");
+        return TimeUnit.MICROSECONDS.convert(period);
     }
 }

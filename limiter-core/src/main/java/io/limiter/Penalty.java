@@ -1,12 +1,8 @@
 package io.limiter;
 
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.BlockTerms;
-import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * No quota: blocks a key that the limits of its policy deny repeatedly. When the number of denials within the period is
@@ -15,28 +11,58 @@ import org.jspecify.annotations.Nullable;
  * one, and counts it after its limits: {@link Policy#penalty}.
  */
 public final class Penalty extends Limit {
-    Penalty(@Nullable String name, LimitSpec spec) {
-        super(name, spec);
+    private final long firstMicros;
+    private final long longestMicros;
+
+    private Penalty(Head head, long firstMicros, long longestMicros) {
+        super(
+                head,
+                head.algorithm().text(),
+                " for " + text(firstMicros) + " up to " + text(longestMicros),
+                "for=" + firstMicros + ",to=" + longestMicros);
+        this.firstMicros = firstMicros;
+        this.longestMicros = longestMicros;
+        refuseIf(permits() == 0, "a block after 0 denials; write at least 1, or a limit of 0 permits");
+        refuseIf(
+                firstMicros < 1 || longestMicros < firstMicros || longestMicros > MAX_PERIOD_MICROS,
+                "a block for " + text(firstMicros) + " up to " + text(longestMicros)
+                        + "; write a longest block of at least the first one and at most 71 years, such as"
+                        + " 'for 15m up to 24h'");
     }
 
     static Penalty of(long denials, Duration period, Duration first, Duration longest) {
-        BlockTerms terms = new BlockTerms(LimitSpec.micros(first), LimitSpec.micros(longest));
-        long micros = LimitSpec.micros(period);
-        String name = Algorithm.BLOCK.text();
-        return new Penalty(name, new LimitSpec(Algorithm.BLOCK, denials, micros, denials, name, terms));
+        Head head = new Head(Algorithm.BLOCK, denials, micros(period), denials, Algorithm.BLOCK.text(), null);
+        return new Penalty(head, micros(first), micros(longest));
+    }
+
+    @Override
+    Penalty with(Head other) {
+        return new Penalty(other, firstMicros, longestMicros);
     }
 
     /** How long the first block lasts. */
     public Duration first() {
-        return Duration.of(terms().firstMicros(), ChronoUnit.MICROS);
+        return Duration.of(firstMicros, ChronoUnit.MICROS);
+    }
+
+    /** {@link #first} in microseconds. */
+    public long firstMicros() {
+        return firstMicros;
     }
 
     /** The longest that a block lasts. */
     public Duration longest() {
-        return Duration.of(terms().longestMicros(), ChronoUnit.MICROS);
+        return Duration.of(longestMicros, ChronoUnit.MICROS);
     }
 
-    private BlockTerms terms() {
-        return (BlockTerms) Objects.requireNonNull(spec().terms());
+    /** {@link #longest} in microseconds. */
+    public long longestMicros() {
+        return longestMicros;
+    }
+
+    /** Not divided: a share of the limits denies the same caller as often as the whole ones. */
+    @Override
+    Limit share(long instances) {
+        return this;
     }
 }

@@ -2,7 +2,6 @@ package io.limiter;
 
 import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -34,7 +33,7 @@ public final class Policy {
     private final boolean inFlight;
 
     private Policy(String name, List<Limit> given, FailureMode onFailure, @Nullable Duration deadline, int holds) {
-        LimitSpec.checkName("policy", name);
+        Limit.checkName("policy", name);
         Objects.requireNonNull(onFailure, "onFailure");
         if (given.stream().allMatch(limit -> limit instanceof Penalty)) {
             throw new IllegalArgumentException(
@@ -222,13 +221,11 @@ public final class Policy {
             if (holds > 0 && algorithm.isQuota() && !limit.isInFlight() && !algorithm.takesHolds()) {
                 boolean isLog = limit instanceof SlidingLog;
                 throw new IllegalArgumentException(
-                        "RL-181 policy '" + name + "' has holds, and its limit '" + limit.spec()
+                        "RL-181 policy '" + name + "' has holds, and its limit '" + limit.text()
                                 + "' can't be reserved; "
                                 + (isLog
                                         ? "holds go with fixed and token-bucket, so write '"
-                                                + limit.spec()
-                                                        .toString()
-                                                        .replace(limit.kind(), Algorithm.TOKEN_BUCKET.text())
+                                                + limit.text().replace(limit.kind(), Algorithm.TOKEN_BUCKET.text())
                                                 + "'"
                                         : "leave 'holds' out (a stock has a hold of its own), or make it fixed or token-bucket"));
             }

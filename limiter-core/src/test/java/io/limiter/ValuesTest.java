@@ -9,9 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.Access;
-import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -51,31 +50,27 @@ class ValuesTest {
         refused("finer than a microsecond", () -> Limit.fixedWindow(1, Duration.ofNanos(1)));
         refused(
                 "larger common divisor",
-                () -> Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 1_000_000)));
-        refused(
-                "only token-bucket has a burst",
-                () -> Limit.of(null, new LimitSpec(Algorithm.FIXED_WINDOW, 3, 1_000, 5)));
+                () -> Limit.tokenBucket(7, Duration.of(86_400_000_011L, ChronoUnit.MICROS), 1_000_000));
         refused("letters, digits", () -> Limit.fixedWindow(1, SECOND).withName("a b"));
         refused(
                 "2^52",
-                () -> Limit.of(
-                        null,
-                        new LimitSpec(Algorithm.TOKEN_BUCKET, 4_503_599_627_370_496L, 2_251_799_813_685_247L, 4_096)));
+                () -> Limit.tokenBucket(
+                        4_503_599_627_370_496L, Duration.of(2_251_799_813_685_247L, ChronoUnit.MICROS), 4_096));
         refused("leave the burst out", () -> Limit.tokenBucket(0, SECOND, 5));
     }
 
     @Test
     void theLargestExactBucketIsAccepted() {
         Limit limit = Limit.tokenBucket(1_000_000, Duration.ofDays(1), 1_000_000);
-        assertEquals(1_000_000, limit.spec().refillDivisor());
+        assertEquals(1_000_000, ((TokenBucket) limit).refillDivisor());
         long parts = 86_400_000_011L;
         long most = (1L << 52) / parts;
         assertEquals(
                 most,
-                Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, parts, most))
+                Limit.tokenBucket(7, Duration.of(parts, ChronoUnit.MICROS), most)
                         .spec()
                         .burst());
-        refused("2^52", () -> Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, parts, most + 1)));
+        refused("2^52", () -> Limit.tokenBucket(7, Duration.of(parts, ChronoUnit.MICROS), most + 1));
     }
 
     @Test
@@ -126,7 +121,7 @@ class ValuesTest {
                 Limit.slidingList(3, Duration.ofSeconds(10)).toString());
         assertEquals(
                 "7/86400000011us token-bucket burst 9",
-                Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 7, 86_400_000_011L, 9))
+                Limit.tokenBucket(7, Duration.of(86_400_000_011L, ChronoUnit.MICROS), 9)
                         .toString());
     }
 

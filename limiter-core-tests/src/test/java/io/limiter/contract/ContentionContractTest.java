@@ -13,7 +13,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
@@ -75,7 +74,7 @@ class ContentionContractTest {
         List<Limit> limits = new ArrayList<>();
         for (Algorithm algorithm : AnyAlgorithm.limits()) {
             long permits = algorithm == Algorithm.TOKEN_BUCKET ? LIMIT - 10 : LIMIT;
-            limits.add(Limit.of(algorithm.text(), new LimitSpec(algorithm, permits, PERIOD, permits)));
+            limits.add(AnyAlgorithm.limit(algorithm, permits, PERIOD).withName(algorithm.text()));
         }
         Policy policy = Policy.of("all", limits).withFailureMode(FailureMode.DENY);
         assertEquals(LIMIT - 10, granted(tested, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
@@ -137,7 +136,7 @@ class ContentionContractTest {
     }
 
     private static Policy policy(String name, Algorithm algorithm) {
-        return Policy.of(name, List.of(Limit.of(null, new LimitSpec(algorithm, LIMIT, PERIOD, LIMIT))))
+        return Policy.of(name, List.of(AnyAlgorithm.limit(algorithm, LIMIT, PERIOD)))
                 .withFailureMode(FailureMode.DENY);
     }
 }

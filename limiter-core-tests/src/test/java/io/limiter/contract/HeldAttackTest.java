@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -21,7 +22,6 @@ import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
@@ -45,7 +45,7 @@ class HeldAttackTest {
 
     static Stream<Arguments> limitsAndBackends() {
         return HeldRun.algorithms().stream()
-                .map(algorithm -> Limit.of(null, new LimitSpec(algorithm, LIMIT, PERIOD.toMillis() * 1_000, LIMIT)))
+                .map(algorithm -> AnyAlgorithm.limit(algorithm, LIMIT, PERIOD.toMillis() * 1_000))
                 .flatMap(limit -> Backends.ofEachKind().stream().map(tested -> Arguments.of(limit, tested)));
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.Backend;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
@@ -14,7 +15,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
@@ -45,7 +45,7 @@ class HeldRaceContractTest {
 
     static Stream<Limit> limits() {
         return HeldRun.algorithms().stream()
-                .map(algorithm -> Limit.of(null, new LimitSpec(algorithm, TOKENS, 60_000_000, TOKENS)));
+                .map(algorithm -> AnyAlgorithm.limit(algorithm, TOKENS, 60_000_000));
     }
 
     /** What a call used, and what it may have used. */

@@ -205,9 +205,6 @@ class MembersContractTest {
                     IllegalArgumentException.class, () -> new Charge(plain, KEY, 1, null, PartitionKey.of("member")));
             assertThrows(IllegalArgumentException.class, () -> new Charge(policy, KEY, 1, "request"));
             assertThrows(IllegalArgumentException.class, () -> Rule.of(subject -> KEY, policy));
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> Limit.fixedWindow(1, DAY).spec().denyingRepeats());
             assertThrows(IllegalArgumentException.class, () -> Limit.distinct(Limit.MAX_LOG_PERMITS + 1, DAY));
         }
     }

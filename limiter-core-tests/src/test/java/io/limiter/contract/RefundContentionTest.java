@@ -17,13 +17,14 @@ import io.limiter.TimeSource;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.NaiveLimiter;
 import io.limiter.kit.Repeats;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -107,8 +108,10 @@ class RefundContentionTest {
         Policy two = Policy.of(
                         "two",
                         List.of(
-                                Limit.of("list", new LimitSpec(Algorithm.SLIDING_LIST, LIMIT, DAY, LIMIT)),
-                                Limit.of("fixed", new LimitSpec(Algorithm.FIXED_WINDOW, LIMIT, DAY, LIMIT))))
+                                AnyAlgorithm.limit(Algorithm.SLIDING_LIST, LIMIT, DAY)
+                                        .withName("list"),
+                                AnyAlgorithm.limit(Algorithm.FIXED_WINDOW, LIMIT, DAY)
+                                        .withName("fixed")))
                 .withFailureMode(FailureMode.DENY);
         Policy other = policy("other", Algorithm.SLIDING_ZSET);
         try (RateLimiter limiter = RateLimiters.on(running.get())) {
@@ -161,7 +164,7 @@ class RefundContentionTest {
     @Test
     void aRefundToABucketThatRunsGivesWhatTheModelGives() throws Exception {
         Policy policy = Policy.of(
-                        "p", List.of(Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, 1_000, 1_000_000, 100_000))))
+                        "p", List.of(Limit.tokenBucket(1_000, Duration.of(1_000_000, ChronoUnit.MICROS), 100_000)))
                 .withFailureMode(FailureMode.DENY);
         ThreadLocal<Long> read = new ThreadLocal<>();
         TimeSource time = () -> {
@@ -259,7 +262,7 @@ class RefundContentionTest {
     }
 
     private static Policy policy(String name, Algorithm algorithm) {
-        return Policy.of(name, List.of(Limit.of(null, new LimitSpec(algorithm, LIMIT, DAY, LIMIT))))
+        return Policy.of(name, List.of(AnyAlgorithm.limit(algorithm, LIMIT, DAY)))
                 .withFailureMode(FailureMode.DENY);
     }
 }

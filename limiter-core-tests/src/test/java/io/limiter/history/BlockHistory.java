@@ -1,11 +1,10 @@
 package io.limiter.history;
 
 import io.limiter.Limit;
-import io.limiter.internal.BlockTerms;
+import io.limiter.Penalty;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * All calls on one key whose policy has a block, and the judgement of them. It never accuses an exact limiter: each call is counted
@@ -75,8 +74,7 @@ record BlockHistory(Limit block, List<Seen> calls) {
                 faults.add("blocked " + blocks + " times after " + denials + " denials: " + one);
                 return;
             }
-            BlockTerms terms = (BlockTerms) Objects.requireNonNull(block.spec().terms());
-            if (one.leftNanos > terms.longestMicros() * 1_000) {
+            if (one.leftNanos > ((Penalty) block).longestMicros() * 1_000) {
                 faults.add("blocked for too long: " + one);
             }
         }

@@ -11,7 +11,6 @@ import io.limiter.RateLimiter;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import java.time.Duration;
@@ -77,14 +76,12 @@ final class Hammer {
     private Event next(int instance, Random random, Deque<Taken> taken) {
         boolean isLong = random.nextInt(4) == 0;
         // Named, because a stock is one state whatever its holds last.
-        Limit limit = Limit.of(
-                isLong ? "long" : "short",
-                new LimitSpec(
+        Limit limit = AnyAlgorithm.limit(
                         AnyAlgorithm.limits()
                                 .get(random.nextInt(AnyAlgorithm.limits().size())),
                         PERMITS,
-                        isLong ? LONG_MICROS : SHORT_MICROS,
-                        PERMITS));
+                        isLong ? LONG_MICROS : SHORT_MICROS)
+                .withName(isLong ? "long" : "short");
         if (limit.spec().algorithm() == Algorithm.FIXED_WINDOW && !isLong && random.nextInt(3) == 0) {
             limit = Limit.fixedWindow(PERMITS, Duration.ofSeconds(1)).withZone(ZoneOffset.UTC);
         }

@@ -9,7 +9,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.LimitSpec;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.HeldRun;
 import io.limiter.redis.RedisBackend;
 import java.io.FileOutputStream;
@@ -35,8 +35,7 @@ final class HeldJvm {
 
     private static final List<Policy> POLICIES = HeldRun.algorithms().stream()
             .map(algorithm -> Policy.of(
-                            "p-" + algorithm.text(),
-                            Limit.of(null, new LimitSpec(algorithm, LIMIT, PERIOD.toMillis() * 1_000, LIMIT)))
+                            "p-" + algorithm.text(), AnyAlgorithm.limit(algorithm, LIMIT, PERIOD.toMillis() * 1_000))
                     .withFailureMode(FailureMode.DENY)
                     .withHolds(Policy.MAX_HOLDS))
             .toList();

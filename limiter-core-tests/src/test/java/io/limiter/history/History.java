@@ -1,10 +1,10 @@
 package io.limiter.history;
 
+import io.limiter.FixedWindow;
 import io.limiter.Limit;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.CalendarWindow;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -247,7 +247,7 @@ final class History {
     }
 
     private boolean isCalendar() {
-        return limit.spec().terms() instanceof CalendarWindow;
+        return limit instanceof FixedWindow window && window.isAligned();
     }
 
     private boolean isBucket() {

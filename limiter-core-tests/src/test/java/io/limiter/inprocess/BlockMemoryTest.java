@@ -14,7 +14,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import java.time.Duration;
 import java.util.List;
@@ -72,7 +71,8 @@ class BlockMemoryTest {
         Policy policy = Policy.of(
                         "p",
                         List.of(
-                                Limit.of("log", new LimitSpec(algorithm, 100, 86_400_000_000L, 100)),
+                                AnyAlgorithm.limit(algorithm, 100, 86_400_000_000L)
+                                        .withName("log"),
                                 Limit.fixedWindow(1_000, DAY).withName("wide"),
                                 Limit.block(2, HOUR, HOUR, HOUR)))
                 .withFailureMode(FailureMode.DENY);

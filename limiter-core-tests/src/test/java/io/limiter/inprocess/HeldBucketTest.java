@@ -13,11 +13,10 @@ import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -46,7 +45,7 @@ class HeldBucketTest {
             long permits = 1 + random.nextInt(1_000);
             long burst = permits + random.nextInt(1_000);
             long period = 1_000_000L * (1 + random.nextInt(600)) + random.nextInt(2) * 11;
-            Limit limit = Limit.of(null, new LimitSpec(Algorithm.TOKEN_BUCKET, permits, period, burst));
+            Limit limit = Limit.tokenBucket(permits, Duration.of(period, ChronoUnit.MICROS), burst);
             policy = Policy.of("p", limit).withHolds(1_000);
         }
 

@@ -15,7 +15,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Looks;
@@ -43,7 +42,7 @@ class InProcessBoundsTest extends BoundedBackend {
             mode = EnumSource.Mode.EXCLUDE)
     void aFloodOfKeysForgetsNoExhaustedOne(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
-        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             PartitionKey exhausted = PartitionKey.of("exhausted");
             assertTrue(takesTwo(limiter, policy, exhausted));
@@ -61,7 +60,7 @@ class InProcessBoundsTest extends BoundedBackend {
             mode = EnumSource.Mode.EXCLUDE)
     void aFloodForgetsNoneThatIsHalfFull(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
-        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             PartitionKey used = PartitionKey.of("used");
             assertTrue(takesTwo(limiter, policy, used));
@@ -78,7 +77,7 @@ class InProcessBoundsTest extends BoundedBackend {
             mode = EnumSource.Mode.EXCLUDE)
     void whatIsFullAgainMakesRoom(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 1_000_000);
-        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             for (int round = 0; round < 5; round++) {
                 for (int i = 0; i < 1_000; i++) {

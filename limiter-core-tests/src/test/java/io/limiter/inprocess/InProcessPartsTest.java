@@ -13,7 +13,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Repeats;
@@ -33,7 +32,7 @@ class InProcessPartsTest extends BoundedBackend {
             mode = EnumSource.Mode.EXCLUDE)
     void aCallThatOneLimitDeniesLeavesNothingInTheOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 10_000);
-        Policy byKey = Policy.of("by-key", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
+        Policy byKey = Policy.of("by-key", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
         Policy byAddress = Policy.of("by-address", Limit.fixedWindow(100, Duration.ofMinutes(1)));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             PartitionKey attacker = PartitionKey.of("203.0.113.7");
@@ -96,8 +95,8 @@ class InProcessPartsTest extends BoundedBackend {
             mode = EnumSource.Mode.EXCLUDE)
     void aFloodLeavesGuaranteedPartsOfOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(1_000, 200_000);
-        Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 2, 86_400_000_000L, 2)));
-        Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 2, 60_000_000, 2)));
+        Policy sprayed = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 2, 86_400_000_000L));
+        Policy other = Policy.of("other", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             limiter.announce(sprayed);
             limiter.announce(other);
@@ -152,7 +151,7 @@ class InProcessPartsTest extends BoundedBackend {
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             int policies = Repeats.of(5_000, 50_000);
             for (int i = 0; i < policies; i++) {
-                Policy made = Policy.of("made-" + i, Limit.of(null, new LimitSpec(algorithm, 2, 1_000, 2)));
+                Policy made = Policy.of("made-" + i, AnyAlgorithm.limit(algorithm, 2, 1_000));
                 assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed(), "policy " + i);
                 time.advance(Duration.ofMillis(1));
             }
@@ -197,8 +196,8 @@ class InProcessPartsTest extends BoundedBackend {
             mode = EnumSource.Mode.EXCLUDE)
     void aFloodOfUnannouncedPoliciesSparesOthers(Algorithm algorithm) {
         InProcessBackend backend = backend(10_000, 1_000_000);
-        Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
-        Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 5, 300_000_000L, 5)));
+        Policy sprayed = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
+        Policy other = Policy.of("other", AnyAlgorithm.limit(algorithm, 5, 300_000_000L));
         try (RateLimiter limiter = RateLimiters.on(backend)) {
             int flood = Repeats.of(20_000, 50_000);
             flood(limiter, sprayed, flood);
@@ -215,7 +214,7 @@ class InProcessPartsTest extends BoundedBackend {
             for (int i = 0; i < 5; i++) {
                 limiter.tryAcquire(sprayed, last, 1);
             }
-            Policy raised = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 50, 86_400_000_000L, 50)));
+            Policy raised = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 50, 86_400_000_000L));
             assertEquals(
                     algorithm != Algorithm.TOKEN_BUCKET,
                     limiter.tryAcquire(raised, last, 1).allowed(),

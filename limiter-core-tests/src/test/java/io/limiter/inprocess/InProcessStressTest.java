@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -14,7 +15,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class InProcessStressTest extends BoundedBackend {
     private final Policy two = Policy.of(
             "two",
             Limit.slidingZset(PERMITS, Duration.ofMillis(1)),
-            Limit.of("bucket", new LimitSpec(Algorithm.TOKEN_BUCKET, 2 * PERMITS, PERIOD, 2 * PERMITS)));
+            AnyAlgorithm.limit(Algorithm.TOKEN_BUCKET, 2 * PERMITS, PERIOD).withName("bucket"));
     /** The time is fixed during a call, so that the timestamps are exact. */
     private final ReentrantReadWriteLock still = new ReentrantReadWriteLock();
     /** Permits by limit and key, and by timestamp. */

@@ -4,14 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Looks;
 import java.time.Duration;
@@ -43,7 +41,7 @@ class MillionClientsTest {
                 .maxStamps(10L * CLIENTS)
                 .build();
         RateLimiter limiter = RateLimiters.on(backend);
-        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 10, 3_600_000_000L, 10)));
+        Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 10, 3_600_000_000L));
         for (int i = 0; i < CLIENTS; i++) {
             limiter.tryAcquire(policy, client(i), 1);
         }
@@ -61,7 +59,7 @@ class MillionClientsTest {
         InProcessBackend backend =
                 InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
         RateLimiter limiter = RateLimiters.on(backend);
-        Policy policy = Policy.of("p", Limit.of(null, new LimitSpec(algorithm, 10, 60_000_000, 10)));
+        Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 10, 60_000_000));
         PartitionKey exhausted = PartitionKey.of("exhausted");
         int own = 0;
         // Each minute 50 000 new clients and those of the minute before are forgotten; then a flood in one minute.
@@ -95,8 +93,8 @@ class MillionClientsTest {
         InProcessBackend backend =
                 InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
         RateLimiter limiter = RateLimiters.on(backend);
-        Policy sprayed = Policy.of("sprayed", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
-        Policy other = Policy.of("other", Limit.of(null, new LimitSpec(algorithm, 5, 86_400_000_000L, 5)));
+        Policy sprayed = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
+        Policy other = Policy.of("other", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
         limiter.announce(sprayed);
         limiter.announce(other);
         int guaranteed = bound / 2 / 3;

@@ -13,7 +13,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.internal.config.LimitText;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.RedisServers;
@@ -158,7 +157,7 @@ class BatchTest {
         SplittableRandom random = new SplittableRandom(seed);
         List<Policy> policies = new ArrayList<>();
         for (Algorithm algorithm : AnyAlgorithm.limits()) {
-            Limit small = Limit.of(null, new LimitSpec(algorithm, 5, HOUR.toNanos() / 1_000, 5));
+            Limit small = AnyAlgorithm.limit(algorithm, 5, HOUR.toNanos() / 1_000);
             policies.add(Policy.of("one-" + algorithm.text(), small));
             policies.add(Policy.of(
                     "two-" + algorithm.text(), small, Limit.fixedWindow(1 + random.nextInt(12), Duration.ofDays(1))));

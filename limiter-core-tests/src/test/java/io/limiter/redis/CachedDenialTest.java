@@ -22,7 +22,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
 import io.limiter.kit.Looks;
@@ -70,7 +70,7 @@ class CachedDenialTest {
 
     private static Policy policy(Algorithm algorithm, long permits, Duration period) {
         long micros = period.toNanos() / 1_000;
-        return Policy.of("p", Limit.of("x", new LimitSpec(algorithm, permits, micros, permits)))
+        return Policy.of("p", AnyAlgorithm.limit(algorithm, permits, micros).withName("x"))
                 .withFailureMode(FailureMode.DENY);
     }
 

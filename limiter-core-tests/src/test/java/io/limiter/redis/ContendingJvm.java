@@ -2,14 +2,12 @@ package io.limiter.redis;
 
 import io.limiter.Decision;
 import io.limiter.FailureMode;
-import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import java.io.BufferedReader;
@@ -57,7 +55,7 @@ final class ContendingJvm {
     static Policy policy(Algorithm algorithm) {
         // A bucket must not refill a permit while the test runs.
         long period = Duration.ofDays(20_000).toMillis() * 1_000;
-        return Policy.of("votes", List.of(Limit.of(null, new LimitSpec(algorithm, LIMIT, period, LIMIT))))
+        return Policy.of("votes", List.of(AnyAlgorithm.limit(algorithm, LIMIT, period)))
                 .withFailureMode(FailureMode.DENY);
     }
 

@@ -19,7 +19,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
@@ -119,7 +118,7 @@ class RedisBackendTest {
         Duration hour = Duration.ofHours(1);
         Policy policy = algorithm == Algorithm.BLOCK
                 ? Policy.of("p", Limit.fixedWindow(3, hour)).withPenalty(Limit.block(2, hour, hour, hour))
-                : Policy.of("p", Limit.of(null, LimitSpec.of(algorithm, 3, hour)));
+                : Policy.of("p", Limit.of(algorithm, 3, hour));
         Charge two = AnyAlgorithm.charge(policy, KEY, 2);
         Charge named = algorithm == Algorithm.SLIDING_ZSET ? new Charge(policy, KEY, 1, "id") : two;
         Deque<Decision> taken = new ArrayDeque<>();
@@ -289,7 +288,7 @@ class RedisBackendTest {
         try (RateLimiter limiter =
                 RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
             for (Algorithm algorithm : AnyAlgorithm.limits()) {
-                Policy policy = Policy.of("threads", Limit.of(null, new LimitSpec(algorithm, 5, 1_000_000, 5)));
+                Policy policy = Policy.of("threads", AnyAlgorithm.limit(algorithm, 5, 1_000_000));
                 String thread = limiter.acquireAsync(PermitRequest.of(policy, KEY, 1))
                         .thenApply(decision -> Thread.currentThread().getName())
                         .toCompletableFuture()

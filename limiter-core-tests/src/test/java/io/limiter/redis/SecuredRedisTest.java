@@ -15,7 +15,6 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
@@ -193,8 +192,7 @@ class SecuredRedisTest {
                 RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             for (Algorithm algorithm : AnyAlgorithm.plain()) {
-                Policy policy = Policy.of(
-                        "acl-" + algorithm.text(), Limit.of(null, new LimitSpec(algorithm, 3, 3_600_000_000L, 3)));
+                Policy policy = Policy.of("acl-" + algorithm.text(), AnyAlgorithm.limit(algorithm, 3, 3_600_000_000L));
                 Decision first = limiter.tryAcquire(policy, KEY, 2);
                 assertEquals(Decision.Source.REDIS, first.source());
                 assertTrue(first.allowed());

@@ -7,7 +7,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.internal.LimitSpec;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -293,7 +292,7 @@ final class WaitQueue {
         if (waiters.isEmpty()) {
             return fromMicros;
         }
-        LimitSpec limit = last.limit().spec();
+        Limit limit = last.limit();
         double all = (double) permits + charge(waiter).permits();
         double periods = limit.algorithm().hasBurst()
                 ? Math.max(0, all - dueCost) / limit.permits()

@@ -5,8 +5,7 @@ import io.limiter.DenialReason;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.internal.AllotmentTerms;
-import io.limiter.internal.LimitSpec;
+import io.limiter.Stock;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -89,7 +88,7 @@ final class AllotmentState extends State {
 
     /** The number of the reason for denying the charge, 0 for none. */
     private long reason(Charge charge, Limit limit, long permits, long now) {
-        AllotmentTerms terms = AllotmentTerms.of(limit.spec());
+        Stock stock = (Stock) limit;
         long unixMicros = clock.unixMicros(now);
         long n = charge.permits();
         if (n == 0 || repeated(charge, now) > 0) {
@@ -98,13 +97,13 @@ final class AllotmentState extends State {
         long has = isOver(now) ? 0 : soldTo.getOrDefault(member(charge), 0L);
         DenialReason reason = n > limit.spec().burst() || known(charge, now) != null
                 ? DenialReason.QUANTITY
-                : unixMicros >= terms.closesMicros()
+                : unixMicros >= stock.closesMicros()
                         ? DenialReason.CLOSED
                         : has + n > limit.spec().burst()
                                 ? DenialReason.ALREADY_HAD
                                 : sold(now) + permits > limit.permits()
                                         ? DenialReason.SOLD_OUT
-                                        : unixMicros < terms.opensMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
+                                        : unixMicros < stock.opensMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
         return reason.number();
     }
 
@@ -143,15 +142,14 @@ final class AllotmentState extends State {
             reset = (heldThen == soldThen ? Math.min(end, last + period) : end) - now;
         }
         boolean waits = reason == DenialReason.NOT_OPEN.number();
-        long retryAfter = allowed
-                ? 0
-                : waits ? AllotmentTerms.of(limit.spec()).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
+        long retryAfter =
+                allowed ? 0 : waits ? ((Stock) limit).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
         long remaining = Math.max(0, limit.permits() - soldThen);
         return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, allowed ? stamp : reason);
     }
 
     private static boolean isHeld(Limit limit) {
-        return limit.spec().periodMicros() < LimitSpec.MAX_PERIOD_MICROS;
+        return limit.spec().periodMicros() < Limit.MAX_PERIOD_MICROS;
     }
 
     private boolean isOver(long now) {
@@ -160,7 +158,7 @@ final class AllotmentState extends State {
 
     private long endThen(Limit limit, long now) {
         long aheadMicros = clock.unixMicros(now) - now;
-        long end = AllotmentTerms.of(limit.spec()).closesMicros() + AllotmentTerms.KEPT_MICROS - aheadMicros;
+        long end = ((Stock) limit).closesMicros() + Stock.KEPT_MICROS - aheadMicros;
         return sold(now) == 0 ? end : Math.max(ends, end);
     }
 

@@ -4,8 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.internal.BlockTerms;
-import java.util.Objects;
+import io.limiter.Penalty;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,8 +41,8 @@ final class BlockState extends State {
         long forgotten = forgottenAt;
         if (charge.permits() > 0 && (granted || take)) {
             // A clock that stepped back, or shorter times, cut the window and the block.
-            BlockTerms terms = (BlockTerms) Objects.requireNonNull(limit.spec().terms());
-            long longest = terms.longestMicros();
+            Penalty penalty = (Penalty) limit;
+            long longest = penalty.longestMicros();
             long lasts = length;
             until = Math.min(until, now + limit.spec().periodMicros());
             blocked = Math.min(blocked, now + Math.min(lasts, longest));
@@ -61,7 +60,7 @@ final class BlockState extends State {
                 counts = counted(now) + denials;
                 until = counts == denials ? now + limit.spec().periodMicros() : until;
                 if (counts >= limit.permits()) {
-                    lasts = Math.min(longest, Math.max(terms.firstMicros(), forgotten > now ? 2 * lasts : 0));
+                    lasts = Math.min(longest, Math.max(penalty.firstMicros(), forgotten > now ? 2 * lasts : 0));
                     blocked = now + lasts;
                     forgotten = blocked + longest;
                     counts = 0;

@@ -1,6 +1,7 @@
 package io.limiter.inprocess;
 
 import io.limiter.Charge;
+import io.limiter.DistinctMembers;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
@@ -43,7 +44,7 @@ final class DistinctState extends State {
             return Verdict.GRANTS;
         }
         if (isKnown(charge, now)) {
-            return Verdict.of(limit.spec().terms() == null);
+            return Verdict.of(!((DistinctMembers) limit).deniesRepeats());
         }
         boolean fits = counted(now) + permits <= limit.permits();
         boolean lacksMemory = fits && take && !stamps.hasLeft(permits * STAMPS_A_MEMBER);

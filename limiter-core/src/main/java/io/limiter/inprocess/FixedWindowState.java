@@ -1,11 +1,10 @@
 package io.limiter.inprocess;
 
 import io.limiter.Charge;
+import io.limiter.FixedWindow;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.internal.CalendarWindow;
-import io.limiter.internal.LimitSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,20 +48,19 @@ final class FixedWindowState extends State {
         return end > now || count == USED_UP ? count : 0;
     }
 
-    private long latestEnd(LimitSpec spec, long now) {
-        if (spec.terms() instanceof CalendarWindow calendar) {
+    private long latestEnd(Limit limit, long now) {
+        if (((FixedWindow) limit).isAligned()) {
             long wall = clock.unixMicros(now);
-            return now + calendar.nextTurnMicros(wall) - wall;
+            return now + ((FixedWindow) limit).endMicros(wall) - wall;
         }
-        return now + spec.periodMicros();
+        return now + limit.periodMicros();
     }
 
     @Override
     LimitOutcome answer(
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
-        LimitSpec spec = limit.spec();
         long counted = counted(now);
-        long latest = latestEnd(spec, now);
+        long latest = latestEnd(limit, now);
         // A clock that stepped back, or a shorter period, cuts the window.
         long until = counted == 0 ? 0 : Math.max(now + 1, Math.min(end, latest));
         if (charge.permits() > 0 && granted) {
@@ -74,8 +72,8 @@ final class FixedWindowState extends State {
             end = until;
         }
         long wait = counted > 0 ? until - now : 0;
-        long retryAfter = allowed ? 0 : permits > spec.permits() ? LimitOutcome.NEVER : wait;
-        long remaining = Math.max(0, spec.permits() - counted);
+        long retryAfter = allowed ? 0 : permits > limit.permits() ? LimitOutcome.NEVER : wait;
+        long remaining = Math.max(0, limit.permits() - counted);
         return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, wait, wait, until);
     }
 
@@ -100,7 +98,7 @@ final class FixedWindowState extends State {
 
     /** It ends no later than one that begins now. */
     private void cut(Limit limit, long now) {
-        end = Math.min(end, latestEnd(limit.spec(), now));
+        end = Math.min(end, latestEnd(limit, now));
     }
 
     @Override
@@ -110,7 +108,7 @@ final class FixedWindowState extends State {
         long charged = Math.min(permits, Math.max(0, 2 * limit.permits() - counted));
         if (charged > 0) {
             // Where the permits were counted until now, the window stands, also with nothing else in it.
-            end = counted > 0 || freed ? end : latestEnd(limit.spec(), now);
+            end = counted > 0 || freed ? end : latestEnd(limit, now);
             count = counted + charged;
         }
         return charged;

@@ -4,7 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.internal.LimitSpec;
+import io.limiter.TokenBucket;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +16,7 @@ final class TokenBucketState extends State {
     private static final long MOST = 1L << 61;
 
     /** The limit under which it was written, so that its parts and rate need not be computed again; null for a full bucket. */
-    private @Nullable LimitSpec written;
+    private @Nullable TokenBucket written;
 
     /** The parts of a permit under that limit. */
     private long parts = 1;
@@ -41,7 +41,7 @@ final class TokenBucketState extends State {
         if (take && charge.permits() > 0) {
             tidy(now);
         }
-        LimitSpec spec = asked.spec();
+        TokenBucket spec = (TokenBucket) asked;
         long unit = partsOf(spec);
         return Verdict.of(charge.permits() == 0
                 || permits <= spec.burst()
@@ -54,7 +54,7 @@ final class TokenBucketState extends State {
     @Override
     LimitOutcome answer(
             Charge charge, Limit asked, long permits, long now, boolean allowed, boolean granted, boolean take) {
-        LimitSpec spec = asked.spec();
+        TokenBucket spec = (TokenBucket) asked;
         long unit = partsOf(spec);
         long level = level(spec, now);
         long start = start(spec, level, now);
@@ -74,12 +74,12 @@ final class TokenBucketState extends State {
         return LimitOutcome.of(charge, asked, allowed, remaining, retryAfter, next, reset, start);
     }
 
-    private long retryAfter(long permits, long held, long level, long start, LimitSpec asked, long now) {
+    private long retryAfter(long permits, long held, long level, long start, TokenBucket asked, long now) {
         return permits > asked.burst() ? LimitOutcome.NEVER : timeOf(permits, held, level, start, asked, now);
     }
 
     /** How long until a call of so many permits passes. */
-    private long timeOf(long permits, long held, long level, long start, LimitSpec asked, long now) {
+    private long timeOf(long permits, long held, long level, long start, TokenBucket asked, long now) {
         return held > 0
                 ? timeBesideHeld(permits + held, level, start, asked, now)
                 : wait(permits * partsOf(asked), level, start, asked, now);
@@ -90,7 +90,7 @@ final class TokenBucketState extends State {
      *
      * @param wanted permits, with those that are held
      */
-    private long timeBesideHeld(long wanted, long level, long start, LimitSpec asked, long now) {
+    private long timeBesideHeld(long wanted, long level, long start, TokenBucket asked, long now) {
         long unit = partsOf(asked);
         if (wanted <= asked.burst() || reserved == null) {
             return wait(wanted * unit, level, start, asked, now);
@@ -100,7 +100,7 @@ final class TokenBucketState extends State {
         return last - now + ceilDiv(Math.max(0, Math.min(wanted, MOST / unit) * unit - then), rateOf(asked));
     }
 
-    private void keep(LimitSpec asked, long level, long start) {
+    private void keep(TokenBucket asked, long level, long start) {
         if (asked != written) {
             rate = rateOf(asked);
             parts = partsOf(asked);
@@ -124,7 +124,7 @@ final class TokenBucketState extends State {
     @Override
     boolean giveBack(Charge charge, Limit asked, long stamp, long now) {
         tidy(now);
-        LimitSpec spec = asked.spec();
+        TokenBucket spec = (TokenBucket) asked;
         long unit = partsOf(spec);
         long full = spec.burst() * unit;
         long level = level(spec, now);
@@ -141,7 +141,7 @@ final class TokenBucketState extends State {
 
     @Override
     long force(Limit asked, long permits, boolean freed, long now) {
-        LimitSpec spec = asked.spec();
+        TokenBucket spec = (TokenBucket) asked;
         long level = level(spec, now);
         long room = Math.max(0, spec.burst() + Math.floorDiv(level, partsOf(spec)));
         long charged = Math.min(permits, room);
@@ -163,20 +163,20 @@ final class TokenBucketState extends State {
     }
 
     /** Whether it was written under this limit; nearly always the same object. */
-    private boolean isInForce(LimitSpec asked) {
+    private boolean isInForce(TokenBucket asked) {
         return asked == written || asked.equals(written);
     }
 
-    private long partsOf(LimitSpec asked) {
+    private long partsOf(TokenBucket asked) {
         return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
     }
 
-    private long rateOf(LimitSpec asked) {
+    private long rateOf(TokenBucket asked) {
         return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
     }
 
     /** The current credit. */
-    private long level(LimitSpec asked, long now) {
+    private long level(TokenBucket asked, long now) {
         if (isInForce(asked)) {
             long full = asked.burst() * parts;
             return now >= fullAt ? full : Math.min(full, credit + Math.max(0, now - from) * rate);
@@ -187,19 +187,19 @@ final class TokenBucketState extends State {
     }
 
     /** From when on it refills: a full one from now on, as a new one does; and a clock that stepped back costs a period at most. */
-    private long start(LimitSpec asked, long level, long now) {
+    private long start(TokenBucket asked, long level, long now) {
         return level < asked.burst() * partsOf(asked) ? Math.max(now, Math.min(from, now + asked.periodMicros())) : now;
     }
 
     /** A credit after that time. */
-    private long refilled(LimitSpec asked, long level, long micros) {
+    private long refilled(TokenBucket asked, long level, long micros) {
         long full = asked.burst() * partsOf(asked);
         long rate = rateOf(asked);
         return micros <= 0 ? level : micros > (full - level) / rate ? full : level + micros * rate;
     }
 
     /** The stored credit in parts of another limit: the same permits, at most a full bucket, and no larger debt. */
-    private long converted(LimitSpec asked) {
+    private long converted(TokenBucket asked) {
         long unit = partsOf(asked);
         long burst = asked.burst();
         long whole = Math.floorDiv(credit, parts);
@@ -213,7 +213,7 @@ final class TokenBucketState extends State {
     }
 
     /** How long until there is that much credit. */
-    private long wait(long wanted, long level, long start, LimitSpec asked, long now) {
+    private long wait(long wanted, long level, long start, TokenBucket asked, long now) {
         return wanted <= level ? 0 : start - now + ceilDiv(wanted - level, rateOf(asked));
     }
 }

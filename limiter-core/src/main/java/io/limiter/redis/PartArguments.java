@@ -1,11 +1,10 @@
 package io.limiter.redis;
 
 import io.limiter.Charge;
+import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.Penalty;
 import io.limiter.TimeSource;
-import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
-import io.limiter.internal.Terms;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +14,7 @@ final class PartArguments {
 
     /** Whether its numbers are all that has to be sent to a script for one limit. */
     static boolean isPlain(Call.Part part) {
-        return part.isCombinable() && part.limit().spec().terms() == null && !part.isInFlight();
+        return part.isCombinable() && !part.limit().hasOptions() && !part.isInFlight();
     }
 
     /** The id of a call in flight; empty for one that holds nothing. */
@@ -38,10 +37,9 @@ final class PartArguments {
     }
 
     static void addNumbers(List<Object> arguments, Call.Part part, @Nullable TimeSource time) {
-        LimitSpec spec = part.limit().spec();
-        Terms terms = spec.terms();
-        long period = terms == null ? spec.periodMicros() : terms.periodMicros(spec.periodMicros(), unixMicros(time));
-        for (long number : new long[] {part.charge().permits(), spec.permits(), period, spec.burst()}) {
+        Limit limit = part.limit();
+        long period = limit.hasOptions() ? limit.periodMicros(unixMicros(time)) : limit.periodMicros();
+        for (long number : new long[] {part.charge().permits(), limit.permits(), period, limit.burst()}) {
             arguments.add(Long.toString(number));
         }
     }
@@ -72,10 +70,8 @@ final class PartArguments {
     }
 
     private static String options(Call.Part part, @Nullable TimeSource time) {
-        LimitSpec spec = part.limit().spec();
-        Terms terms = spec.terms();
-        String options = terms == null ? "" : terms.options(unixMicros(time));
-        if (spec.algorithm() == Algorithm.BLOCK) {
+        String options = part.limit().hasOptions() ? part.limit().options(unixMicros(time)) : "";
+        if (part.limit() instanceof Penalty) {
             // It does not count calls in flight, which stand first.
             long others = part.charge().policy().limits().stream()
                     .filter(limit -> limit.spec().algorithm().isQuota()

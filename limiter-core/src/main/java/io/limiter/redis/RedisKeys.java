@@ -3,9 +3,7 @@ package io.limiter.redis;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.internal.Algorithm;
 import io.limiter.internal.KeyHash;
-import io.limiter.internal.LimitSpec;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -36,9 +34,7 @@ record RedisKeys(String prefix, @Nullable KeyHash hash) {
     }
 
     String of(Policy policy, PartitionKey key, Limit limit) {
-        LimitSpec spec = limit.spec();
-        Algorithm algorithm = spec.algorithm();
-        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + spec.identity() + ":" + algorithm.text()
+        return prefix + ":{" + policy.name() + ":" + key.canonical() + "}:" + limit.identity() + ":" + limit.kind()
                 + VERSION;
     }
 }

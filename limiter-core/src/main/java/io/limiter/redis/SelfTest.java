@@ -8,7 +8,6 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.LimitSpec;
 import io.limiter.internal.Throttle;
 import java.time.Clock;
 import java.time.Duration;
@@ -41,7 +40,9 @@ final class SelfTest {
     private static final int REPLY_SIZE = 3;
 
     /** A period so short that the keys have expired when the test ends. */
-    private static final long PERIOD_MICROS = 1_000;
+    private static final Duration PERIOD = Duration.ofMillis(1);
+
+    private static final Duration LEAST_HOLD = Duration.ofSeconds(1);
 
     private static final long MOST_DRIFT_MICROS = 1_000_000;
     /** Below 6.2. */
@@ -335,13 +336,8 @@ final class SelfTest {
         return Policy.of(
                 "limiter-self-test",
                 Arrays.stream(algorithms)
-                        .map(algorithm -> Limit.of(
-                                algorithm.text(),
-                                new LimitSpec(
-                                        algorithm,
-                                        1,
-                                        algorithm.isInFlight() ? 1_000 * PERIOD_MICROS : PERIOD_MICROS,
-                                        1)))
+                        .map(algorithm -> Limit.of(algorithm, 1, algorithm.isInFlight() ? LEAST_HOLD : PERIOD)
+                                .withName(algorithm.text()))
                         .toArray(Limit[]::new));
     }
 }

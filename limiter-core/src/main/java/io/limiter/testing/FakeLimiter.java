@@ -9,13 +9,13 @@ import io.limiter.LimitOutcome;
 import io.limiter.Penalty;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.internal.LimitSpec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,7 +82,7 @@ public final class FakeLimiter {
         }
 
         private Decision decision(List<Charge> charges, @Nullable Duration wait) {
-            long micros = wait == null ? 0 : LimitSpec.micros(wait);
+            long micros = wait == null ? 0 : TimeUnit.MICROSECONDS.convert(wait);
             List<LimitOutcome> outcomes = new ArrayList<>();
             for (Charge charge : charges) {
                 boolean allowed = wait == null || charge.permits() == 0;

@@ -1,9 +1,14 @@
 package io.limiter.kit;
 
 import io.limiter.Charge;
+import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.Stock;
 import io.limiter.internal.Algorithm;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -26,6 +31,21 @@ public final class AnyAlgorithm {
                         null,
                         PartitionKey.of("member " + JVM + " " + MEMBERS.incrementAndGet()))
                 : new Charge(policy, key, permits);
+    }
+
+    /** A limit of an algorithm, which can grant all of its permits at once. */
+    public static Limit limit(Algorithm algorithm, long permits, long periodMicros) {
+        return Limit.of(algorithm, permits, micros(periodMicros));
+    }
+
+    /** A stock that is open as long as a clock can go. */
+    static Limit openStock(long permits, long each, Duration hold) {
+        Instant latest = Instant.EPOCH.plus((1L << 52) - Stock.KEPT_MICROS, ChronoUnit.MICROS);
+        return Limit.allotment(permits, each, hold, null, latest);
+    }
+
+    static Duration micros(long micros) {
+        return Duration.of(micros, ChronoUnit.MICROS);
     }
 
     /** Those of which one limit makes a policy, and whose permits need no end. */

@@ -8,7 +8,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.LimitSpec;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -105,8 +104,8 @@ final class HeldTraffic {
     static HeldTraffic crowded(long seed) {
         List<List<Policy>> policies = new ArrayList<>();
         for (Algorithm algorithm : algorithms()) {
-            LimitSpec spec = new LimitSpec(algorithm, 2_000, 1440 * Traffic.GRID, 2_000);
-            Policy policy = Policy.of("crowd" + policies.size(), Limit.of(null, spec));
+            Limit limit = AnyAlgorithm.limit(algorithm, 2_000, 1440 * Traffic.GRID);
+            Policy policy = Policy.of("crowd" + policies.size(), limit);
             policies.add(List.of(policy.withFailureMode(FailureMode.DENY).withHolds(150)));
         }
         HeldTraffic traffic = new HeldTraffic(seed, policies, 1);

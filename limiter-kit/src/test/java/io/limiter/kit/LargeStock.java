@@ -5,9 +5,7 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.internal.Algorithm;
-import io.limiter.internal.AllotmentTerms;
-import io.limiter.internal.LimitSpec;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -36,10 +34,10 @@ final class LargeStock {
             {700, 50 * GRID, 700},
             {900, 149 * GRID, 300},
             {800, 23 * GRID - 11, 800},
-            {900, LimitSpec.MAX_PERIOD_MICROS, 900},
+            {900, Limit.MAX_PERIOD_MICROS, 900},
         }) {
-            Limit limit = Limit.of(
-                    "l", new LimitSpec(Algorithm.ALLOTMENT, shape[0], shape[1], shape[2], AllotmentTerms.ALWAYS));
+            Duration hold = shape[1] == Limit.MAX_PERIOD_MICROS ? Duration.ZERO : AnyAlgorithm.micros(shape[1]);
+            Limit limit = AnyAlgorithm.openStock(shape[0], shape[2], hold).withName("l");
             variants.add(Policy.of("large", List.of(limit)).withFailureMode(FailureMode.DENY));
         }
         policy = variants.get(0);

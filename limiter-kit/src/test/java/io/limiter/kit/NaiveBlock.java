@@ -3,8 +3,7 @@ package io.limiter.kit;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.internal.BlockTerms;
-import java.util.Objects;
+import io.limiter.Penalty;
 
 /** What a block means, as {@link NaiveLimiter} does: from the rules alone. */
 final class NaiveBlock {
@@ -30,7 +29,7 @@ final class NaiveBlock {
 
     /** Nothing lasts longer from now on than the present terms allow. */
     void settle(Limit limit, long now) {
-        long longest = terms(limit).longestMicros();
+        long longest = ((Penalty) limit).longestMicros();
         long before = windowEnd + blockEnd + forget;
         windowEnd = Math.min(windowEnd, now + limit.spec().periodMicros());
         blockEnd = Math.min(blockEnd, now + Math.min(last, longest));
@@ -54,17 +53,13 @@ final class NaiveBlock {
         denials = open ? denials + 1 : 1;
         windowEnd = open ? windowEnd : now + limit.spec().periodMicros();
         if (denials >= limit.permits()) {
-            BlockTerms terms = terms(limit);
-            last = forget <= now ? terms.firstMicros() : Math.max(terms.firstMicros(), last * 2);
-            last = Math.min(last, terms.longestMicros());
+            Penalty penalty = (Penalty) limit;
+            last = forget <= now ? penalty.firstMicros() : Math.max(penalty.firstMicros(), last * 2);
+            last = Math.min(last, penalty.longestMicros());
             blockEnd = now + last;
-            forget = blockEnd + terms.longestMicros();
+            forget = blockEnd + penalty.longestMicros();
             denials = 0;
         }
-    }
-
-    private static BlockTerms terms(Limit limit) {
-        return (BlockTerms) Objects.requireNonNull(limit.spec().terms());
     }
 
     NaiveBlock copy() {

@@ -1,7 +1,7 @@
 package io.limiter.kit;
 
+import io.limiter.FixedWindow;
 import io.limiter.Limit;
-import io.limiter.internal.CalendarWindow;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneId;
@@ -22,15 +22,16 @@ final class NaiveCalendar {
     private NaiveCalendar() {}
 
     static long latestEnd(Limit limit, long now) {
-        if (!(limit.spec().terms() instanceof CalendarWindow)) {
-            return now + limit.spec().periodMicros();
+        String[] words = limit.text().split("[/ ]");
+        if (!(limit instanceof FixedWindow window && window.isAligned())) {
+            return now + limit.periodMicros();
         }
-        ZoneId zone = ZoneId.of(limit.spec().terms().toString().replace("aligned ", ""));
-        TreeMap<Long, Long> found = FOUND.computeIfAbsent(limit.spec().periodText() + zone, any -> new TreeMap<>());
+        ZoneId zone = ZoneId.of(limit.text().replaceFirst(".* aligned ", ""));
+        TreeMap<Long, Long> found = FOUND.computeIfAbsent(words[1] + zone, any -> new TreeMap<>());
         synchronized (found) {
             Map.Entry<Long, Long> known = found.floorEntry(now);
             if (known == null || known.getValue() <= now) {
-                found.put(now, search(limit.spec().periodText(), zone, now));
+                found.put(now, search(words[1], zone, now));
             }
             return found.floorEntry(now).getValue();
         }

@@ -3,8 +3,7 @@ package io.limiter.kit;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.internal.AllotmentTerms;
-import io.limiter.internal.LimitSpec;
+import io.limiter.Stock;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -96,7 +95,7 @@ final class NaiveStock {
     }
 
     LimitOutcome look(Charge charge, Limit limit, long now) {
-        AllotmentTerms terms = AllotmentTerms.of(limit.spec());
+        Stock stock = (Stock) limit;
         List<Purchase> live = live(limit, now);
         long n = charge.permits();
         long sold = sum(live);
@@ -108,13 +107,13 @@ final class NaiveStock {
             reason = 0;
         } else if (n > limit.spec().burst() || ofRequest(charge, limit, now) != null) {
             reason = 5;
-        } else if (now >= terms.closesMicros()) {
+        } else if (now >= stock.closesMicros()) {
             reason = 4;
         } else if (had + n > limit.spec().burst()) {
             reason = 2;
         } else if (sold + n > limit.permits()) {
             reason = 1;
-        } else if (now < terms.opensMicros()) {
+        } else if (now < stock.opensMicros()) {
             reason = 3;
         }
         long stamp = reason != 0 ? reason : known != null ? known.stamp : 0;
@@ -143,7 +142,7 @@ final class NaiveStock {
             next -= now;
             reset -= now;
         }
-        long retry = reason == 0 ? 0 : reason == 3 ? terms.opensMicros() - now : -1;
+        long retry = reason == 0 ? 0 : reason == 3 ? stock.opensMicros() - now : -1;
         return LimitOutcome.of(
                 charge, limit, reason == 0, Math.max(0, limit.permits() - sold), retry, next, reset, stamp);
     }
@@ -166,7 +165,7 @@ final class NaiveStock {
             }
         }
         purchases.removeIf(one -> one.permits == 0);
-        long end = AllotmentTerms.of(limit.spec()).closesMicros() + DAY;
+        long end = ((Stock) limit).closesMicros() + DAY;
         ends = isEmpty ? 0 : Math.max(ends, end);
     }
 
@@ -178,14 +177,14 @@ final class NaiveStock {
             purchases = new ArrayList<>();
             ends = 0;
         }
-        Kind kind = limit.spec().periodMicros() < LimitSpec.MAX_PERIOD_MICROS ? Kind.HELD : Kind.SOLD;
+        Kind kind = limit.spec().periodMicros() < Limit.MAX_PERIOD_MICROS ? Kind.HELD : Kind.SOLD;
         purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, kind));
         newest = stamp;
         settleEnd(limit);
     }
 
     private void settleEnd(Limit limit) {
-        ends = Math.max(ends, AllotmentTerms.of(limit.spec()).closesMicros() + DAY);
+        ends = Math.max(ends, ((Stock) limit).closesMicros() + DAY);
     }
 
     private @Nullable Purchase of(LimitOutcome outcome, long now) {

@@ -8,11 +8,10 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.AllotmentTerms;
-import io.limiter.internal.LimitSpec;
-import io.limiter.internal.Terms;
 import io.limiter.internal.config.LimitText;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -257,10 +256,15 @@ public final class Traffic {
     }
 
     /** Some are always open, and some from a while after the beginning until a while later. */
-    private static Terms terms(long permits) {
+    private static Limit stock(long permits, long periodMicros, long each) {
+        Duration hold = periodMicros == Limit.MAX_PERIOD_MICROS ? Duration.ZERO : AnyAlgorithm.micros(periodMicros);
         return permits % 2 == 0
-                ? new AllotmentTerms(START + permits * 10 * GRID, START + 2_000 * (permits + 1) * GRID)
-                : AllotmentTerms.ALWAYS;
+                ? Limit.allotment(permits, each, hold, at(permits * 10 * GRID), at(2_000 * (permits + 1) * GRID))
+                : AnyAlgorithm.openStock(permits, each, hold);
+    }
+
+    private static Instant at(long sinceStart) {
+        return Instant.EPOCH.plus(START + sinceStart, ChronoUnit.MICROS);
     }
 
     static List<Limit> limits(Algorithm algorithm) {
@@ -303,24 +307,21 @@ public final class Traffic {
                 };
             case ALLOTMENT ->
                 new long[][] {
-                    {1, LimitSpec.MAX_PERIOD_MICROS, 1},
+                    {1, Limit.MAX_PERIOD_MICROS, 1},
                     {3, 10 * GRID, 2},
                     {8, 7 * GRID - 11, 3},
-                    {20, LimitSpec.MAX_PERIOD_MICROS, 2},
+                    {20, Limit.MAX_PERIOD_MICROS, 2},
                     {40, 50 * GRID, 40},
                     {0, GRID, 0}
                 };
         };
         List<Limit> limits = new ArrayList<>(algorithm == Algorithm.FIXED_WINDOW ? ALIGNED : List.of());
         for (long[] shape : shapes) {
-            Limit limit = Limit.of(
-                    null,
-                    new LimitSpec(
-                            algorithm,
-                            shape[0],
-                            shape[1],
-                            shape.length > 2 ? shape[2] : shape[0],
-                            algorithm == Algorithm.ALLOTMENT ? terms(shape[0]) : null));
+            Limit limit = algorithm == Algorithm.ALLOTMENT
+                    ? stock(shape[0], shape[1], shape[2])
+                    : algorithm == Algorithm.TOKEN_BUCKET
+                            ? Limit.tokenBucket(shape[0], AnyAlgorithm.micros(shape[1]), shape[2])
+                            : AnyAlgorithm.limit(algorithm, shape[0], shape[1]);
             limits.add(
                     algorithm == Algorithm.DISTINCT && limits.size() % 2 == 1
                             ? ((DistinctMembers) limit).withRepeatsDenied()

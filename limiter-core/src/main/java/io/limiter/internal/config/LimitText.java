@@ -3,7 +3,6 @@ package io.limiter.internal.config;
 import io.limiter.Limit;
 import io.limiter.Stock;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -173,8 +172,7 @@ public final class LimitText {
      * @throws IllegalArgumentException if it is not a duration
      */
     public static Duration parseDuration(String text) {
-        long micros = PeriodText.micros(text);
-        return Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1_000);
+        return PeriodText.parse(text, false);
     }
 
     private static Limit limit(String[] words, Map<String, String> times) {
@@ -195,38 +193,55 @@ public final class LimitText {
                 "the period has a space in it; write '" + words[0] + unit + "'");
         Map<String, String> options = options(words);
         long permits = number("permits", slash < 0 ? words[0] : words[0].substring(0, slash));
+        Problems.refuseIf(
+                slash >= 0 && (isStock || isInFlight),
+                (isStock ? "a stock has no" : "calls in flight have no") + " period; write '" + permits + " "
+                        + second.toLowerCase(Locale.ROOT) + "'");
         if (isStock) {
-            Problems.refuseIf(slash >= 0, "a stock has no period; write '" + permits + " allotment'");
             times.forEach(options::putIfAbsent);
-            return stock(permits, options);
         }
-        if (isInFlight) {
-            Problems.refuseIf(slash >= 0, "calls in flight have no period; write '" + permits + " concurrent'");
-            return inFlight(permits, options);
-        }
+        Limit limit = isStock
+                ? stock(permits, options)
+                : isInFlight ? inFlight(permits, options) : rate(permits, words[0].substring(slash + 1), options);
+        String name = options.get(NAME);
+        return name == null ? limit : limit.withName(name);
+    }
+
+    private static Limit rate(long permits, String periodText, Map<String, String> options) {
         for (String word : OF_STOCKS) {
             Problems.refuseIf(
                     options.containsKey(word),
                     "'" + word + "' needs an allotment; write '" + permits + " allotment'"
                             + (word.equals(HOLD) ? " or '" + permits + " concurrent'" : "") + ", or leave it out");
         }
+        String burst = options.get(BURST);
+        String repeat = options.get(REPEAT);
         String zone = options.get(ALIGNED);
-        String periodText = words[0].substring(slash + 1);
-        long period = zone == null ? PeriodText.micros(periodText) : PeriodText.calendarMicros(periodText);
+        Duration period = PeriodText.parse(periodText, zone != null);
         Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
-        String written = options.get(BURST);
-        long burst = written == null ? permits : number(BURST, written);
         Problems.refuseIf(
-                written != null && !algorithm.hasBurst(),
+                burst != null && !algorithm.hasBurst(),
                 "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
                         + "', or leave the burst out");
-        LimitSpec limit = new LimitSpec(algorithm, permits, period, burst);
-        String repeat = options.get(REPEAT);
         Problems.refuseIf(
                 repeat != null && !repeat.equalsIgnoreCase("deny"),
                 "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
-        limit = repeat == null ? limit : limit.denyingRepeats();
-        return Limit.of(options.get(NAME), zone == null ? limit : limit.aligned(zone(zone)));
+        Problems.refuseIf(
+                repeat != null && algorithm != Algorithm.DISTINCT,
+                "'repeat deny' on " + algorithm.text() + ": only distinct knows its members; leave it out");
+        Problems.refuseIf(
+                zone != null && algorithm != Algorithm.FIXED_WINDOW,
+                "'aligned " + zone + "' is for a fixed window, not for " + algorithm.text() + "; write 'fixed aligned "
+                        + zone + "'");
+        if (burst != null) {
+            return Limit.tokenBucket(permits, period, number(BURST, burst));
+        }
+        if (repeat != null) {
+            return Limit.distinct(permits, period).withRepeatsDenied();
+        }
+        return zone == null
+                ? Limit.of(algorithm, permits, period)
+                : Limit.fixedWindow(permits, period).withZone(zone(zone));
     }
 
     /** The limit that a phrase means. */
@@ -280,14 +295,12 @@ public final class LimitText {
                     + "', or the property closes of its policy");
         }
         String opens = options.get(OPENS);
-        Limit limit = Limit.allotment(
+        return Limit.allotment(
                 permits,
                 number(EACH, options.getOrDefault(EACH, permits == 0 ? "0" : "1")),
                 parseDuration(options.getOrDefault(HOLD, "0s")),
                 opens == null ? null : time(opens),
                 time(closes));
-        String name = options.get(NAME);
-        return name == null ? limit : limit.withName(name);
     }
 
     private static Limit inFlight(long permits, Map<String, String> options) {
@@ -295,9 +308,7 @@ public final class LimitText {
             Problems.refuseIf(options.containsKey(word), "calls in flight have no '" + word + "'; leave it out");
         }
         String hold = options.get(HOLD);
-        Limit limit = hold == null ? Limit.concurrent(permits) : Limit.concurrent(permits, parseDuration(hold));
-        String name = options.get(NAME);
-        return name == null ? limit : limit.withName(name);
+        return hold == null ? Limit.concurrent(permits) : Limit.concurrent(permits, parseDuration(hold));
     }
 
     private static Instant time(String text) {

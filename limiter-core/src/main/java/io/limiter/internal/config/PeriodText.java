@@ -1,7 +1,8 @@
 package io.limiter.internal.config;
 
-import io.limiter.internal.CalendarWindow;
-import io.limiter.internal.LimitSpec;
+import io.limiter.Limit;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -36,15 +37,6 @@ final class PeriodText {
         };
     }
 
-    /** The same where {@code 1w} and {@code 1month} are periods too. */
-    static long calendarMicros(String text) {
-        return switch (text.toLowerCase(Locale.ROOT)) {
-            case "1w", "w", "1week", "week" -> CalendarWindow.WEEK_MICROS;
-            case "1month", "month" -> CalendarWindow.MONTH_MICROS;
-            default -> micros(text);
-        };
-    }
-
     /** The unit as it is written here, or null if the text is none. */
     static @Nullable String unitMeant(String text) {
         return unit(text) != null ? text : MEANT.get(text.toLowerCase(Locale.ROOT));
@@ -60,11 +52,19 @@ final class PeriodText {
     }
 
     /**
-     * The microseconds of a period.
+     * A period.
      *
+     * @param isCalendar whether {@code 1w} and {@code 1month} are periods too
      * @throws IllegalArgumentException if the text is none
      */
-    static long micros(String text) {
+    static Duration parse(String text, boolean isCalendar) {
+        String word = isCalendar ? text.toLowerCase(Locale.ROOT) : "";
+        if (word.matches("1?w(eek)?")) {
+            return Duration.ofDays(7);
+        }
+        if (word.matches("1?month")) {
+            return ChronoUnit.MONTHS.getDuration();
+        }
         Matcher amount = AMOUNT.matcher(text);
         Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
@@ -75,8 +75,8 @@ final class PeriodText {
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : LimitText.number("period", digits);
         Problems.refuseIf(
-                number > LimitSpec.MAX_PERIOD_MICROS / unit,
+                number > Limit.MAX_PERIOD_MICROS / unit,
                 "a period of '" + text + "' is longer than 71 years; write a shorter one");
-        return number * unit;
+        return Duration.of(number * unit, ChronoUnit.MICROS);
     }
 }

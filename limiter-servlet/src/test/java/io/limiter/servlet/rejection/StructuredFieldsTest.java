@@ -12,7 +12,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.LimitSpec;
 import io.limiter.internal.config.HttpSettings;
 import io.limiter.internal.config.HttpSettings.Headers;
 import io.limiter.internal.config.HttpSettings.Reset;
@@ -23,8 +22,10 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -263,16 +264,17 @@ class StructuredFieldsTest {
         Algorithm algorithm = ALGORITHMS.get(random.nextInt(ALGORITHMS.size()));
         long period = random.nextBoolean()
                 ? random.nextLong(1, 100_000) * 1_000_000
-                : random.nextInt(4) == 0 ? LimitSpec.MAX_PERIOD_MICROS : upTo(LimitSpec.MAX_PERIOD_MICROS - 1) + 1;
+                : random.nextInt(4) == 0 ? Limit.MAX_PERIOD_MICROS : upTo(Limit.MAX_PERIOD_MICROS - 1) + 1;
         long most = algorithm.isLog() ? Limit.MAX_LOG_PERMITS : Limit.MAX_PERMITS;
         if (algorithm != Algorithm.TOKEN_BUCKET) {
             long permits = random.nextInt(20) == 0 ? 0 : random.nextInt(10) == 0 ? most : upTo(most);
-            return Limit.of(name, new LimitSpec(algorithm, permits, period, permits));
+            return AnyAlgorithm.limit(algorithm, permits, period).withName(name);
         }
         long permits = upTo(1_000);
         long parts = period / gcd(Math.max(1, permits), period);
         long burst = permits == 0 ? 0 : 1 + upTo(Math.max(0, (1L << 52) / parts - 1));
-        return Limit.of(name, new LimitSpec(algorithm, permits, period, burst));
+        return Limit.tokenBucket(permits, Duration.of(period, ChronoUnit.MICROS), burst)
+                .withName(name);
     }
 
     private static long gcd(long a, long b) {

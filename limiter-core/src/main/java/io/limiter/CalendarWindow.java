@@ -1,4 +1,4 @@
-package io.limiter.internal;
+package io.limiter;
 
 import java.time.DayOfWeek;
 import java.time.Instant;
@@ -8,22 +8,20 @@ import java.time.temporal.ChronoField;
 import java.time.temporal.ChronoUnit;
 import java.time.temporal.TemporalAdjusters;
 import java.time.zone.ZoneOffsetTransition;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The terms of a fixed window that turns at calendar time; {@link LimitSpec#aligned} makes them. Windows of up to an hour turn
+ * When a fixed window turns at calendar time. Windows of up to an hour turn
  * by the offset in force, and always last their period. Longer ones turn when the local clock first reaches midnight, Monday,
  * the first of a month, or a multiple of their hours since midnight: a day then has 23 or 25 hours where clocks change.
  * Thread-safe.
  */
-public final class CalendarWindow implements Terms {
+final class CalendarWindow {
     private static final long SECOND_MICROS = 1_000_000;
     private static final long HOUR_MICROS = 3_600 * SECOND_MICROS;
     private static final long DAY_MICROS = 24 * HOUR_MICROS;
-    /** The period of a limit of one week. */
-    public static final long WEEK_MICROS = 7 * DAY_MICROS;
-    /** The period of a limit of one month: the mean of 30.4 days. */
-    public static final long MONTH_MICROS = ChronoUnit.MONTHS.getDuration().toSeconds() * SECOND_MICROS;
+    private static final long WEEK_MICROS = 7 * DAY_MICROS;
+    /** The mean of 30.4 days. */
+    private static final long MONTH_MICROS = ChronoUnit.MONTHS.getDuration().toSeconds() * SECOND_MICROS;
 
     private final long periodMicros;
     private final ZoneId zone;
@@ -50,25 +48,18 @@ public final class CalendarWindow implements Terms {
         }
     }
 
-    /** Whose clock it follows. */
-    public ZoneId zone() {
-        return zone;
-    }
-
     /** When the window that is open at that time ends: the first turn after it. Microseconds since 1970. */
-    public long nextTurnMicros(long unixMicros) {
+    long nextTurnMicros(long unixMicros) {
         return turns(unixMicros).next;
     }
 
     /** {@code turns=} and the next two turns, so that a server with a clock past the first one has the right one too. */
-    @Override
-    public String options(long unixMicros) {
+    String options(long unixMicros) {
         return turns(unixMicros).options;
     }
 
     /** The longer of the current window and the next one. */
-    @Override
-    public long periodMicros(long written, long unixMicros) {
+    long longestMicros(long unixMicros) {
         Turns now = turns(unixMicros);
         return Math.max(now.next - now.start, now.after - now.next);
     }
@@ -129,27 +120,13 @@ public final class CalendarWindow implements Terms {
         return periodMicros == MONTH_MICROS;
     }
 
-    boolean fits(Algorithm algorithm, long ofLimitMicros) {
-        return algorithm == Algorithm.FIXED_WINDOW && ofLimitMicros == periodMicros;
-    }
-
     String periodText() {
-        return isMonth() ? "1month" : periodMicros == WEEK_MICROS ? "1w" : LimitSpec.text(periodMicros);
+        return isMonth() ? "1month" : periodMicros == WEEK_MICROS ? "1w" : Limit.text(periodMicros);
     }
 
     /** Differs from that of a window that is not aligned, or that is in another zone. */
     String identity() {
         return periodText() + "-" + zone.getId().replaceAll("[/:]", ".").replace('+', '_');
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof CalendarWindow that && periodMicros == that.periodMicros && zone.equals(that.zone);
-    }
-
-    @Override
-    public int hashCode() {
-        return Long.hashCode(periodMicros) * 31 + zone.hashCode();
     }
 
     @Override
