@@ -43,7 +43,7 @@ final class BackendStart {
     static void warnOfWhatInProcessIgnores(Settings settings) {
         boolean pointsToRedis = !settings.redis().connection().isMissing();
         // Perhaps the address is lost, with a profile or a variable.
-        String ignored = settings.reload().origins().keySet().stream()
+        String ignored = settings.reload().entries().keySet().stream()
                 .filter(key -> key.matches("limiter\\.redis\\.(mode|master|username|password|deadline|startup-wait)"))
                 .findFirst()
                 .orElse(settings.storage().instances() > 1 ? "limiter.instances" : null);

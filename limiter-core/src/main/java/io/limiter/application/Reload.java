@@ -70,10 +70,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
     void watch() {
         Duration interval = settings.interval();
         if (interval != null) {
-            LOG.info(
-                    "configuration files {} are checked every {}",
-                    settings.source().files(),
-                    interval);
+            LOG.info("configuration files {} are checked every {}", settings.files(), interval);
             watch.start("limiter-reload", () -> {
                 // Together one interval, within which a change takes effect.
                 while (!pause.isClosedAfter(interval.minus(settling))) {
@@ -112,7 +109,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
     }
 
     private List<String> apply(Duration settling) throws InterruptedException {
-        settings.source().checkReadable();
+        settings.readable();
         try {
             LimiterConfig now = limiter.ownConfig();
             LimiterConfig next = settled(settling);
@@ -152,8 +149,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
                 }
             }
         }
-        throw new IOException(
-                "RL-160 the files " + settings.source().files() + " change all the time; write them once");
+        throw new IOException("RL-160 the files " + settings.files() + " change all the time; write them once");
     }
 
     private LimiterConfig read(List<Object> contents) throws Exception {
@@ -174,7 +170,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
 
     @Override
     public List<Object> version() {
-        return settings.source().files().stream().map(Reload::content).toList();
+        return settings.readable().stream().map(Reload::content).toList();
     }
 
     private static Object content(Path file) {

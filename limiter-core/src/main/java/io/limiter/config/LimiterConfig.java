@@ -107,7 +107,9 @@ public final class LimiterConfig {
      * version. A key without one has its default.
      */
     public Map<String, String> origins() {
-        return settings.reload().origins();
+        return settings.reload().entries().values().stream()
+                .collect(Collectors.toMap(
+                        ConfigEntry::key, ConfigEntry::place, (one, later) -> later, LinkedHashMap::new));
     }
 
     /** The classes that its text names, without those of {@link Builder#over}. */
@@ -130,7 +132,7 @@ public final class LimiterConfig {
      * @throws Exception if it can't be read
      */
     public LimiterConfig readAgain() throws Exception {
-        settings.reload().source().checkReadable();
+        settings.reload().readable();
         return Objects.requireNonNull(text.again).call();
     }
 
@@ -161,7 +163,7 @@ public final class LimiterConfig {
         private final List<Policy> policies = new ArrayList<>();
         private Map<String, String> environment = Map.of();
         private boolean hasClient;
-        private ReloadSettings.Source source = ReloadSettings.Source.NONE;
+        private @Nullable List<Path> files;
         private @Nullable Callable<LimiterConfig> again;
         private @Nullable ClassLoader classes;
 
@@ -174,7 +176,7 @@ public final class LimiterConfig {
             policies.addAll(other.policies);
             environment = other.environment;
             hasClient = other.hasClient;
-            source = other.source;
+            files = other.files;
             again = other.again;
             classes = other.classes;
         }
@@ -324,7 +326,7 @@ public final class LimiterConfig {
          * @param again reads everything again, or throws the mistakes. Called by one thread at a time
          */
         public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {
-            this.source = new ReloadSettings.Source(files, true);
+            this.files = List.copyOf(files);
             this.again = again;
             return this;
         }
@@ -342,7 +344,7 @@ public final class LimiterConfig {
                 MissingClasses.note(all, classes, problems);
             }
             SettingsParser parser = new SettingsParser(all, problems, foreignKeys);
-            Settings settings = parser.parse(policies, hasClient, source);
+            Settings settings = parser.parse(policies, hasClient, files);
             ConfigException.throwAll(problems);
             return new LimiterConfig(settings, new Builder(this, over));
         }

@@ -143,13 +143,8 @@ class ChangesTest {
                 "limiter.control.secret",
                 "hunter7-hunter7-hunter7");
         assertFalse(whole.settings().reload().toString().contains("hunter"), "the text that it keeps");
-        assertEquals(
-                List.of("limiter.rules.r.headers"),
-                whole.settings().reload().text().entrySet().stream()
-                        .filter(entry -> entry.getValue().contains("hunter"))
-                        .map(Map.Entry::getKey)
-                        .toList(),
-                "what it must compare, and no more");
+        String all = changes(LimiterConfig.builder().build(), whole).toString();
+        assertFalse(all.contains("hunter") || all.contains("secret"), all);
     }
 
     /** It needs a restart; that another one is written is all that may be told of it. */

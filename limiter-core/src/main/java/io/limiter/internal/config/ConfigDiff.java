@@ -1,6 +1,7 @@
 package io.limiter.internal.config;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +21,8 @@ public final class ConfigDiff {
         return after.keySet().stream()
                 // A configuration in code does not have the application's own keys.
                 .filter(key -> before.containsKey(key) && !Objects.equals(before.get(key), after.get(key)))
-                .filter(key -> !key.equals(ReloadSettings.INTERVAL)
-                        || next.reload().source().isReadable())
+                .filter(key ->
+                        !key.equals(ReloadSettings.INTERVAL) || next.reload().files() != null)
                 .map(ConfigKeys::inShort)
                 .distinct()
                 .toList();
@@ -29,49 +30,48 @@ public final class ConfigDiff {
 
     /** Sentences that begin with their code; empty if nothing differs that can change while a limiter runs. */
     public static List<String> of(Settings now, Settings next) {
-        Map<String, String> before = now.reload().text();
-        Map<String, String> after = next.reload().text();
-        Set<String> policies = without(now.policies().keySet(), next.policies().keySet());
-        Set<String> rules = without(names(now), names(next));
-        List<String> all = new ArrayList<>();
-        policies.forEach(name -> all.add("RL-161 policy '" + name
-                + "' was removed and counts nothing any more; calls that wait for it are denied"
-                + had(NamedKeys.POLICIES, name, before)));
-        rules.forEach(name -> all.add("RL-161 rule '" + name + "' was removed and counts nothing any more"
-                + had(NamedKeys.RULES, name, before)));
+        Map<String, ConfigEntry> before = now.reload().entries();
+        Map<String, ConfigEntry> after = next.reload().entries();
         Set<String> keys = new LinkedHashSet<>(before.keySet());
         keys.addAll(after.keySet());
+        // What needs a restart can't differ, and has the secrets.
+        keys.removeIf(key -> ConfigKeys.needsRestart(key));
+        List<String> all = new ArrayList<>();
+        removed(now.policies().keySet(), next.policies().keySet())
+                .forEach(name -> all.add("RL-161 policy '" + name
+                        + "' was removed and counts nothing any more; calls that wait for it are denied"
+                        + had(NamedKeys.POLICIES, name, keys, before)));
+        removed(now.rulesThat(rule -> true), next.rulesThat(rule -> true))
+                .forEach(name -> all.add("RL-161 rule '" + name + "' was removed and counts nothing any more"
+                        + had(NamedKeys.RULES, name, keys, before)));
         for (String key : keys) {
-            String old = before.get(key);
-            String fresh = after.get(key);
-            if (!Objects.equals(old, fresh)
-                    && !policies.contains(NamedKeys.POLICIES.name(key))
-                    && !rules.contains(NamedKeys.RULES.name(key))) {
-                all.add("RL-162 " + key + ": " + shown(key, old) + " -> " + shown(key, fresh));
+            ConfigEntry old = before.get(key);
+            ConfigEntry fresh = after.get(key);
+            if (old == null || fresh == null || !old.value().equals(fresh.value())) {
+                all.add("RL-162 " + key + ": " + shown(old) + " -> " + shown(fresh));
             }
         }
         return List.copyOf(all);
     }
 
-    private static Set<String> without(Set<String> some, Set<String> others) {
-        Set<String> rest = new LinkedHashSet<>(some);
-        rest.removeAll(others);
-        return rest;
+    private static Set<String> removed(Collection<String> before, Collection<String> after) {
+        Set<String> removed = new LinkedHashSet<>(before);
+        removed.removeAll(after);
+        return removed;
     }
 
-    private static Set<String> names(Settings settings) {
-        return settings.rules().stream().map(RuleDefinition::name).collect(Collectors.toCollection(LinkedHashSet::new));
+    /** What a policy or rule had that was removed; takes its keys out of those to compare. */
+    private static String had(NamedKeys group, String name, Set<String> keys, Map<String, ConfigEntry> before) {
+        keys.removeIf(key -> name.equals(group.name(key)) && !before.containsKey(key));
+        List<String> its =
+                keys.stream().filter(key -> name.equals(group.name(key))).toList();
+        its.forEach(keys::remove);
+        return its.stream()
+                .map(key -> key.substring(group.start.length() + name.length() + 1) + " = " + shown(before.get(key)))
+                .collect(Collectors.joining(", ", its.isEmpty() ? "" : ". It had ", ""));
     }
 
-    private static String had(NamedKeys group, String name, Map<String, String> text) {
-        String settings = text.keySet().stream()
-                .filter(key -> name.equals(group.name(key)))
-                .map(key -> key.substring(group.start.length() + name.length() + 1) + " = " + shown(key, text.get(key)))
-                .collect(Collectors.joining(", "));
-        return settings.isEmpty() ? "" : ". It had " + settings;
-    }
-
-    private static String shown(String key, @Nullable String value) {
-        return value == null ? "(not set)" : Problems.shown(key, value);
+    private static String shown(@Nullable ConfigEntry entry) {
+        return entry == null ? "(not set)" : Problems.shown(entry.key(), entry.value());
     }
 }

@@ -108,6 +108,12 @@ public final class ConfigKeys {
         return known;
     }
 
+    /** Whether only a restart changes the property of a key as it is written. */
+    static boolean needsRestart(String key) {
+        ConfigKey known = find(key);
+        return known != null && known.needsRestart();
+    }
+
     /** How messages call a property that needs a restart: {@code limiter.redis.*} where several such lie together. */
     static String inShort(String name) {
         String start = name.replaceFirst("^(limiter\\.[^.]+\\.).*", "$1");

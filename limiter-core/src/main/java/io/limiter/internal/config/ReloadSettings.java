@@ -11,107 +11,77 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether and how settings are read again while the limiter runs. Immutable. Two are equal if what needs a restart is; their
- * sources are not compared.
+ * Whether and how settings are read again while the limiter runs. Immutable. Two are equal if what needs a restart is; what was
+ * written where is not compared.
  *
  * @param interval how often the files are checked; null for never
- * @param source where the settings are read
- * @param limitsIn the names in messages of the texts that have a rule, a policy or a plan
- * @param text the properties as they are written, except those of Redis, and the limits of policies in code
- * @param origins where these are written, by key
+ * @param files the files to check for changes, and folders with files; empty if there are none on this machine, null if the
+ *     settings can't be read again
+ * @param entries the properties by their keys, as they are written, and as it would be written what policies in code have
  * @param fixed the values in force that need a restart, by key
  */
 public record ReloadSettings(
         @Nullable Duration interval,
-        Source source,
-        Set<String> limitsIn,
-        Map<String, String> text,
-        Map<String, String> origins,
+        @Nullable List<Path> files,
+        Map<String, ConfigEntry> entries,
         Map<String, @Nullable Object> fixed) {
     static final String INTERVAL = "limiter.reload.interval";
     private static final int MOST_BYTES = 16 << 20;
 
-    /**
-     * Where settings are read.
-     *
-     * @param files the files to check for changes, and folders with files; empty if there are none on this machine
-     * @param isReadable whether they can be read again
-     */
-    public record Source(List<Path> files, boolean isReadable) {
-        /** Of settings that can't be read again. */
-        public static final Source NONE = new Source(List.of(), false);
-
-        /** Copies the files. */
-        public Source {
-            files = List.copyOf(files);
-        }
-
-        /** Throws an {@link IllegalStateException} if they can't be read again. */
-        public void checkReadable() {
-            if (!isReadable) {
-                throw new IllegalStateException("the configuration was made in code and can't be read again; call"
-                        + " Limiter.replace, or start with LimiterConfig.load(file)");
-            }
-        }
-    }
-
-    static ReloadSettings read(PropertyReader reader, Collection<Policy> inCode, Source source) {
+    static ReloadSettings read(PropertyReader reader, Collection<Policy> inCode, @Nullable List<Path> files) {
         Duration interval = reader.duration(INTERVAL);
         reader.must(
                 INTERVAL,
-                interval == null || !source.files().isEmpty(),
+                interval == null || files != null && !files.isEmpty(),
                 "RL-158 the configuration is in no file of this machine whose changes could be seen; name one (in"
                         + " web.xml config = file:/etc/limiter.properties, for Spring Boot"
                         + " spring.config.additional-location = file:/etc/app/), or remove this line");
-        // Only texts have lines.
-        Set<String> limitsIn = reader.all().stream()
-                .filter(entry -> entry.line() > 0 && NamedKeys.nameIn(entry.key()) != null)
-                .map(ConfigEntry::source)
-                .collect(Collectors.toSet());
-        return new ReloadSettings(interval, source, limitsIn, text(reader, inCode), origins(reader), reader.fixed());
-    }
-
-    private static Map<String, String> origins(PropertyReader reader) {
-        Map<String, String> origins = new LinkedHashMap<>();
-        reader.all()
-                .forEach(entry ->
-                        origins.put(entry.key(), entry.source() + (entry.line() > 0 ? " line " + entry.line() : "")));
-        return Collections.unmodifiableMap(origins);
-    }
-
-    /** Redis has secrets, and settings that do not change. */
-    private static Map<String, String> text(PropertyReader reader, Collection<Policy> inCode) {
-        Map<String, String> text = new LinkedHashMap<>();
-        reader.all().stream()
-                .filter(entry -> !entry.key().startsWith("limiter.redis.")
-                        && !entry.key().equals("limiter.control.secret"))
-                .forEach(entry -> text.put(entry.key(), entry.value()));
-        inCode.forEach(policy -> add(policy, text));
-        return Collections.unmodifiableMap(text);
+        Map<String, ConfigEntry> entries = new LinkedHashMap<>();
+        reader.all().forEach(entry -> entries.put(entry.key(), entry));
+        inCode.forEach(policy -> texts(policy).forEach((key, value) -> {
+            String whole = NamedKeys.POLICIES.start + policy.name() + "." + key;
+            entries.put(whole, new ConfigEntry("code", 0, whole, value));
+        }));
+        return new ReloadSettings(interval, files, Collections.unmodifiableMap(entries), reader.fixed());
     }
 
     /** What differs from the defaults, as a text would write it. */
-    private static void add(Policy policy, Map<String, String> text) {
-        String start = NamedKeys.POLICIES.start + policy.name();
-        text.put(
-                start + ".limits", policy.limits().stream().map(Limit::toString).collect(Collectors.joining(", ")));
-        Policy usual = Policy.of(policy.name(), policy.limits().toArray(Limit[]::new));
-        if (policy.onFailure() != usual.onFailure()) {
-            text.put(start + ".on-failure", policy.onFailure().name().toLowerCase(Locale.ROOT));
+    private static Map<String, String> texts(Policy policy) {
+        Map<String, String> texts = new LinkedHashMap<>();
+        texts.put("limits", policy.limits().stream().map(Limit::toString).collect(Collectors.joining(", ")));
+        if (policy.onFailure() != Policy.of(policy.name(), policy.limits()).onFailure()) {
+            texts.put("on-failure", policy.onFailure().text());
         }
         if (policy.deadline() != null) {
-            text.put(start + ".deadline", policy.deadline().toMillis() + "ms");
+            texts.put("deadline", policy.deadline().toMillis() + "ms");
         }
         if (policy.holds() > 0) {
-            text.put(start + ".holds", Integer.toString(policy.holds()));
+            texts.put("holds", Integer.toString(policy.holds()));
         }
+        return texts;
+    }
+
+    /** The files to check, of settings that can be read again; throws an {@link IllegalStateException} for others. */
+    public List<Path> readable() {
+        if (files == null) {
+            throw new IllegalStateException("the configuration was made in code and can't be read again; call"
+                    + " Limiter.replace, or start with LimiterConfig.load(file)");
+        }
+        return files;
+    }
+
+    /** The names in messages of the texts that have a rule, a policy or a plan. Only texts have lines. */
+    public Set<String> limitsIn() {
+        return entries.values().stream()
+                .filter(entry -> entry.line() > 0 && NamedKeys.nameIn(entry.key()) != null)
+                .map(ConfigEntry::source)
+                .collect(Collectors.toSet());
     }
 
     /**
@@ -136,7 +106,7 @@ public record ReloadSettings(
     /** Without the text, which may contain credentials. */
     @Override
     public String toString() {
-        return "ReloadSettings[" + interval + " " + source.files() + "]";
+        return "ReloadSettings[" + interval + " " + files + "]";
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Limits;
 import io.limiter.internal.config.Settings.Operation;
 import io.limiter.internal.config.Settings.Storage;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -15,6 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Makes settings of entries. Reads the text; the types of the values check it, and how they fit together. Used once. */
 public final class SettingsParser {
@@ -39,9 +41,9 @@ public final class SettingsParser {
      *
      * @param inCode policies besides those of the text
      * @param hasClient whether the caller has a Redis client, so that no address is needed
-     * @param source where the entries are read
+     * @param files where the entries are read: {@link ReloadSettings#files}
      */
-    public Settings parse(Collection<Policy> inCode, boolean hasClient, ReloadSettings.Source source) {
+    public Settings parse(Collection<Policy> inCode, boolean hasClient, @Nullable List<Path> files) {
         boolean enabled = reader.yes("limiter.enabled");
         Storage storage = storage(hasClient);
         ClientIpSettings clientIp = ClientIpSettings.read(reader);
@@ -54,7 +56,7 @@ public final class SettingsParser {
         DenialRecord denials = new DenialRecord(
                 reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
         ControlSettings control = ControlSettings.read(reader);
-        ReloadSettings reload = ReloadSettings.read(reader, inCode, source);
+        ReloadSettings reload = ReloadSettings.read(reader, inCode, files);
         foreignKeys.stream().filter(key -> ConfigKeys.find(key) != null).forEach(reader::text);
         reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);

@@ -123,7 +123,7 @@ final class ApplicationFiles {
         ReloadSettings reload = config.settings().reload();
         if (reload.interval() != null) {
             List<String> unseen = Stream.concat(
-                            reload.origins().entrySet().stream()
+                            config.origins().entrySet().stream()
                                     .filter(one ->
                                             !reload.fixed().containsKey(one.getKey()) && !isWatched(one.getValue()))
                                     .map(one -> one.getKey() + " in " + one.getValue()),

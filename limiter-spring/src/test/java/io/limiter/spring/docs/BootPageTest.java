@@ -78,7 +78,7 @@ class BootPageTest {
             assertEquals(Duration.ofSeconds(5), config.settings().reload().interval());
             assertEquals(
                     List.of(folder.resolve("application.yml")),
-                    config.settings().reload().source().files());
+                    config.settings().reload().files());
         }
     }
 
