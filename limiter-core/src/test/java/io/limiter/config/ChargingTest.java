@@ -194,7 +194,7 @@ class ChargingTest {
                 "cost | -1 | RL-104 | not a number of permits from 0 to",
                 "cost | 5 apples | RL-104 | not a number of permits",
                 "cost | 9999999999999999999 | RL-104 | not a number of permits",
-                "cost | header: | RL-105 | add limiter.rules.r.max-cost = 100",
+                "cost | header: | RL-104 | '' is not a header",
                 "cost | header:X-Size | RL-105 | add limiter.rules.r.max-cost = 100",
                 "cost | my cost | RL-104 | not a cost; write a number of permits, header:X-Batch-Size",
                 "cost | 11 | RL-165 | '10/1h sliding-list name r-1h' of policy 'r' grants at most 10 at once",

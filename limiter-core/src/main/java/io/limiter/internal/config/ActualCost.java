@@ -37,17 +37,42 @@ public record ActualCost(boolean header, String name, Duration within, long unto
     /**
      * That of the properties settle, settle-within and untold; null if the cost is final.
      *
-     * @param range of an estimate that clients choose; null for one of the application, which stays
-     * @param most the largest estimate of clients
+     * @param cost the estimate; one of the application stays, and clients choose one of a header
      */
-    static @Nullable ActualCost read(PropertyReader reader, String here, RequestCost.@Nullable Range range, long most) {
+    static @Nullable ActualCost read(PropertyReader reader, String here, RequestCost cost) {
+        RequestCost.Range range = cost.range();
+        check(reader, here, cost);
         Duration within = reader.duration(here + "settle-within", USUAL);
         Untold chosen = reader.read(
                 here + "untold", text -> PropertyReader.chosen(text, "a cost that nobody told", Untold.MAX));
         // By leaving, a client could choose its cost as it chooses its estimate.
-        long left = range == null || chosen == Untold.ESTIMATE ? -1 : chosen == Untold.DEFAULT ? range.usual() : most;
+        long left = range == null || chosen == Untold.ESTIMATE
+                ? -1
+                : chosen == Untold.DEFAULT ? range.usual() : cost.permits();
         long untold = left >= 0 && chosen == null && range != null ? range.usual() : left;
         return reader.read(here + "settle", text -> parse(text, within, untold, left));
+    }
+
+    private static void check(PropertyReader reader, String here, RequestCost cost) {
+        String settle = here + "settle";
+        reader.refuseBeside(settle, here + "wait", "RL-106 a reservation can't wait; remove the wait");
+        reader.must(
+                settle,
+                !reader.has(settle) || !reader.is(here + "shadow", "true"),
+                "RL-106 a rule that only counts reserves nothing, so it would report too many denials; remove this line until"
+                        + " the rule is enforced");
+        reader.must(
+                settle,
+                !reader.has(settle) || !cost.isFree(),
+                "RL-106 nothing is reserved at a cost of 0; write a cost such as header:X-Max-Tokens min 400 max 4000 default"
+                        + " 500");
+        String none = "; add " + settle + " = attribute:tokens-used, or remove this line";
+        reader.need(here + "untold", settle, "RL-106 nobody is asked for a cost" + none);
+        reader.need(here + "settle-within", settle, "RL-106 nothing is reserved" + none);
+        reader.must(
+                here + "untold",
+                cost.header() != null || !reader.has(here + "untold"),
+                "RL-106 an estimate of the application stays, and only one of a header does not; remove this line");
     }
 
     private static ActualCost parse(String text, Duration within, long untold, long untoldIfLeft) {

@@ -36,13 +36,17 @@ public record ChargeOptions(
     /** The options of the properties below a key. */
     static ChargeOptions read(PropertyReader reader, String here, Policy policy, @Nullable RulePlans plans) {
         RequestCost cost = RequestCost.read(reader, here, reader.has(here + "settle"));
+        reader.refuseBeside(
+                here + "refund-on",
+                here + "count-on",
+                "RL-106 the rule has count-on too, which lists what counts; keep one of the two");
         return new ChargeOptions(
                 policy,
                 plans,
                 cost,
                 outcomes(reader, here),
                 reader.read(here + "member", List.of(), ChargeOptions::member),
-                ActualCost.read(reader, here, cost.range(), cost.permits()),
+                ActualCost.read(reader, here, cost),
                 reader.read(here + "wait", Duration.ZERO, ChargeOptions::wait));
     }
 
@@ -73,7 +77,7 @@ public record ChargeOptions(
     /** Whether the user must be known, for the plan or the member. */
     boolean needsUser() {
         return plans != null && plans.source() == RulePlans.Source.USER
-                || member.stream().anyMatch(part -> part.kind().needsUser());
+                || member.stream().anyMatch(part -> part.kind().is(KeyPart.Trait.NEEDS_USER));
     }
 
     /** All policies that it may charge. */

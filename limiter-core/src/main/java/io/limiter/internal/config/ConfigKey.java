@@ -1,8 +1,6 @@
 package io.limiter.internal.config;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
@@ -18,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param range the least and the greatest value, as text; empty for no range
  * @param usual the value unless it is set; null for none
  * @param flags {@code restart}, {@code spring}
- * @param about what it means, for people; then its choices and mistakes, as the head of the table explains
+ * @param about what it means, for people; then its choices and its form, as the head of the table explains
  */
 public record ConfigKey(
         String name,
@@ -27,8 +25,7 @@ public record ConfigKey(
         @Nullable String usual,
         Set<String> flags,
         List<String> about) {
-    private static final Pattern MISTAKE = Pattern.compile(
-            "! (?:unlike (?<form>\\S+)|(?<value>\\S+) (?<how>with|without) (?<other>\\S+)): (?<text>.+)");
+    private static final Pattern FORM = Pattern.compile("! unlike (?<form>\\S+): (?<text>.+)");
 
     /** The kind of a value. */
     public enum Type {
@@ -74,19 +71,20 @@ public record ConfigKey(
         return about.get(0);
     }
 
-    private List<Matcher> mistakes() {
-        return about.stream().map(MISTAKE::matcher).filter(Matcher::matches).toList();
-    }
-
     /**
      * Checks a value by itself.
      *
      * @throws IllegalArgumentException if it is not of this type or form
      */
     void check(String value) {
-        for (Matcher mistake : mistakes()) {
+        for (String line : about) {
+            Matcher form = FORM.matcher(line);
             Problems.refuseIf(
-                    mistake.group("form") != null && !isLike(mistake.group("form"), value), mistake.group("text"));
+                    form.matches()
+                            && !Pattern.compile(form.group("form"), Pattern.DOTALL)
+                                    .matcher(value)
+                                    .matches(),
+                    line.substring(line.indexOf(": ") + 2));
         }
         switch (type) {
             case BOOLEAN -> Problems.refuseIf(!value.matches("true|false"), "not a boolean; write true or false");
@@ -122,32 +120,6 @@ public record ConfigKey(
 
     private String bounds() {
         return String.join(" to ", range);
-    }
-
-    /**
-     * What is wrong with a value because of the other properties.
-     *
-     * @param owner the name of its policy, plan or rule; empty for none
-     * @param byOwner all properties; few belong together, so this takes the time of few
-     */
-    List<String> conflicts(String value, String owner, Map<String, List<ConfigEntry>> byOwner) {
-        List<String> conflicts = new ArrayList<>();
-        for (Matcher mistake : mistakes()) {
-            String other = mistake.group("other");
-            if (other != null && isLike(mistake.group("value"), value)) {
-                String form = other.replace(ConfigKeys.NAME, Pattern.quote(owner));
-                boolean isWritten = byOwner.getOrDefault(form.equals(other) ? "" : owner, List.of()).stream()
-                        .anyMatch(one -> isLike(form, one.key() + "=" + one.value()));
-                if (isWritten == mistake.group("how").equals("with")) {
-                    conflicts.add(mistake.group("text").replace(ConfigKeys.NAME, owner));
-                }
-            }
-        }
-        return conflicts;
-    }
-
-    private static boolean isLike(String form, String text) {
-        return Pattern.compile(form, Pattern.DOTALL).matcher(text).matches();
     }
 
     static boolean isClassName(String text) {

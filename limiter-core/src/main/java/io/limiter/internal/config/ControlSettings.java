@@ -19,10 +19,22 @@ public record ControlSettings(
     private static final String HERE = "limiter.control.";
 
     static ControlSettings read(PropertyReader reader) {
-        return new ControlSettings(
+        ControlSettings read = new ControlSettings(
                 reader.text(HERE + "group"),
                 reader.text(HERE + "secret"),
                 Set.copyOf(reader.read(HERE + "accepts", List.of(ALL), LimitText::items)));
+        String needsGroup = "RL-105 nothing is read without a group; add limiter.control.group";
+        reader.need(HERE + "secret", HERE + "group", needsGroup);
+        reader.need(
+                HERE + "group",
+                HERE + "secret",
+                "RL-105 what is published is signed; add limiter.control.secret, the same in all instances");
+        reader.must(HERE + "accepts", reader.has(HERE + "group") || read.takes(ALL), needsGroup);
+        reader.must(
+                HERE + "group",
+                read.group == null || !reader.is("limiter.backend", "in-process"),
+                "RL-106 what is published is in Redis, and the backend is in-process; remove one of the two lines");
+        return read;
     }
 
     /** Whether a kind of publication is taken. */

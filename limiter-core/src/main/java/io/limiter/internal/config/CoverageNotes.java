@@ -134,7 +134,7 @@ public final class CoverageNotes {
                     + ", not one for all clients; write limiter.rules." + rule.name()
                     + ".key = global, or path:name for a stock of each such name");
         }
-        if (rule.charging().member().stream().allMatch(part -> part.kind().canBeInvented())) {
+        if (rule.charging().member().stream().noneMatch(part -> part.kind().is(KeyPart.Trait.KNOWN))) {
             all.add("RL-179 " + name + " lets clients choose their member "
                     + rule.charging().member()
                     + ", so one client can be many members of a stock; write limiter.rules." + rule.name()

@@ -27,7 +27,7 @@ public record HttpSettings(
 
     /** In doubt, a rule matches more requests rather than fewer. */
     static HttpSettings read(PropertyReader reader) {
-        return new HttpSettings(
+        HttpSettings read = new HttpSettings(
                 reader.read(HERE + "headers", Set.of(), HttpSettings::forms),
                 reader.choice(HERE + "x-ratelimit-reset", "kind of reset", Reset.EPOCH),
                 reader.yes(HERE + "expose-headers"),
@@ -35,6 +35,11 @@ public record HttpSettings(
                 reader.yes(HERE + "ignore-trailing-slash"),
                 reader.choice(HERE + "method-override", "kind of override", MethodOverride.DECLARED),
                 reader.text(HERE + "rejection-handler"));
+        reader.must(
+                HERE + "x-ratelimit-reset",
+                read.reset != Reset.DELTA || read.headers.contains(Headers.X_RATELIMIT),
+                "RL-106 only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this line");
+        return read;
     }
 
     /** Drafts 8 to 11 have one wire form. */

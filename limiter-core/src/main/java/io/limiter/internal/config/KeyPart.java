@@ -28,35 +28,40 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
     private static final String VERIFIED = " verified";
     private static final Pattern FOLD = Pattern.compile("(.*\\S)\\s+fold");
 
-    /** What is true of a kind. */
-    private enum Trait {
+    /** What is true of a kind. A kind without one of them is treated as the worse: as a secret that a client makes up. */
+    enum Trait {
+        /** Unknown before authentication. */
         NEEDS_USER,
-        SECRET,
-        ANOTHERS,
-        INVENTED,
+        /** Sent where credentials are never sent, so that it may be stored as it is; others are stored as a hash. */
+        CLEAR,
+        /** A client can't send the value of another client. */
+        OWN,
+        /** A client can't be many: it does not write another one each time, nor begin another session. */
+        KNOWN,
+        /** A name that has several spellings. */
         FOLDABLE
     }
 
     /** Where a part comes from; with an example in configuration text. */
     public enum Kind {
         /** The client's address. */
-        IP("ip"),
+        IP("ip", Trait.CLEAR, Trait.OWN, Trait.KNOWN),
         /** The authenticated user. */
-        USER("user", Trait.NEEDS_USER, Trait.FOLDABLE),
+        USER("user", Trait.NEEDS_USER, Trait.CLEAR, Trait.OWN, Trait.KNOWN, Trait.FOLDABLE),
         /** The session that the client has. */
-        SESSION("session", Trait.SECRET, Trait.INVENTED),
+        SESSION("session", Trait.OWN),
         /** The token of {@code Authorization: Bearer}. */
-        BEARER("bearer", Trait.SECRET),
+        BEARER("bearer", Trait.OWN, Trait.KNOWN),
         /** A request header. */
-        HEADER("header:X-Api-Key", Trait.SECRET, Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        HEADER("header:X-Api-Key", Trait.FOLDABLE),
         /** A cookie. */
-        COOKIE("cookie:name", Trait.SECRET, Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        COOKIE("cookie:name", Trait.FOLDABLE),
         /** A parameter of the query, never of a form. */
-        QUERY("query:name", Trait.SECRET, Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        QUERY("query:name", Trait.FOLDABLE),
         /** A variable of the rule's path, such as {@code /users/{name}}. */
-        PATH("path:name", Trait.ANOTHERS, Trait.INVENTED, Trait.FOLDABLE),
+        PATH("path:name", Trait.CLEAR, Trait.FOLDABLE),
         /** A {@link io.limiter.rule.KeyResolver} of the application that makes the whole key. What it reads is unknown. */
-        CLASS("class:com.example.ByTenant", Trait.ANOTHERS, Trait.INVENTED);
+        CLASS("class:com.example.ByTenant", Trait.CLEAR);
 
         private final String example;
         private final Set<Trait> traits;
@@ -76,29 +81,13 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
             return example.contains(":");
         }
 
-        /** Whether it is unknown before authentication. */
-        boolean needsUser() {
-            return traits.contains(Trait.NEEDS_USER);
+        boolean is(Trait trait) {
+            return traits.contains(trait);
         }
 
         /** Whether a client sends this text where credentials are sent too. It is stored as a hash. */
         public boolean isSecret() {
-            return traits.contains(Trait.SECRET);
-        }
-
-        /** Whether a client can send the value of another client. */
-        boolean canBeAnothers() {
-            return traits.contains(Trait.ANOTHERS);
-        }
-
-        /** Whether it is a name that has several spellings. */
-        boolean canBeFolded() {
-            return traits.contains(Trait.FOLDABLE);
-        }
-
-        /** Whether one client can be many: it writes another one each time, or begins another session. */
-        boolean canBeInvented() {
-            return traits.contains(Trait.INVENTED);
+            return !is(Trait.CLEAR);
         }
 
         private boolean canBeNamed(String name) {
@@ -126,7 +115,7 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
                         + "' is an address that the client can write, so each request could have a new key; write"
                         + " ip, and your proxies into limiter.client-ip.trusted-proxies");
         Problems.refuseIf(
-                isFolded && !kind.canBeFolded(),
+                isFolded && !kind.is(Trait.FOLDABLE),
                 "'" + kind.text()
                         + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
     }

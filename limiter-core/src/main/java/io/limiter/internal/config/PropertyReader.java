@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +57,12 @@ final class PropertyReader {
         return byKey.containsKey(key);
     }
 
+    /** Whether it is written, and has this value. */
+    boolean is(String key, String value) {
+        ConfigEntry entry = byKey.get(key);
+        return entry != null && entry.value().equalsIgnoreCase(value);
+    }
+
     @Nullable
     ConfigEntry get(String key) {
         return byKey.get(key);
@@ -83,19 +88,14 @@ final class PropertyReader {
         }
     }
 
-    /** Notes what the table knows of properties that do not go together. */
-    void checkConflicts() {
-        Map<String, List<ConfigEntry>> byOwner = byKey.values().stream()
-                .collect(Collectors.groupingBy(
-                        entry -> Objects.requireNonNullElse(NamedKeys.nameIn(entry.key()), ""),
-                        LinkedHashMap::new,
-                        Collectors.toList()));
-        byOwner.forEach((owner, entries) -> entries.forEach(entry -> {
-            ConfigKey known = ConfigKeys.find(entry.key());
-            if (known != null) {
-                known.conflicts(entry.value(), owner, byOwner).forEach(text -> problems.add(entry, text));
-            }
-        }));
+    /** Notes a mistake if both are written. */
+    void refuseBeside(String key, String other, String text) {
+        must(key, !has(key) || !has(other), text);
+    }
+
+    /** Notes a mistake if this is written without the other one. */
+    void need(String key, String other, String text) {
+        must(key, !has(key) || has(other), text);
     }
 
     /** Notes the mistake that a check throws as an {@link IllegalArgumentException}. */

@@ -87,6 +87,7 @@ public record RedisSettings(
                 reader.text(HERE + "username"),
                 reader.read(HERE + "password", text -> text.isEmpty() ? null : text));
         reader.check(HERE + "address", () -> connection.addresses.forEach(RedisSettings::checkAddress));
+        check(reader, connection);
         RedisSettings redis = new RedisSettings(
                 connection,
                 reader.text(HERE + "key-secret"),
@@ -99,7 +100,57 @@ public record RedisSettings(
                 HERE + "previous-key-secret",
                 redis.previousKeySecret == null || !redis.previousKeySecret.equals(redis.keySecret),
                 "RL-106 it equals the current secret; write the previous one, or remove this line");
+        reader.need(
+                HERE + "previous-key-secret",
+                HERE + "key-secret",
+                "RL-105 no current secret is set; add limiter.redis.key-secret");
+        reader.must(
+                HERE + "prefix",
+                !reader.has("limiter.control.group") || !redis.prefix.matches("limiter-(control|report)(:.*)?"),
+                "RL-106 what is published has keys that start so, which this application must not write; write another"
+                        + " prefix");
         return redis;
+    }
+
+    /** Whether the parts of a connection fit together. */
+    private static void check(PropertyReader reader, Connection connection) {
+        boolean hasFile = reader.has(HERE + "config");
+        boolean isSentinel = connection.mode == RedisMode.SENTINEL;
+        for (String other : List.of("address", "mode", "master", "username", "password")) {
+            reader.must(
+                    HERE + other,
+                    !hasFile || !reader.has(HERE + other) || reader.is(HERE + other, "single"),
+                    "RL-106 limiter.redis.config already defines the connection; keep one of the two");
+        }
+        reader.must(
+                HERE + "address",
+                connection.addresses.size() < 2 || hasFile || connection.mode != RedisMode.SINGLE,
+                "RL-106 a single server has one address; keep one, or add limiter.redis.mode = cluster (or sentinel)");
+        reader.must(
+                HERE + "address",
+                connection.mode == RedisMode.SINGLE
+                        || connection.addresses.stream()
+                                .noneMatch(address -> address.matches(".*:[0-9]+/0*[1-9][0-9]*")),
+                isSentinel
+                        ? "RL-106 these are the sentinels, which have no databases; remove what follows the port, or choose the"
+                                + " database in a Redisson file (limiter.redis.config)"
+                        : "RL-106 a cluster has one database; remove what follows the port");
+        reader.must(
+                HERE + "mode",
+                !isSentinel || hasFile || connection.master != null,
+                "RL-105 sentinels watch a master by its name; add limiter.redis.master = mymaster");
+        reader.must(
+                HERE + "master",
+                connection.master == null || hasFile || isSentinel,
+                "RL-106 only sentinels know a master by name; add limiter.redis.mode = sentinel, or remove this line");
+        reader.must(
+                HERE + "username",
+                connection.username == null || hasFile || connection.password != null,
+                "RL-105 a user logs in with a password; add limiter.redis.password");
+        reader.must(
+                HERE + "password",
+                connection.password == null || connection.addresses.stream().noneMatch(one -> one.contains("@")),
+                "RL-106 the address has a login already; keep one of the two");
     }
 
     /** A new hash for secrets in keys. */

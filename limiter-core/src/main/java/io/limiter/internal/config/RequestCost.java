@@ -86,6 +86,23 @@ public record RequestCost(
         RequestCost most = reader.read(here + "max-cost", value -> ofHeader("any", number(value)));
         RequestCost cost =
                 reader.read(here + "cost", value -> parse(value, most == null ? 1 : most.permits, isEstimate));
+        ConfigEntry entry = reader.get(here + "cost");
+        String written = entry == null ? "" : entry.value();
+        boolean isOfHeader = written.startsWith(HEADER);
+        boolean hasMax = isOfHeader && written.matches("(?s).*\\smax\\s.*");
+        reader.must(
+                here + "cost",
+                !isOfHeader || hasMax || reader.has(here + "max-cost"),
+                "RL-105 a cost of a header needs a cap, or a client could ask for any; add " + here + "max-cost = 100");
+        reader.must(
+                here + "max-cost",
+                !hasMax || !reader.has(here + "max-cost"),
+                "RL-106 the cost has its own max; remove this line");
+        reader.must(
+                here + "max-cost",
+                isOfHeader || !reader.has(here + "max-cost"),
+                "RL-106 only a cost of a header has a cap; remove this line, or write " + here
+                        + "cost = header:X-Batch-Size");
         return cost == null ? of(1) : cost;
     }
 

@@ -53,7 +53,7 @@ public record RuleDefinition(
         static Position of(List<KeyPart> key, RuleScope scope, ChargeOptions charging) {
             return scope.exempt().needUser()
                             || charging.needsUser()
-                            || key.stream().anyMatch(part -> part.kind().needsUser())
+                            || key.stream().anyMatch(part -> part.kind().is(KeyPart.Trait.NEEDS_USER))
                     ? AFTER_AUTHENTICATION
                     : BEFORE_AUTHENTICATION;
         }
@@ -66,7 +66,7 @@ public record RuleDefinition(
     boolean letsOthersBlock() {
         return mode == Mode.ENFORCED
                 && policies().stream().anyMatch(one -> one.penalty() != null)
-                && key.stream().allMatch(part -> part.kind().canBeAnothers());
+                && key.stream().noneMatch(part -> part.kind().is(KeyPart.Trait.OWN));
     }
 
     /**

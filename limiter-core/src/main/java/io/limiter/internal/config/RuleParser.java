@@ -143,6 +143,19 @@ final class RuleParser {
             checkMember(charging, rule.key());
         });
         reader.check(here + "cost", () -> rule.policies().forEach(one -> checkCost(charging.cost(), one)));
+        String hasPlans =
+                "RL-106 rule '" + name + "' has plans, which have the limits; keep " + here + "plan or this line";
+        reader.refuseBeside(here + "policy", here + "plan", hasPlans);
+        reader.refuseBeside(here + "limits", here + "plan", hasPlans);
+        reader.need(
+                here + "default-plan",
+                here + "plan",
+                "RL-105 rule '" + name + "' has a default plan, but no source of a caller's plan; add " + here
+                        + "plan = header:X-Plan, or remove this line");
+        reader.must(
+                here + "ipv6-prefix",
+                !reader.has(here + "ipv6-prefix") || !rule.key().isEmpty(),
+                "the key of this rule is global and has no address; remove this line, or write another key");
         reader.must(
                 here + "shadow",
                 rule.mode() != Mode.SHADOW || charging.outcomes() == null,

@@ -60,7 +60,6 @@ public final class SettingsParser {
         foreignKeys.stream().filter(key -> ConfigKeys.find(key) != null).forEach(reader::text);
         reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
-        reader.checkConflicts();
         return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, reload, control));
     }
 
