@@ -93,19 +93,17 @@ class CalendarWindowTest {
     void theStateIsThatOfNoOtherPeriodOrZone() {
         assertEquals(
                 "1d-Europe.Rome",
-                LimitText.parse("1/1d fixed aligned Europe/Rome").spec().identity());
+                LimitText.parse("1/1d fixed aligned Europe/Rome").identity());
         assertEquals(
                 "1month-_05.30",
-                LimitText.parse("1/1month fixed aligned +05:30").spec().identity());
+                LimitText.parse("1/1month fixed aligned +05:30").identity());
         assertNotEquals(
-                LimitText.parse("1/1d fixed aligned Etc/GMT+5").spec().identity(),
-                LimitText.parse("1/1d fixed aligned Etc/GMT-5").spec().identity());
-        assertEquals(
-                "x", LimitText.parse("1/1d fixed aligned UTC name x").spec().identity());
+                LimitText.parse("1/1d fixed aligned Etc/GMT+5").identity(),
+                LimitText.parse("1/1d fixed aligned Etc/GMT-5").identity());
+        assertEquals("x", LimitText.parse("1/1d fixed aligned UTC name x").identity());
         for (String zone : ZoneId.getAvailableZoneIds()) {
             if (zone.length() > 3) {
                 assertTrue(LimitText.parse("1/1month fixed aligned " + zone)
-                                .spec()
                                 .identity()
                                 .length()
                         <= 64);
@@ -123,9 +121,9 @@ class CalendarWindowTest {
                 Limit.fixedWindow(10, ChronoUnit.MONTHS.getDuration())
                         .withZone(rome)
                         .withName("m"));
-        assertEquals("5/1d fixed aligned Europe/Rome", daily.spec().share(2).toString());
-        assertEquals(daily.spec().identity(), daily.spec().share(2).identity());
-        assertEquals(0, daily.spec().windowSeconds());
+        assertEquals("5/1d fixed aligned Europe/Rome", daily.share(2).toString());
+        assertEquals(daily.identity(), daily.share(2).identity());
+        assertEquals(0, daily.windowSeconds());
         assertEquals(
                 "p-1w",
                 Policy.of("p", daily, LimitText.parse("9/1w fixed aligned UTC"))

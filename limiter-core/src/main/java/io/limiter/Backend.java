@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -69,7 +68,7 @@ public interface Backend extends AutoCloseable {
      * @throws BackendException when there is no decision within the backend's own deadline
      */
     default Decision decideNow(List<Charge> charges, Mode mode) {
-        return BackendException.join(Access.LIBRARY, decide(charges, mode).toCompletableFuture());
+        return BackendException.join(decide(charges, mode).toCompletableFuture());
     }
 
     /**
@@ -135,8 +134,8 @@ public interface Backend extends AutoCloseable {
          * A fault that waiting does not fix is an answer; for another failure there is none yet. A login or right that Redis refuses
          * (RL-202, RL-209) is given again by an operator, as a server that was stopped.
          */
-        public static Settled failed(Access library, Throwable failure) {
-            BackendException known = BackendException.of(library, failure);
+        public static Settled failed(Throwable failure) {
+            BackendException known = BackendException.of(failure);
             String message = String.valueOf(known.getMessage());
             boolean isRefusedUser = message.startsWith("RL-202 ") || message.startsWith("RL-209 ");
             return known.kind() == BackendException.Kind.FAULT && !isRefusedUser

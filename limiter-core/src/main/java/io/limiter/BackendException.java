@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.internal.Access;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -49,8 +48,7 @@ public class BackendException extends RuntimeException {
     }
 
     /** The exception that callers get for a failure: the cause of those that a future adds, or RL-229. For this library. */
-    public static BackendException of(Access library, Throwable thrown) {
-        Objects.requireNonNull(library, "library");
+    public static BackendException of(Throwable thrown) {
         Throwable cause = thrown;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)
                 && cause.getCause() != null) {
@@ -70,11 +68,11 @@ public class BackendException extends RuntimeException {
      *
      * @throws BackendException if there is none
      */
-    public static <T> T join(Access library, CompletableFuture<T> answer) {
+    public static <T> T join(CompletableFuture<T> answer) {
         try {
             return answer.join();
         } catch (CompletionException e) {
-            throw of(library, e);
+            throw of(e);
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.internal.Access;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -89,8 +88,7 @@ public record Charge(
     }
 
     /** What it takes of a limit of its policy, as a charge. For this library. */
-    public Charge of(Access library, Limit limit) {
-        Objects.requireNonNull(library, "library");
+    public Charge of(Limit limit) {
         long taken = permitsOf(limit);
         return taken == permits ? this : new Charge(policy, key, taken, requestId, member);
     }
@@ -119,7 +117,7 @@ public record Charge(
                     + "' is empty; give each call its own id, or none");
         }
         for (Limit limit : policy.limits()) {
-            if (!limit.spec().algorithm().takesRequestIds()) {
+            if (!limit.algorithm().takesRequestIds()) {
                 throw new IllegalArgumentException("policy '" + policy.name() + "' can't keep the request id '"
                         + requestId + "': its limit '" + limit
                         + "' is not sliding-zset or allotment; leave the id out, or"

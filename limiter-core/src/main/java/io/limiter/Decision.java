@@ -54,7 +54,7 @@ public final class Decision {
      * A {@link LimitOutcome} for one limit of one charge, an array of them for the limits of one charge, else {@link
      * Several}. One reference, because decisions are made for each request and are often kept until its end.
      */
-    private final Object said;
+    private final Object answer;
 
     private final boolean allowed;
     private boolean refunded;
@@ -65,10 +65,10 @@ public final class Decision {
             LimitOutcome[] outcomes,
             @Nullable Decision shadow) {}
 
-    private Decision(Source source, boolean allowed, Object said) {
+    private Decision(Source source, boolean allowed, Object answer) {
         this.source = Objects.requireNonNull(source, "source");
         this.allowed = allowed;
-        this.said = said;
+        this.answer = answer;
     }
 
     /**
@@ -98,24 +98,22 @@ public final class Decision {
     }
 
     /** The same answer, given by the local share to these charges. For this library. */
-    public Decision asLocalFallback(Access library, List<Charge> asked) {
-        Objects.requireNonNull(library, "library");
-        if (said instanceof LimitOutcome one && one.policy() == asked.get(0).policy()) {
-            return new Decision(Source.LOCAL_FALLBACK, allowed, said);
+    public Decision asLocalFallback(List<Charge> charges) {
+        if (answer instanceof LimitOutcome one && one.policy() == charges.get(0).policy()) {
+            return new Decision(Source.LOCAL_FALLBACK, allowed, answer);
         }
-        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(asked), each(library), null));
+        return new Decision(
+                Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(charges), each(Access.LIBRARY), null));
     }
 
     /** The same with the decision of policies that an operator has put in shadow, which has no effect on this one. For this library. */
-    public Decision withShadow(Access library, Decision shadow) {
-        Objects.requireNonNull(library, "library");
+    public Decision withShadow(Decision shadow) {
         return new Decision(source, allowed, new Several(charges(), outcomes().toArray(LimitOutcome[]::new), shadow));
     }
 
     /** That decision; null if nothing shadows. For this library. */
-    public @Nullable Decision shadow(Access library) {
-        Objects.requireNonNull(library, "library");
-        return said instanceof Several several ? several.shadow : null;
+    public @Nullable Decision shadow() {
+        return answer instanceof Several several ? several.shadow : null;
     }
 
     /** Whether the call is allowed. */
@@ -130,7 +128,7 @@ public final class Decision {
 
     /** The charges, in their order. */
     public List<Charge> charges() {
-        return said instanceof Several several
+        return answer instanceof Several several
                 ? several.charges
                 : List.of(Objects.requireNonNull(bindingOrNull()).charge());
     }
@@ -141,28 +139,27 @@ public final class Decision {
      * ({@link Source#FAILED_OPEN}, {@link Source#FAILED_CLOSED}, {@link Source#OVERRIDDEN} where allowed).
      */
     public List<LimitOutcome> outcomes() {
-        return said instanceof LimitOutcome one ? List.of(one) : List.of(several());
+        return answer instanceof LimitOutcome one ? List.of(one) : List.of(several());
     }
 
     /** Whether the backend holds the permits of its only charge until the end of the call, and nothing shadows. For this library. */
-    public boolean isOneInFlight(Access library) {
-        Objects.requireNonNull(library, "library");
+    public boolean isOneInFlight() {
         // Such a limit is the first one of its policy.
         return allowed
                 && source != Source.LOCAL_FALLBACK
-                && !(said instanceof Several)
-                && (said instanceof LimitOutcome one ? one : several()[0]).isInFlight();
+                && !(answer instanceof Several)
+                && (answer instanceof LimitOutcome one ? one : several()[0]).isInFlight();
     }
 
     /** The outcomes, not copied: they must not be changed. For this library. */
     public LimitOutcome[] each(Access library) {
         Objects.requireNonNull(library, "library");
-        return said instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
+        return answer instanceof LimitOutcome one ? new LimitOutcome[] {one} : several();
     }
 
     /** The limits that deny, in their order; empty if allowed or if nothing was counted. */
     public List<LimitOutcome> violated() {
-        if (said instanceof LimitOutcome only) {
+        if (answer instanceof LimitOutcome only) {
             return only.allowed() ? List.of() : List.of(only);
         }
         return outcomes().stream().filter(outcome -> !outcome.allowed()).toList();
@@ -170,7 +167,7 @@ public final class Decision {
 
     /** Whether the key is blocked because it was denied too often ({@link Penalty}). */
     public boolean blocked() {
-        if (allowed || said instanceof LimitOutcome) {
+        if (allowed || answer instanceof LimitOutcome) {
             return !allowed && Objects.requireNonNull(bindingOrNull()).blocked();
         }
         for (LimitOutcome outcome : several()) {
@@ -210,8 +207,7 @@ public final class Decision {
     private boolean asksTooMuch() {
         return charges().stream()
                 .anyMatch(charge -> charge.policy().limits().stream()
-                        .anyMatch(
-                                limit -> charge.permitsOf(limit) > limit.spec().capacity()));
+                        .anyMatch(limit -> charge.permitsOf(limit) > limit.capacity()));
     }
 
     /** Whether it is denied only because of calls in flight, so that nobody knows when it would be allowed: {@link #retryAfter} is empty. */
@@ -254,7 +250,7 @@ public final class Decision {
     }
 
     private @Nullable LimitOutcome bindingOrNull() {
-        if (said instanceof LimitOutcome one) {
+        if (answer instanceof LimitOutcome one) {
             return one;
         }
         LimitOutcome binding = null;
@@ -266,7 +262,7 @@ public final class Decision {
 
     /** The outcomes, if there is not exactly one. */
     private LimitOutcome[] several() {
-        return said instanceof Several several ? several.outcomes : (LimitOutcome[]) said;
+        return answer instanceof Several several ? several.outcomes : (LimitOutcome[]) answer;
     }
 
     private static boolean areAllowed(LimitOutcome[] outcomes) {

@@ -258,10 +258,6 @@ public abstract sealed class Limit
         return head.algorithm.text();
     }
 
-    public Limit spec() {
-        return this;
-    }
-
     /** How backends count it. For this library. */
     public Algorithm algorithm() {
         return head.algorithm;

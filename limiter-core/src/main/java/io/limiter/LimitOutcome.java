@@ -79,8 +79,8 @@ public final class LimitOutcome {
         // Nothing is decided between the allocation and the last field: else the compiler clears the memory before, and
         // marks it for the garbage collector.
         Object beside = charge.isPlain() ? null : charge;
-        long told = allowed ? stampMicros : stored(limit, retryAfterMicros, stampMicros);
-        return new LimitOutcome(charge, beside, limit, allowed, remaining, told, nextMicros, resetMicros);
+        long stampOrWait = allowed ? stampMicros : stored(limit, retryAfterMicros, stampMicros);
+        return new LimitOutcome(charge, beside, limit, allowed, remaining, stampOrWait, nextMicros, resetMicros);
     }
 
     /**
@@ -89,14 +89,12 @@ public final class LimitOutcome {
      * @param holder what holds its permits; null for none
      */
     public static LimitOutcome inFlight(
-            Access library,
             Charge charge,
             Limit limit,
             boolean allowed,
             long remaining,
             long retryAfterMicros,
             @Nullable Holder holder) {
-        Objects.requireNonNull(library, "library");
         Object beside = charge.isPlain() ? holder : holder == null ? charge : new Both(charge, holder);
         return new LimitOutcome(charge, beside, limit, allowed, remaining, allowed ? 0 : retryAfterMicros, 0, 0);
     }
@@ -130,10 +128,10 @@ public final class LimitOutcome {
 
     /** The charge; equal to the one that was given, not always the same object. */
     public Charge charge() {
-        Object mine = beside;
-        return mine instanceof Charge marked
+        Object extra = beside;
+        return extra instanceof Charge marked
                 ? marked
-                : mine instanceof Both both ? both.charge : new Charge(policy, key, permits);
+                : extra instanceof Both both ? both.charge : new Charge(policy, key, permits);
     }
 
     /** The permits of the charge. */
@@ -235,10 +233,9 @@ public final class LimitOutcome {
     }
 
     /** What holds its permits; null if they are in no state of this JVM. For this library. */
-    public @Nullable Holder holder(Access library) {
-        Objects.requireNonNull(library, "library");
-        Object mine = beside;
-        return mine instanceof Holder holder ? holder : mine instanceof Both both ? both.holder : null;
+    public @Nullable Holder holder() {
+        Object extra = beside;
+        return extra instanceof Holder holder ? holder : extra instanceof Both both ? both.holder : null;
     }
 
     @Override

@@ -65,9 +65,9 @@ public final class PermitRequest {
     }
 
     private static void checkDistinct(List<Charge> charges) {
-        Set<List<@Nullable Object>> asked = new HashSet<>();
+        Set<List<@Nullable Object>> quotas = new HashSet<>();
         for (Charge charge : charges) {
-            if (!asked.add(charge.quota())) {
+            if (!quotas.add(charge.quota())) {
                 throw new IllegalArgumentException(
                         "two charges to policy '" + charge.policy().name() + "' for key '" + charge.key()
                                 + "'; ask once with the sum of their permits");

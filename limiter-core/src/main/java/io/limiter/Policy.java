@@ -1,6 +1,5 @@
 package io.limiter;
 
-import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,7 +79,7 @@ public final class Policy {
     }
 
     private static FailureMode usualMode(List<Limit> limits) {
-        return limits.stream().allMatch(limit -> limit.spec().algorithm().isShareable())
+        return limits.stream().allMatch(limit -> limit.algorithm().isShareable())
                 ? FailureMode.LOCAL
                 : FailureMode.DENY;
     }
@@ -170,8 +169,7 @@ public final class Policy {
      *
      * @throws IllegalArgumentException if they can't replace those of this policy
      */
-    public Policy withLimits(Access library, List<Limit> others) {
-        Objects.requireNonNull(library, "library");
+    public Policy withLimits(List<Limit> others) {
         Policy other = new Policy(name, others, onFailure, deadline, holds);
         if (takesMembers() != other.takesMembers()
                 || !inFlight && other.inFlight
@@ -186,7 +184,7 @@ public final class Policy {
     public boolean takesMembers() {
         // No stream: called for each request.
         for (Limit limit : limits) {
-            if (limit.spec().algorithm().takesMembers()) {
+            if (limit.algorithm().takesMembers()) {
                 return true;
             }
         }
@@ -199,8 +197,7 @@ public final class Policy {
     }
 
     /** The same policy with each limit divided among that number of instances. For this library. */
-    public Policy share(Access library, long instances) {
-        Objects.requireNonNull(library, "library");
+    public Policy share(long instances) {
         return instances == 1
                 ? this
                 : new Policy(
@@ -217,7 +214,7 @@ public final class Policy {
                     + "; write how many reservations of one key may be kept");
         }
         for (Limit limit : limits) {
-            Algorithm algorithm = limit.spec().algorithm();
+            Algorithm algorithm = limit.algorithm();
             if (holds > 0 && algorithm.isQuota() && !limit.isInFlight() && !algorithm.takesHolds()) {
                 boolean isLog = limit instanceof SlidingLog;
                 throw new IllegalArgumentException(
@@ -248,7 +245,7 @@ public final class Policy {
                 limits.stream().filter(limit -> !(limit instanceof Penalty)).count();
         Map<String, Long> periods = limits.stream()
                 .filter(limit -> limit.name() == null)
-                .collect(Collectors.groupingBy(limit -> limit.spec().label(), Collectors.counting()));
+                .collect(Collectors.groupingBy(limit -> limit.label(), Collectors.counting()));
         Set<String> names = new HashSet<>();
         Set<String> identities = new HashSet<>();
         List<Limit> named = new ArrayList<>(limits.size());
@@ -258,15 +255,13 @@ public final class Policy {
                     : limit.called(
                             quotas == 1
                                     ? policy
-                                    : policy + "-" + limit.spec().label()
-                                            + (periods.getOrDefault(limit.spec().label(), 0L) > 1
-                                                    ? "-" + limit.kind()
-                                                    : ""));
+                                    : policy + "-" + limit.label()
+                                            + (periods.getOrDefault(limit.label(), 0L) > 1 ? "-" + limit.kind() : ""));
             if (!names.add(one.givenName())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits called '" + one.name()
                         + "'; give one of them a name of its own ('" + limit + " name other')");
             }
-            if (!identities.add(one.spec().identity() + " " + one.kind())) {
+            if (!identities.add(one.identity() + " " + one.kind())) {
                 throw new IllegalArgumentException("policy '" + policy + "' has two limits with one state (" + one
                         + "); give one of them a name of its own ('" + limit.called("other") + "')");
             }

@@ -144,14 +144,14 @@ public abstract class RateLimiter implements AutoCloseable {
 
     /** As {@link #acquireAsync}. What is granted after the future was cancelled is ended. */
     public CompletableFuture<InFlight> enterAsync(PermitRequest request) {
-        CompletableFuture<Decision> asked = acquireAsync(request.withEnd());
+        CompletableFuture<Decision> pending = acquireAsync(request.withEnd());
         CompletableFuture<InFlight> entered = new CompletableFuture<>();
         entered.whenComplete((call, cancelled) -> {
             if (call == null) {
-                asked.cancel(false);
+                pending.cancel(false);
             }
         });
-        asked.whenComplete((decision, failure) -> {
+        pending.whenComplete((decision, failure) -> {
             if (failure != null) {
                 entered.completeExceptionally(failure);
             } else if (!entered.complete(new InFlight(decision, this::end))) {

@@ -68,7 +68,6 @@ class ValuesTest {
         assertEquals(
                 most,
                 Limit.tokenBucket(7, Duration.of(parts, ChronoUnit.MICROS), most)
-                        .spec()
                         .burst());
         refused("2^52", () -> Limit.tokenBucket(7, Duration.of(parts, ChronoUnit.MICROS), most + 1));
     }

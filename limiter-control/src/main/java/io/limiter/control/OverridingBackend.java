@@ -11,7 +11,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
@@ -110,7 +109,6 @@ final class OverridingBackend extends ForwardingBackend {
         return call == null
                 ? inner.decideNow(charges, mode)
                 : BackendException.join(
-                        Access.LIBRARY,
                         decided(call, mode, some -> stage(inner.decideNow(some, mode)))
                                 .toCompletableFuture());
     }
@@ -144,7 +142,7 @@ final class OverridingBackend extends ForwardingBackend {
             return ask.apply(call.shadows)
                     .thenApply(aside -> aside.allowed()
                             ? call.answer(aside)
-                            : call.uncounted().withShadow(Access.LIBRARY, aside));
+                            : call.uncounted().withShadow(aside));
         }
         return ask.apply(call.enforced)
                 .thenCompose(answer -> answer.allowed() ? beside(call, answer, mode) : stage(answer));
@@ -159,7 +157,7 @@ final class OverridingBackend extends ForwardingBackend {
         try {
             return inner.decide(call.shadows, mode)
                     .handle((aside, failed) -> failed == null
-                            ? call.answer(answer).withShadow(Access.LIBRARY, aside)
+                            ? call.answer(answer).withShadow(aside)
                             : call.answer(answer));
         } catch (BackendException away) {
             return stage(call.answer(answer));
@@ -261,8 +259,8 @@ final class OverridingBackend extends ForwardingBackend {
         }
         Charge now = withLimits(charge, one);
         return now.policy().limits().stream()
-                .filter(limit -> limit.spec().algorithm() == then.limit().spec().algorithm()
-                        && limit.spec().identity().equals(then.limit().spec().identity()))
+                .filter(limit -> limit.algorithm() == then.limit().algorithm()
+                        && limit.identity().equals(then.limit().identity()))
                 .findFirst()
                 .map(limit -> LimitOutcome.of(now, limit, true, 0, 0, 0, 0, then.stampMicros()))
                 .orElse(then);
@@ -298,9 +296,8 @@ final class OverridingBackend extends ForwardingBackend {
                 charge,
                 one.to(),
                 policy -> policy.withLimits(
-                        Access.LIBRARY,
                         Policy.of(policy.name(), LimitText.parseAll(one.to()))
-                                .share(Access.LIBRARY, instances)
+                                .share(instances)
                                 .limits()));
     }
 

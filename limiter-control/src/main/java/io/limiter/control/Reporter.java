@@ -74,8 +74,7 @@ final class Reporter {
     private static String text(Policy policy) {
         return policy.limits().stream()
                 .filter(limit -> !(limit instanceof Penalty))
-                .map(limit ->
-                        limit.spec() + (limit.spec().identity().equals(limit.name()) ? " name " + limit.name() : ""))
+                .map(limit -> limit.text() + (limit.identity().equals(limit.name()) ? " name " + limit.name() : ""))
                 .collect(Collectors.joining(", "));
     }
 }

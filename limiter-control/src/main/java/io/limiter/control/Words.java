@@ -125,7 +125,7 @@ final class Words {
             for (Limit limit : LimitText.parseAll(limits)) {
                 if (now.stream()
                         .noneMatch(one -> one.kind().equals(limit.kind())
-                                && one.spec().identity().equals(limit.spec().identity()))) {
+                                && one.identity().equals(limit.identity()))) {
                     notes.add("RL-152 '" + limit + "' has another algorithm or period than '" + known
                             + "', so the caller begins with full quota");
                 }

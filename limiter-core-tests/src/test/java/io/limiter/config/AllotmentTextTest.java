@@ -55,8 +55,8 @@ class AllotmentTextTest {
         Limit unsaid = LimitText.parse("9 allotment closes 2026-11-27T21:00:00Z");
         assertEquals(Limit.allotment(9, 1, Duration.ZERO, null, END), unsaid);
         assertEquals(
-                unsaid.spec().identity(),
-                Limit.allotment(9, 1, Duration.ofHours(1), null, END).spec().identity());
+                unsaid.identity(),
+                Limit.allotment(9, 1, Duration.ofHours(1), null, END).identity());
     }
 
     @ParameterizedTest

@@ -187,7 +187,7 @@ class HeldAttackTest {
             Policy without = Policy.of("p", limit).withFailureMode(FailureMode.DENY);
             backend.retract(policy);
             assertThrows(IllegalArgumentException.class, () -> limiter.reserve(without, KEY, 1, TTL));
-            if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
+            if (limit.algorithm() != Algorithm.TOKEN_BUCKET) {
                 // Of a bucket, only instances whose policy has holds know what is held in Redis.
                 assertFalse(limiter.tryAcquire(without, KEY, 4).allowed(), "what is held counts under any policy");
             }

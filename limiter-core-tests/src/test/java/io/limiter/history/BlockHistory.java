@@ -92,7 +92,7 @@ record BlockHistory(Limit block, List<Seen> calls) {
                     .mapToLong(Seen::endNanos)
                     .max()
                     .orElseThrow();
-            if (until - from < block.spec().periodMicros() * 1_000 - SLACK_NANOS && !isResetBetween(from, until)) {
+            if (until - from < block.periodMicros() * 1_000 - SLACK_NANOS && !isResetBetween(from, until)) {
                 faults.add("not blocked after " + enough + " denials from " + denials.get(i));
                 return;
             }

@@ -54,8 +54,8 @@ final class FaultyFlights extends ForwardingBackend {
             backend.adopt(again(decision));
         }
         decision.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> {
-            LimitOutcome.Holder holder = Objects.requireNonNull(held.holder(Access.LIBRARY));
-            last.set(LimitOutcome.inFlight(Access.LIBRARY, held.charge(), held.limit(), true, 0, 0, holder));
+            LimitOutcome.Holder holder = Objects.requireNonNull(held.holder());
+            last.set(LimitOutcome.inFlight(held.charge(), held.limit(), true, 0, 0, holder));
             held.heldBy(Access.LIBRARY, ended -> end(ended, holder));
         });
         return decision;

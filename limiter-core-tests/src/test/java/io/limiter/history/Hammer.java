@@ -82,7 +82,7 @@ final class Hammer {
                         PERMITS,
                         isLong ? LONG_MICROS : SHORT_MICROS)
                 .withName(isLong ? "long" : "short");
-        if (limit.spec().algorithm() == Algorithm.FIXED_WINDOW && !isLong && random.nextInt(3) == 0) {
+        if (limit.algorithm() == Algorithm.FIXED_WINDOW && !isLong && random.nextInt(3) == 0) {
             limit = Limit.fixedWindow(PERMITS, Duration.ofSeconds(1)).withZone(ZoneOffset.UTC);
         }
         List<String> clients = isLong || random.nextInt(3) == 0 ? REFUNDED : ONLY_ASKED;

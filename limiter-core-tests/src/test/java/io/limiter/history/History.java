@@ -35,7 +35,7 @@ final class History {
 
     private History(List<Event> events, long maxAgeNanos) {
         this.limit = events.get(0).limit();
-        this.periodNanos = limit.spec().periodMicros() * 1_000;
+        this.periodNanos = limit.periodMicros() * 1_000;
         this.maxAgeNanos = maxAgeNanos;
         events.sort(Comparator.comparingLong(Event::startNanos));
         this.admitted = events.stream().filter(one -> one.isTake(Answer.DONE)).toList();
@@ -129,7 +129,7 @@ final class History {
 
     private long mostWithin(long nanos) {
         if (isBucket()) {
-            return limit.spec().burst() + refilled(nanos + SLACK_NANOS);
+            return limit.burst() + refilled(nanos + SLACK_NANOS);
         }
         // The end of one fixed window and the beginning of the next.
         return isWindow() ? 2 * limit.permits() : limit.permits();
@@ -194,7 +194,7 @@ final class History {
 
     /** Whether the denied call would have had room at each moment, had all calls taken that may have by then. */
     private boolean hadRoom(Event denial) {
-        long spare = limit.spec().capacity() - denial.permits();
+        long spare = limit.capacity() - denial.permits();
         if (spare < 0) {
             return false;
         }
@@ -235,8 +235,7 @@ final class History {
 
     /** Whether its window starts with the first call; of members, each of which is asked for once. */
     private boolean isWindow() {
-        return limit.spec().algorithm() == Algorithm.FIXED_WINDOW
-                || limit.spec().algorithm() == Algorithm.DISTINCT;
+        return limit.algorithm() == Algorithm.FIXED_WINDOW || limit.algorithm() == Algorithm.DISTINCT;
     }
 
     private boolean isResetBetween(@Nullable Event taken, Event refund) {
@@ -251,7 +250,7 @@ final class History {
     }
 
     private boolean isBucket() {
-        return limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;
+        return limit.algorithm() == Algorithm.TOKEN_BUCKET;
     }
 
     private long refilled(long nanos) {

@@ -159,7 +159,7 @@ class InProcessStressTest extends BoundedBackend {
 
     /** The timestamps are times. */
     private void checkStamps(List<Object> whose, NavigableMap<Long, LongAdder> byStamp) {
-        long limit = ((Limit) whose.get(0)).spec().capacity();
+        long limit = ((Limit) whose.get(0)).capacity();
         byStamp.forEach((stamp, permits) -> {
             long within = byStamp.subMap(stamp, stamp + PERIOD).values().stream()
                     .mapToLong(LongAdder::sum)

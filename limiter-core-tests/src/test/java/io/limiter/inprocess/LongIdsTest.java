@@ -46,7 +46,7 @@ class LongIdsTest {
 
     private static Charge charge(Policy policy, String id, int i) {
         boolean hasMember = policy.takesMembers();
-        boolean hasId = policy.limits().get(0).spec().algorithm().takesRequestIds();
+        boolean hasId = policy.limits().get(0).algorithm().takesRequestIds();
         return new Charge(
                 policy,
                 PartitionKey.global(),

@@ -89,14 +89,14 @@ class PlantedHoldFaultsTest {
                 new Fault(
                         "HoldSet",
                         "a bucket that pays at once",
-                        "boolean isBucket = limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;",
+                        "boolean isBucket = limit.algorithm() == Algorithm.TOKEN_BUCKET;",
                         "boolean isBucket = false;"),
                 new Fault("HoldSet", "held by nobody", "        holds.held += n;\n", ""),
                 new Fault("HoldSet", "settled twice", "            holds.forget(hold);\n", ""),
                 new Fault("HoldSet", "settled and held", "                holds.held -= hold.permits;\n", ""),
                 new Fault("HoldSet", "a late one pays the excess", "                excess = actual;\n", ""),
                 new Fault("HoldSet", "what is not its own", "base = freed ? Math.min", "base = true ? Math.min"),
-                new Fault("HoldSet", "each debt of any size", "Math.min(excess, limit.spec().capacity())", "excess"),
+                new Fault("HoldSet", "each debt of any size", "Math.min(excess, limit.capacity())", "excess"),
                 new Fault("HoldSet", "a late one as if in time", "if (hold.isMarked) {", "if (false) {"),
                 new Fault(
                         "HoldSet",

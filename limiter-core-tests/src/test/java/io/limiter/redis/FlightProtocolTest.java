@@ -12,7 +12,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -122,7 +121,7 @@ class FlightProtocolTest {
         }
 
         private void begun(LimitOutcome outcome) {
-            String id = ((CallsInFlight.FlightCall) Objects.requireNonNull(outcome.holder(Access.LIBRARY))).id;
+            String id = ((CallsInFlight.FlightCall) Objects.requireNonNull(outcome.holder())).id;
             running.put(id, outcome);
             most = Math.max(most, running.size());
             int length = random.nextInt(20);
@@ -134,7 +133,7 @@ class FlightProtocolTest {
         private void end(String id) {
             LimitOutcome outcome = running.remove(id);
             if (outcome != null) {
-                Objects.requireNonNull(outcome.holder(Access.LIBRARY)).end(outcome);
+                Objects.requireNonNull(outcome.holder()).end(outcome);
             }
         }
 
@@ -313,14 +312,13 @@ class FlightProtocolTest {
         world.isAway = true;
         List<LimitOutcome> last = new ArrayList<>();
         for (int i = 0; i < 2_000; i++) {
-            LimitOutcome one = LimitOutcome.inFlight(
-                    Access.LIBRARY, new Charge(POLICY, KEY, 1), POLICY.limits().get(0), true, 0, 0, null);
+            LimitOutcome one = LimitOutcome.inFlight(new Charge(POLICY, KEY, 1), POLICY.limits().get(0), true, 0, 0, null);
             world.flights.adopt(Decision.of(Decision.Source.LOCAL_FALLBACK, one));
             last.add(one);
             world.run(1_000);
             if (last.size() > 3) {
                 LimitOutcome first = last.remove(0);
-                assertTrue(Objects.requireNonNull(first.holder(Access.LIBRARY)).end(first));
+                assertTrue(Objects.requireNonNull(first.holder()).end(first));
             }
         }
         // Those with which this instance tried whether Redis answers.
@@ -328,7 +326,7 @@ class FlightProtocolTest {
         world.isAway = false;
         world.run(5 * SECOND);
         assertEquals(3, world.held.size());
-        last.forEach(one -> Objects.requireNonNull(one.holder(Access.LIBRARY)).end(one));
+        last.forEach(one -> Objects.requireNonNull(one.holder()).end(one));
         world.run(SECOND);
         assertEquals(Set.of(), world.held.keySet());
         assertEquals(0, world.flights.size());

@@ -151,8 +151,7 @@ final class BackendStart {
     }
 
     private static boolean haveOneState(Limit one, Limit other) {
-        return one.spec().algorithm() == other.spec().algorithm()
-                && one.spec().identity().equals(other.spec().identity());
+        return one.algorithm() == other.algorithm() && one.identity().equals(other.identity());
     }
 
     static void warnOfWhatASharedBackendIgnores(Settings settings) {

@@ -126,7 +126,7 @@ final class BackendRateLimiter extends RateLimiter {
             return counted(decision, false, listening);
         }
         asked.counts().add(counts, CallCounts.number(decision.source(), decision.allowed()), 1);
-        if (isInFlight && decision.isOneInFlight(Access.LIBRARY)) {
+        if (isInFlight && decision.isOneInFlight()) {
             asked.counts().add(counts, CallCounts.IN_FLIGHT, permits);
         } else if (isInFlight) {
             returns.begin(decision);
@@ -173,7 +173,7 @@ final class BackendRateLimiter extends RateLimiter {
             Thread.currentThread().interrupt();
             return answer.join();
         } catch (ExecutionException failed) {
-            throw BackendException.of(Access.LIBRARY, failed);
+            throw BackendException.of(failed);
         }
     }
 
@@ -253,12 +253,12 @@ final class BackendRateLimiter extends RateLimiter {
         CompletableFuture<?>[] all = both.stream()
                 .map(one -> one.reset(policy, key).toCompletableFuture())
                 .toArray(CompletableFuture[]::new);
-        BackendException.join(Access.LIBRARY, CompletableFuture.allOf(all).thenRun(() -> waiting.wake(policy, key)));
+        BackendException.join(CompletableFuture.allOf(all).thenRun(() -> waiting.wake(policy, key)));
     }
 
     @Override
     public boolean refund(Decision decision) {
-        return BackendException.join(Access.LIBRARY, returns.refund(List.of(decision), charge -> true));
+        return BackendException.join(returns.refund(List.of(decision), charge -> true));
     }
 
     @Override
@@ -268,7 +268,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public boolean confirm(Decision decision) {
-        return BackendException.join(Access.LIBRARY, returns.confirm(decision));
+        return BackendException.join(returns.confirm(decision));
     }
 
     @Override
@@ -283,7 +283,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public Hold reserve(List<Charge> charges, Duration ttl) {
-        return counted(BackendException.join(Access.LIBRARY, holds.reserve(charges, ttl)));
+        return counted(BackendException.join(holds.reserve(charges, ttl)));
     }
 
     @Override
@@ -300,7 +300,7 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public Settlement settle(Hold hold, ToLongFunction<? super Charge> actual) {
-        return BackendException.join(Access.LIBRARY, holds.settle(hold, actual));
+        return BackendException.join(holds.settle(hold, actual));
     }
 
     @Override

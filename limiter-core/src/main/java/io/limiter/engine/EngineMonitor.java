@@ -151,7 +151,7 @@ final class EngineMonitor extends LimiterMonitor {
         if (!decision.allowed()) {
             denials.add(decision, shadow, executor);
         }
-        Decision beside = decision.shadow(Access.LIBRARY);
+        Decision beside = decision.shadow();
         if (beside != null) {
             decided(beside, true, executor);
         }

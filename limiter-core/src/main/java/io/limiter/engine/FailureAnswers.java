@@ -7,7 +7,6 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
@@ -70,7 +69,7 @@ final class FailureAnswers {
         FailureMode answering = answering(strictest, thrown);
         if (answering == FailureMode.LOCAL && fallback != null) {
             try {
-                return local(fallback, charges, mode, terms).asLocalFallback(Access.LIBRARY, charges);
+                return local(fallback, charges, mode, terms).asLocalFallback(charges);
             } catch (RuntimeException alsoFailed) {
                 LOG.debug("the local fallback failed too", alsoFailed);
             }
@@ -118,7 +117,7 @@ final class FailureAnswers {
 
     /** The mode that answers, which is counted and logged. */
     private FailureMode answering(FailureMode strictest, Throwable thrown) {
-        BackendException failure = BackendException.of(Access.LIBRARY, thrown);
+        BackendException failure = BackendException.of(thrown);
         counters.failed(failure.kind());
         boolean late = failure.kind() == BackendException.Kind.LATE && fallback != null;
         // A client that overloads this JVM must not escape the limits that way.
@@ -132,7 +131,7 @@ final class FailureAnswers {
         int slot = System.identityHashCode(policy) & LAST_SHARED - 1;
         Share known = lastShared[slot];
         if (known == null || known.of != policy) {
-            Policy part = policy.share(Access.LIBRARY, instances);
+            Policy part = policy.share(instances);
             known = new Share(policy, part, local.decider(part));
             lastShared[slot] = known;
         }

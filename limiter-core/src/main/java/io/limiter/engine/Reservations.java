@@ -320,8 +320,8 @@ final class Reservations {
         }
         return now.limits().stream()
                 .filter(limit -> limit.permits() > 0
-                        && limit.spec().algorithm() == then.limit().spec().algorithm()
-                        && limit.spec().identity().equals(then.limit().spec().identity()))
+                        && limit.algorithm() == then.limit().algorithm()
+                        && limit.identity().equals(then.limit().identity()))
                 .findFirst()
                 .map(limit -> LimitOutcome.of(
                         FailureAnswers.under(now, then.charge()), limit, true, 0, 0, 0, 0, then.stampMicros()))
@@ -333,7 +333,7 @@ final class Reservations {
         List<LimitOutcome> parts = one.parts.outcomes();
         return FailureAnswers.asked(() -> one.holder.settle(one.parts, one.terms, one.actual))
                 .exceptionally(failed -> {
-                    Backend.Settled each = Backend.Settled.failed(Access.LIBRARY, failed);
+                    Backend.Settled each = Backend.Settled.failed(failed);
                     return parts.stream().map(none -> each).toList();
                 })
                 .thenApply(answers -> {
@@ -397,7 +397,7 @@ final class Reservations {
     }
 
     private static boolean takesHolds(Limit limit) {
-        return limit.spec().algorithm().takesHolds();
+        return limit.algorithm().takesHolds();
     }
 
     private void lost(Unsettled settlement) {

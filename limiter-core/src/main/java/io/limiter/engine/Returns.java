@@ -96,7 +96,7 @@ final class Returns {
 
     /** Counts what a decision, and what shadows beside it, holds. */
     void begin(Decision decision) {
-        Decision aside = decision.shadow(Access.LIBRARY);
+        Decision aside = decision.shadow();
         if (aside != null) {
             begin(aside);
         }
@@ -122,7 +122,7 @@ final class Returns {
 
     /** @param known the counts of its policy; null for several policies */
     void end(Decision decision, @Nullable CallCounts known) {
-        Decision aside = decision.shadow(Access.LIBRARY);
+        Decision aside = decision.shadow();
         if (aside != null) {
             end(aside);
         }
@@ -137,7 +137,7 @@ final class Returns {
     private boolean end(LimitOutcome outcome, CallCounts mine) {
         // Before the end, so that their memory is read while that waits for the lock.
         long[] row = mine.ofThisThread();
-        LimitOutcome.Holder holder = outcome.holder(Access.LIBRARY);
+        LimitOutcome.Holder holder = outcome.holder();
         boolean first = true;
         try {
             first = holder == null ? outcome.claimEnd(Access.LIBRARY) : holder.end(outcome);

@@ -60,7 +60,7 @@ final class WaitQueue {
     /** What a queue waits for: the identity of a limit's state. */
     record Place(String policy, String kind, String limit, PartitionKey key) {
         static Place of(Policy policy, Limit limit, PartitionKey key) {
-            return new Place(policy.name(), limit.kind(), limit.spec().identity(), key);
+            return new Place(policy.name(), limit.kind(), limit.identity(), key);
         }
 
         static Place of(LimitOutcome outcome) {
@@ -272,7 +272,7 @@ final class WaitQueue {
 
     /** Whether it waits for calls in flight: nobody knows how long. */
     boolean isInFlight() {
-        return last.limit().spec().algorithm().isInFlight();
+        return last.limit().algorithm().isInFlight();
     }
 
     /** Whether a head that was denied may wait until then. */

@@ -95,11 +95,11 @@ final class AllotmentState extends State {
             return 0;
         }
         long has = isOver(now) ? 0 : soldTo.getOrDefault(member(charge), 0L);
-        DenialReason reason = n > limit.spec().burst() || known(charge, now) != null
+        DenialReason reason = n > limit.burst() || known(charge, now) != null
                 ? DenialReason.QUANTITY
                 : unixMicros >= stock.closesMicros()
                         ? DenialReason.CLOSED
-                        : has + n > limit.spec().burst()
+                        : has + n > limit.burst()
                                 ? DenialReason.ALREADY_HAD
                                 : sold(now) + permits > limit.permits()
                                         ? DenialReason.SOLD_OUT
@@ -132,7 +132,7 @@ final class AllotmentState extends State {
             long others = isOver(now) ? 0 : held;
             long heldThen = others + moreHeld;
             long end = granted && n > 0 ? endThen(limit, now) : ends;
-            long period = limit.spec().periodMicros();
+            long period = limit.periodMicros();
             // One that runs out gives more only when no more than the stock is sold then, which may have been made
             // smaller.
             long over = Math.max(0, soldThen - limit.permits());
@@ -149,7 +149,7 @@ final class AllotmentState extends State {
     }
 
     private static boolean isHeld(Limit limit) {
-        return limit.spec().periodMicros() < Limit.MAX_PERIOD_MICROS;
+        return limit.periodMicros() < Limit.MAX_PERIOD_MICROS;
     }
 
     private boolean isOver(long now) {
@@ -164,7 +164,7 @@ final class AllotmentState extends State {
 
     /** Takes what has run out since the last call out of the numbers; or in again, if the clock stepped back or a hold lasts longer. */
     private void count(Limit limit, long now) {
-        long until = now - limit.spec().periodMicros();
+        long until = now - limit.periodMicros();
         boolean isLater = until > runOutUntil;
         var passed =
                 isLater ? holds.subMap(runOutUntil, false, until, true) : holds.subMap(until, false, runOutUntil, true);
@@ -266,7 +266,7 @@ final class AllotmentState extends State {
 
     private void keepAsLong(Limit limit, long now) {
         ends = endThen(limit, now);
-        fullAt = held == sold ? Math.min(ends, holds.lastKey() + limit.spec().periodMicros()) : ends;
+        fullAt = held == sold ? Math.min(ends, holds.lastKey() + limit.periodMicros()) : ends;
     }
 
     private void release(Purchase one) {

@@ -44,7 +44,7 @@ final class BlockState extends State {
             Penalty penalty = (Penalty) limit;
             long longest = penalty.longestMicros();
             long lasts = length;
-            until = Math.min(until, now + limit.spec().periodMicros());
+            until = Math.min(until, now + limit.periodMicros());
             blocked = Math.min(blocked, now + Math.min(lasts, longest));
             forgotten = Math.min(forgotten, blocked + longest);
             boolean isCut = until != end || blocked != blockedUntil || forgotten != forgottenAt;
@@ -58,7 +58,7 @@ final class BlockState extends State {
             }
             if (!granted && denials > 0 && blocked <= now) {
                 counts = counted(now) + denials;
-                until = counts == denials ? now + limit.spec().periodMicros() : until;
+                until = counts == denials ? now + limit.periodMicros() : until;
                 if (counts >= limit.permits()) {
                     lasts = Math.min(longest, Math.max(penalty.firstMicros(), forgotten > now ? 2 * lasts : 0));
                     blocked = now + lasts;

@@ -30,7 +30,7 @@ final class ConcurrentState extends State implements LimitOutcome.Holder {
         long retryAfter = permits > limit.permits() ? LimitOutcome.NEVER : LimitOutcome.UNKNOWN;
         long remaining = Math.max(0, limit.permits() - used);
         LimitOutcome.Holder holder = granted && take ? this : null;
-        return LimitOutcome.inFlight(Access.LIBRARY, charge, limit, allowed, remaining, retryAfter, holder);
+        return LimitOutcome.inFlight(charge, limit, allowed, remaining, retryAfter, holder);
     }
 
     /** The call has ended. */

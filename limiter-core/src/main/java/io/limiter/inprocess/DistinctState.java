@@ -64,7 +64,7 @@ final class DistinctState extends State {
             Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
         long counted = counted(now);
         long until = counted > 0 ? end : 0;
-        long latest = now + limit.spec().periodMicros();
+        long latest = now + limit.periodMicros();
         long stamp = 0;
         if (charge.permits() > 0 && (granted || (take && until > latest))) {
             boolean isKnown = isKnown(charge, now);
@@ -86,7 +86,7 @@ final class DistinctState extends State {
             end = take ? until : end;
         }
         long wait = counted > 0 ? until - now : 0;
-        long retryAfter = allowed ? 0 : wait > 0 ? wait : limit.spec().periodMicros();
+        long retryAfter = allowed ? 0 : wait > 0 ? wait : limit.periodMicros();
         long remaining = Math.max(0, limit.permits() - counted);
         return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, wait, wait, stamp);
     }
@@ -97,7 +97,7 @@ final class DistinctState extends State {
             return false;
         }
         change(-1);
-        end = members.isEmpty() ? 0 : Math.min(end, now + limit.spec().periodMicros());
+        end = members.isEmpty() ? 0 : Math.min(end, now + limit.periodMicros());
         return true;
     }
 

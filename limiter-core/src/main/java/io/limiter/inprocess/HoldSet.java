@@ -155,7 +155,7 @@ final class HoldSet {
             return stamped(state.answer(charge, limit, n, now, true, true, true), UNRECORDED);
         }
         // A bucket keeps what is held beside it: nothing is taken from it.
-        boolean isBucket = limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;
+        boolean isBucket = limit.algorithm() == Algorithm.TOKEN_BUCKET;
         long window = isBucket
                 ? 0
                 : state.answer(charge, limit, n, now, true, true, true).stampMicros();
@@ -223,7 +223,7 @@ final class HoldSet {
                 base = freed ? Math.min(actual, hold.permits) : 0;
             }
         }
-        long charged = state.force(limit, base + Math.min(excess, limit.spec().capacity()), freed, now);
+        long charged = state.force(limit, base + Math.min(excess, limit.capacity()), freed, now);
         return new Settled(Settlement.SETTLED, base + excess - charged);
     }
 

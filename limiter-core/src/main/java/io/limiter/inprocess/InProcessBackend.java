@@ -92,7 +92,7 @@ public final class InProcessBackend implements Backend {
     private Settled settle(LimitOutcome outcome, HoldTerms terms, long actual) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
-        if (charge.policy().holds() == 0 || !limit.spec().algorithm().takesHolds()) {
+        if (charge.policy().holds() == 0 || !limit.algorithm().takesHolds()) {
             return new Settled(Settlement.SETTLED, 0);
         }
         State state = find(outcome);

@@ -66,7 +66,7 @@ final class PolicyStates implements Backend.Decider {
         this.blockAt = block == null ? -1 : limits.length - 1;
         this.uncounted = (1L
                         << Stream.of(limits)
-                                .filter(limit -> limit.spec().algorithm().isInFlight())
+                                .filter(limit -> limit.algorithm().isInFlight())
                                 .count())
                 - 1;
         // Already known if the application makes an equal policy for each call.

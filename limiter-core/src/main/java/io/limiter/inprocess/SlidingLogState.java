@@ -78,7 +78,7 @@ final class SlidingLogState extends State {
                 expired = (int) (size - live);
             }
         }
-        long period = limit.spec().periodMicros();
+        long period = limit.periodMicros();
         long next = live == 0 ? 0 : leaving(expired + Math.max(0, live - limit.permits()), now) + period - now;
         long reset = live == 0 ? 0 : leaving(expired + live - 1, now) + period - now;
         long retryAfter = allowed ? 0 : retryAfter(limit, expired, live + permits, permits, now);
@@ -93,7 +93,7 @@ final class SlidingLogState extends State {
         }
         // If it could not grow: when enough have left its ring.
         long most = wanted > limit.permits() ? limit.permits() : ring.length;
-        long period = limit.spec().periodMicros();
+        long period = limit.periodMicros();
         return permits > most ? period : leaving(expired + wanted - most - 1, now) + period - now;
     }
 
@@ -134,7 +134,7 @@ final class SlidingLogState extends State {
         }
         head = slot(expired);
         size -= expired;
-        fullAt = now + limit.spec().periodMicros();
+        fullAt = now + limit.periodMicros();
         for (int i = size - 1; i >= 0 && ring[slot(i)] > now; i--) {
             int slot = slot(i);
             ring[slot] = now;
@@ -147,7 +147,7 @@ final class SlidingLogState extends State {
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
         String id = id(charge);
-        boolean given = stamp > now - limit.spec().periodMicros() && remove(id, stamp, charge.permits());
+        boolean given = stamp > now - limit.periodMicros() && remove(id, stamp, charge.permits());
         if (given && id != null && stampOfId != null) {
             stampOfId.remove(id, stamp);
         }
@@ -203,7 +203,7 @@ final class SlidingLogState extends State {
 
     /** How many of the timestamps have expired. */
     private int expired(Limit limit, long now) {
-        return firstAfter(now - limit.spec().periodMicros());
+        return firstAfter(now - limit.periodMicros());
     }
 
     /** How many are not later. */
@@ -234,7 +234,7 @@ final class SlidingLogState extends State {
         }
         String id = id(charge);
         Long stamp = id == null ? null : stampOfId.get(id);
-        return stamp == null || stamp <= now - limit.spec().periodMicros() ? NONE : stamp;
+        return stamp == null || stamp <= now - limit.periodMicros() ? NONE : stamp;
     }
 
     /** Makes memory for that number of timestamps, and for more if there is plenty. */

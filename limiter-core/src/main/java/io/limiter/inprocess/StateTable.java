@@ -215,7 +215,7 @@ final class StateTable {
             made.limit = states;
         }
         // The earliest time at which a state charged now can be full again.
-        made.dueMicros = now + Math.max(1, limit.spec().periodMicros() / Math.max(1, limit.permits()));
+        made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
         partition(own.name, Objects.requireNonNull(made.key)).add(made);
     }
 

@@ -30,7 +30,7 @@ final class States {
 
     /** The number of timestamps for which a new state needs memory. */
     static long firstStamps(long permits, Limit limit) {
-        return switch (limit.spec().algorithm()) {
+        return switch (limit.algorithm()) {
             case FIXED_WINDOW, TOKEN_BUCKET, BLOCK, CONCURRENT -> 0;
             case SLIDING_LIST, SLIDING_ZSET -> SlidingLogState.firstStamps(permits, limit);
             case DISTINCT -> DistinctState.STAMPS_A_MEMBER;

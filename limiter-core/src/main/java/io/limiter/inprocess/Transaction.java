@@ -7,7 +7,6 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
@@ -67,11 +66,11 @@ final class Transaction {
 
         /** Whether a reservation keeps a record in its state. */
         boolean isReservable() {
-            return charge.policy().holds() > 0 && limit.spec().algorithm().takesHolds();
+            return charge.policy().holds() > 0 && limit.algorithm().takesHolds();
         }
 
         boolean isBlock() {
-            return limit.spec().algorithm() == Algorithm.BLOCK;
+            return limit.algorithm() == Algorithm.BLOCK;
         }
 
         /** Whether its state is changed, if the decision ends so. */
@@ -81,7 +80,7 @@ final class Transaction {
 
         /** A state that took nothing. */
         State ofNobody(WallClock clock) {
-            return States.of(limit.spec().algorithm(), charge.key(), clock, Capacity.UNLIMITED);
+            return States.of(limit.algorithm(), charge.key(), clock, Capacity.UNLIMITED);
         }
 
         /** The number of timestamps for which a new state needs memory. */
@@ -119,7 +118,7 @@ final class Transaction {
         this.take = mode == Mode.TAKE;
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
-                checks.add(new Check(charge.of(Access.LIBRARY, limit), limit));
+                checks.add(new Check(charge.of(limit), limit));
             }
         }
     }
@@ -207,7 +206,7 @@ final class Transaction {
         }
         check.lacksState = (check.isBlock() ? counts : take)
                 && check.charge.permits() > 0
-                && check.charge.permits() <= check.limit.spec().capacity();
+                && check.charge.permits() <= check.limit.capacity();
         if (check.lacksState && create) {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
@@ -286,7 +285,7 @@ final class Transaction {
                         && checks.subList(0, i).stream()
                                 .anyMatch(one -> one.charge == charge
                                         && one.verdict == State.Verdict.DENIES
-                                        && !one.limit.spec().algorithm().isInFlight())
+                                        && !one.limit.algorithm().isInFlight())
                 ? 1
                 : 0;
     }

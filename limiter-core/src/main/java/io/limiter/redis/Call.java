@@ -7,7 +7,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import io.limiter.internal.Algorithm;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -89,18 +88,18 @@ final class Call {
             CallsInFlight.@Nullable FlightCall flight) {
         /** Whether the script has to look at reservations. */
         boolean isHeld() {
-            return limit.spec().algorithm().takesHolds()
+            return limit.algorithm().takesHolds()
                     && (hold != null || charge.policy().holds() > 0);
         }
 
         /** Whether a second key is beside the state: what is reserved, or on hold. */
         boolean hasRecords() {
-            return isHeld() || limit.spec().algorithm() == Algorithm.ALLOTMENT;
+            return isHeld() || limit.algorithm() == Algorithm.ALLOTMENT;
         }
 
         /** Whether its permits are held until the call ends. */
         boolean isInFlight() {
-            return limit.spec().algorithm().isInFlight();
+            return limit.algorithm().isInFlight();
         }
 
         /** Whether it takes permits if all limits allow it. */
@@ -187,10 +186,9 @@ final class Call {
             boolean counts = takes && charge.permits() > 0 && policy.penalty() != null;
             for (Limit limit : policy.limits()) {
                 String key = keys.of(policy, charge.key(), limit);
-                boolean isCombinable = isPlain && limit.spec().algorithm().isCombinable();
+                boolean isCombinable = isPlain && limit.algorithm().isCombinable();
                 long uncounted = counts && limit instanceof Penalty ? denied.applyAsLong(charge) : 0;
-                parts.add(new Part(
-                        key, charge.of(Access.LIBRARY, limit), limit, mode, isCombinable, uncounted, null, null));
+                parts.add(new Part(key, charge.of(limit), limit, mode, isCombinable, uncounted, null, null));
             }
         }
         return parts;

@@ -93,7 +93,7 @@ final class CallsInFlight {
 
     /** The time between two renewals. */
     private static long betweenMicros(Limit limit) {
-        return Math.min(limit.spec().periodMicros() / 3, LONGEST_BETWEEN_MICROS);
+        return Math.min(limit.periodMicros() / 3, LONGEST_BETWEEN_MICROS);
     }
 
     /** The denial of a call whose permits could not be renewed because there are too many; null for none. */
@@ -188,7 +188,7 @@ final class CallsInFlight {
                 String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
                 Limit whole = whole(decision.charges(), outcome);
                 Call.Part part = new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null);
-                FlightCall call = new FlightCall(part, outcome.holder(Access.LIBRARY));
+                FlightCall call = new FlightCall(part, outcome.holder());
                 outcome.heldBy(Access.LIBRARY, call);
                 call.adopt();
             }
@@ -200,8 +200,8 @@ final class CallsInFlight {
         return charges.stream()
                 .filter(charge -> charge.isToSame(outcome.charge()))
                 .flatMap(charge -> charge.policy().limits().stream())
-                .filter(limit -> limit.spec().algorithm().isInFlight()
-                        && limit.spec().identity().equals(outcome.limit().spec().identity()))
+                .filter(limit -> limit.algorithm().isInFlight()
+                        && limit.identity().equals(outcome.limit().identity()))
                 .findFirst()
                 .orElse(outcome.limit());
     }
@@ -312,7 +312,7 @@ final class CallsInFlight {
         /** The part of a call that ends it. */
         synchronized Call.Part end() {
             isEnded = true;
-            overMicros = time.nowMicros() + asked.limit().spec().periodMicros();
+            overMicros = time.nowMicros() + asked.limit().periodMicros();
             return part(Call.END);
         }
 

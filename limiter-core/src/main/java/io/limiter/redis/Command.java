@@ -101,7 +101,7 @@ record Command(
             long permits = part.charge().permits();
             long stored = part.limit().permits();
             boolean searched = part.mode().equals(Call.RESET) || part.mode().startsWith(Call.BACK);
-            micros += switch (part.limit().spec().algorithm()) {
+            micros += switch (part.limit().algorithm()) {
                 case SLIDING_ZSET -> 14 + permits * 3 / 2 + stored / 64;
                 case SLIDING_LIST -> 8 + permits / 8 + stored / (searched ? 20 : 150);
                 case CONCURRENT -> 10 + permits * 3 / 2;
@@ -271,7 +271,7 @@ record Command(
         }
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
-            arguments.add(part.limit().spec().algorithm().text() + (part.isHeld() ? "+holds" : ""));
+            arguments.add(part.limit().algorithm().text() + (part.isHeld() ? "+holds" : ""));
             PartArguments.addNumbers(arguments, part, time);
             if (!plain) {
                 PartArguments.addWords(arguments, part, true, time);
@@ -291,6 +291,6 @@ record Command(
         return isBatch
                 ? Script.BATCH
                 : Script.alone(
-                        parts.get(0).limit().spec().algorithm(), parts.get(0).isHeld());
+                        parts.get(0).limit().algorithm(), parts.get(0).isHeld());
     }
 }

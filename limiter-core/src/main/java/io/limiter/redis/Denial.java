@@ -37,7 +37,7 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
             Asked asked, List<LimitOutcome> outcomes, long maxAgeMicros, @Nullable AtomicLong before) {
         LimitOutcome[] denied = outcomes.stream()
                 .filter(outcome -> !outcome.allowed()
-                        && outcome.limit().spec().algorithm().isDenialLasting()
+                        && outcome.limit().algorithm().isDenialLasting()
                         && outcome.charge().equals(asked.charge()))
                 .toArray(LimitOutcome[]::new);
         if (denied.length == 0) {
@@ -92,7 +92,7 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
         if (count > 0
                 && again.policy().penalty() != null
                 && !answers[count - 1].blocked()
-                && !answers[count - 1].limit().spec().algorithm().isInFlight()) {
+                && !answers[count - 1].limit().algorithm().isInFlight()) {
             uncounted.incrementAndGet();
         }
         return count == denied.length ? answers : Arrays.copyOf(answers, count);
@@ -110,7 +110,7 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
                         && !again.policy().limits().contains(limit)) {
             return null;
         }
-        long retryAfter = again.permitsOf(limit) > limit.spec().capacity()
+        long retryAfter = again.permitsOf(limit) > limit.capacity()
                 ? LimitOutcome.NEVER
                 : then.retryAfterMicros() == LimitOutcome.UNKNOWN
                         ? LimitOutcome.UNKNOWN

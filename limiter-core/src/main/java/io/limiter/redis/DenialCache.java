@@ -172,10 +172,7 @@ final class DenialCache {
                 Denial denial = places.getAcquire(place);
                 if (denial != null && denial.isOf(hash, charge.policy(), charge.key())) {
                     long taken = denial.uncounted().getAndSet(0);
-                    sum += time.nowMicros() - denial.asked().sentMicros()
-                                    < block.spec().periodMicros()
-                            ? taken
-                            : 0;
+                    sum += time.nowMicros() - denial.asked().sentMicros() < block.periodMicros() ? taken : 0;
                 }
             }
         }

@@ -2,7 +2,6 @@ package io.limiter.redis;
 
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +19,7 @@ record Ends(Connection connection, RedisKeys keys, DenialCache denials, Duration
     static List<List<Call.Part>> of(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
         return calls(keys, outcomes, inOne).stream()
                 .map(call -> call.stream()
-                        .map(one -> one.holder(Access.LIBRARY) instanceof CallsInFlight.FlightCall flight
+                        .map(one -> one.holder() instanceof CallsInFlight.FlightCall flight
                                 ? flight.end()
                                 : part(keys, one, how))
                         .toList())

@@ -7,7 +7,6 @@ import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
 import io.limiter.Settlement;
-import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,8 +76,8 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
         Map<LimitOutcome, Settled> settled = Collections.synchronizedMap(new IdentityHashMap<>());
         List<LimitOutcome> held = new ArrayList<>();
         for (LimitOutcome outcome : outcomes) {
-            boolean isHeld = outcome.policy().holds() > 0
-                    && outcome.limit().spec().algorithm().takesHolds();
+            boolean isHeld =
+                    outcome.policy().holds() > 0 && outcome.limit().algorithm().takesHolds();
             settled.put(outcome, isHeld ? ENDED : NOT_HELD);
             // A limit that grants nothing has no state.
             if (isHeld && outcome.limit().permits() > 0) {
@@ -92,9 +91,7 @@ record HeldCalls(Connection connection, RedisKeys keys, DenialCache denials, Cal
             Call call = Call.now(settling(parts, hold, actual), longest, false);
             all.add(denials.clearing(call, connection::send).handle((replies, failure) -> {
                 for (int i = 0; i < ends.size(); i++) {
-                    Settled one = failure == null
-                            ? read(replies.get(i).stampMicros())
-                            : Settled.failed(Access.LIBRARY, failure);
+                    Settled one = failure == null ? read(replies.get(i).stampMicros()) : Settled.failed(failure);
                     settled.put(ends.get(i), one);
                 }
                 return settled;

@@ -47,7 +47,7 @@ final class PartArguments {
     /** What distinguishes calls to a state (members, ids), the mode, the request id beside a member or how it is done, and options. */
     static void addWords(List<Object> arguments, Call.Part part, boolean inForm, @Nullable TimeSource time) {
         Charge charge = part.charge();
-        boolean takesMembers = part.limit().spec().algorithm().takesMembers();
+        boolean takesMembers = part.limit().algorithm().takesMembers();
         String request = charge.requestId() == null
                 ? ""
                 : PartitionKey.of(charge.requestId()).canonical();
@@ -74,8 +74,8 @@ final class PartArguments {
         if (part.limit() instanceof Penalty) {
             // It does not count calls in flight, which stand first.
             long others = part.charge().policy().limits().stream()
-                    .filter(limit -> limit.spec().algorithm().isQuota()
-                            && !limit.spec().algorithm().isInFlight())
+                    .filter(limit ->
+                            limit.algorithm().isQuota() && !limit.algorithm().isInFlight())
                     .count();
             return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
         }

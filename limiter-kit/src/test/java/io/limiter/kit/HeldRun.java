@@ -167,9 +167,9 @@ public final class HeldRun {
     /** The invariant: a reservation is granted only where all fits. */
     private void checkSum(Charge charge, long now, String where) {
         for (Limit limit : charge.policy().limits()) {
-            if (limit.spec().algorithm().takesHolds()) {
+            if (limit.algorithm().takesHolds()) {
                 long used = holds.used(charge, limit, now);
-                assertTrue(used <= limit.spec().capacity(), where + ": " + used + " used and held of " + limit);
+                assertTrue(used <= limit.capacity(), where + ": " + used + " used and held of " + limit);
             }
         }
     }

@@ -203,7 +203,7 @@ final class HeldTraffic {
     private Charge charge(Policy policy, Kind kind) {
         PartitionKey key = KEYS.get(isCrowded ? 0 : random.nextInt(KEYS.size()));
         long capacity = policy.limits().stream()
-                .mapToLong(limit -> limit.spec().capacity())
+                .mapToLong(limit -> limit.capacity())
                 .min()
                 .orElseThrow();
         long permits = switch (isCrowded ? 9 : random.nextInt(10)) {

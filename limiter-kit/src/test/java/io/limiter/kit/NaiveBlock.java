@@ -31,7 +31,7 @@ final class NaiveBlock {
     void settle(Limit limit, long now) {
         long longest = ((Penalty) limit).longestMicros();
         long before = windowEnd + blockEnd + forget;
-        windowEnd = Math.min(windowEnd, now + limit.spec().periodMicros());
+        windowEnd = Math.min(windowEnd, now + limit.periodMicros());
         blockEnd = Math.min(blockEnd, now + Math.min(last, longest));
         forget = Math.min(forget, blockEnd + longest);
         boolean isCut = windowEnd + blockEnd + forget != before;
@@ -51,7 +51,7 @@ final class NaiveBlock {
         }
         boolean open = windowEnd > now && denials > 0;
         denials = open ? denials + 1 : 1;
-        windowEnd = open ? windowEnd : now + limit.spec().periodMicros();
+        windowEnd = open ? windowEnd : now + limit.periodMicros();
         if (denials >= limit.permits()) {
             Penalty penalty = (Penalty) limit;
             last = forget <= now ? penalty.firstMicros() : Math.max(penalty.firstMicros(), last * 2);

@@ -30,7 +30,7 @@ final class NaiveBucket {
         NaiveBucket cut = copy();
         cut.settle(limit, now);
         long n = charge.permits();
-        long burst = limit.spec().burst();
+        long burst = limit.burst();
         BigInteger level = cut.level(limit, now);
         boolean allowed = n == 0 || n <= burst && level.compareTo(permits(limit, n + held)) >= 0;
         long remaining = Math.max(0, floor(level, parts(limit)).longValueExact() - held);
@@ -48,7 +48,7 @@ final class NaiveBucket {
     /** The time until a call passes; where only an end can help, after the last one. */
     private long time(Limit limit, long permits, long held, long last, long now) {
         BigInteger wanted = permits(limit, permits + held);
-        if (permits + held <= limit.spec().burst()) {
+        if (permits + held <= limit.burst()) {
             return time(limit, wanted, now);
         }
         // Nothing refills before the time to which the clock was set back.
@@ -59,9 +59,7 @@ final class NaiveBucket {
 
     /** The permits that are used, and those that are held. */
     long used(Limit limit, long held, long now) {
-        return limit.spec().burst()
-                + held
-                - floor(level(limit, now), parts(limit)).longValueExact();
+        return limit.burst() + held - floor(level(limit, now), parts(limit)).longValueExact();
     }
 
     void take(Limit limit, long n, long now) {
@@ -76,14 +74,14 @@ final class NaiveBucket {
     }
 
     boolean isCut(Limit limit, long now) {
-        return credit != null && from > now + limit.spec().periodMicros();
+        return credit != null && from > now + limit.periodMicros();
     }
 
     boolean refund(Limit limit, long n, long stamp, long now) {
         BigInteger level = level(limit, now);
         long elapsed = Math.max(0, now - stamp);
         BigInteger back = permits(limit, n).subtract(BigInteger.valueOf(elapsed).multiply(rate(limit)));
-        if (n > limit.spec().burst() || level.equals(full(limit)) || back.signum() <= 0) {
+        if (n > limit.burst() || level.equals(full(limit)) || back.signum() <= 0) {
             return false;
         }
         put(limit, level.add(back).min(full(limit)), now);
@@ -110,7 +108,7 @@ final class NaiveBucket {
     }
 
     private long start(Limit limit, long now) {
-        return Math.min(from, now + limit.spec().periodMicros());
+        return Math.min(from, now + limit.periodMicros());
     }
 
     private BigInteger level(Limit limit, long now) {
@@ -135,7 +133,7 @@ final class NaiveBucket {
     }
 
     private BigInteger full(Limit limit) {
-        return permits(limit, limit.spec().burst());
+        return permits(limit, limit.burst());
     }
 
     /** Of how many parts a permit consists: the period over its common divisor with the permits. */
@@ -152,7 +150,7 @@ final class NaiveBucket {
 
     private void know(Limit limit) {
         if (!limit.equals(known)) {
-            BigInteger period = BigInteger.valueOf(limit.spec().periodMicros());
+            BigInteger period = BigInteger.valueOf(limit.periodMicros());
             BigInteger permits = BigInteger.valueOf(limit.permits());
             knownParts = period.divide(period.gcd(permits));
             knownRate = knownParts.multiply(permits).divide(period);

@@ -50,13 +50,13 @@ public final class NaiveLimiter {
         for (Charge charge : charges) {
             boolean denied = false;
             for (Limit limit : charge.policy().limits()) {
-                if (limit.spec().algorithm() == Algorithm.BLOCK && denied && mode == Mode.TAKE) {
+                if (limit.algorithm() == Algorithm.BLOCK && denied && mode == Mode.TAKE) {
                     Kept kept = kept(charge, limit);
                     kept.block.settle(limit, now);
                     kept.block.count(limit, now);
                 }
                 LimitOutcome outcome = decide(charge, limit, mode, allowed, now);
-                denied |= !outcome.allowed() && limit.spec().algorithm() != Algorithm.CONCURRENT;
+                denied |= !outcome.allowed() && limit.algorithm() != Algorithm.CONCURRENT;
                 outcomes.add(outcome);
             }
         }
@@ -76,9 +76,8 @@ public final class NaiveLimiter {
         if (!charges) {
             return settled;
         }
-        long stamp = limit.spec().algorithm() == Algorithm.ALLOTMENT
-                ? kept.stock.stamp(charge, limit, now)
-                : settled.stampMicros();
+        long stamp =
+                limit.algorithm() == Algorithm.ALLOTMENT ? kept.stock.stamp(charge, limit, now) : settled.stampMicros();
         take(kept, charge, limit, stamp, now);
         LimitOutcome after = look(new Charge(charge.policy(), charge.key(), 0), limit, now);
         if (mode == Mode.LOOK) {
@@ -92,7 +91,7 @@ public final class NaiveLimiter {
                 0,
                 after.nextMicros(),
                 after.resetMicros(),
-                switch (limit.spec().algorithm()) {
+                switch (limit.algorithm()) {
                     case FIXED_WINDOW -> after.stampMicros();
                     case DISTINCT -> isKnown(copy, charge, now) ? 0 : now;
                     case CONCURRENT -> 0;
@@ -105,7 +104,7 @@ public final class NaiveLimiter {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
         Kept kept = kept(charge, limit);
-        if (limit.spec().algorithm() == Algorithm.ALLOTMENT) {
+        if (limit.algorithm() == Algorithm.ALLOTMENT) {
             return kept.stock.refund(outcome, now);
         }
         NaiveReservations.tidy(kept, limit, now);
@@ -118,7 +117,7 @@ public final class NaiveLimiter {
 
     private static boolean refund(Kept kept, Charge charge, Limit limit, long stamp, long now) {
         long n = charge.permits();
-        switch (limit.spec().algorithm()) {
+        switch (limit.algorithm()) {
             case FIXED_WINDOW -> {
                 if (kept.count == 0 || kept.end <= now || kept.end != stamp) {
                     return false;
@@ -130,7 +129,7 @@ public final class NaiveLimiter {
                 List<Entry> left = new ArrayList<>();
                 for (Entry entry : kept.log) {
                     boolean own = entry.stamp == stamp
-                            && entry.stamp > now - limit.spec().periodMicros()
+                            && entry.stamp > now - limit.periodMicros()
                             && Objects.equals(entry.id, charge.requestId());
                     if (own && n > 0) {
                         n--;
@@ -147,7 +146,7 @@ public final class NaiveLimiter {
                         && n > 0
                         && kept.log.removeIf(entry -> entry.stamp == stamp && isOf(charge, entry));
                 if (own) {
-                    kept.end = Math.min(kept.end, now + limit.spec().periodMicros());
+                    kept.end = Math.min(kept.end, now + limit.periodMicros());
                 }
                 return own;
             }
@@ -175,7 +174,7 @@ public final class NaiveLimiter {
     public void reset(Charge charge) {
         for (Limit limit : charge.policy().limits()) {
             Kept forgotten = states.remove(name(charge, limit));
-            if (forgotten != null && limit.spec().algorithm() == Algorithm.CONCURRENT) {
+            if (forgotten != null && limit.algorithm() == Algorithm.CONCURRENT) {
                 // Calls stay in flight.
                 states.put(name(charge, limit), forgotten);
             }
@@ -192,7 +191,7 @@ public final class NaiveLimiter {
 
     private static LimitOutcome look(Charge charge, Limit limit, long now, Kept kept) {
         long n = charge.permits();
-        return switch (limit.spec().algorithm()) {
+        return switch (limit.algorithm()) {
             case FIXED_WINDOW -> {
                 long count = kept.end > now ? kept.count : 0;
                 long end = count > 0 ? Math.min(kept.end, NaiveCalendar.latestEnd(limit, now)) : 0;
@@ -246,7 +245,7 @@ public final class NaiveLimiter {
      * Nothing is later than now allows.
      */
     static void settle(Kept kept, Limit limit, long now) {
-        switch (limit.spec().algorithm()) {
+        switch (limit.algorithm()) {
             case FIXED_WINDOW, DISTINCT -> kept.end = Math.min(kept.end, NaiveCalendar.latestEnd(limit, now));
             case SLIDING_LIST, SLIDING_ZSET -> {
                 if (isCut(kept, limit, now)) {
@@ -264,7 +263,7 @@ public final class NaiveLimiter {
 
     /** Whether the present clock or limit makes something end earlier than it is kept. */
     private static boolean isCut(Kept kept, Limit limit, long now) {
-        return switch (limit.spec().algorithm()) {
+        return switch (limit.algorithm()) {
             case FIXED_WINDOW, DISTINCT -> kept.end > NaiveCalendar.latestEnd(limit, now);
             case SLIDING_LIST, SLIDING_ZSET -> kept.log.stream().anyMatch(entry -> entry.stamp > now);
             case TOKEN_BUCKET -> kept.bucket.isCut(limit, now);
@@ -273,7 +272,7 @@ public final class NaiveLimiter {
     }
 
     private static boolean isOfTheFour(Limit limit) {
-        return switch (limit.spec().algorithm()) {
+        return switch (limit.algorithm()) {
             case FIXED_WINDOW, SLIDING_LIST, SLIDING_ZSET, TOKEN_BUCKET -> true;
             case DISTINCT, BLOCK, ALLOTMENT, CONCURRENT -> false;
         };
@@ -293,7 +292,7 @@ public final class NaiveLimiter {
             for (Limit limit : charge.policy().limits()) {
                 if (charge.permits() > 0
                         && limit.permits() > 0
-                        && limit.spec().algorithm().takesHolds()) {
+                        && limit.algorithm().takesHolds()) {
                     NaiveReservations.tidy(kept(charge, limit), limit, now);
                 }
             }
@@ -315,7 +314,7 @@ public final class NaiveLimiter {
 
     static void take(Kept kept, Charge charge, Limit limit, long stamp, long now) {
         long n = charge.permits();
-        switch (limit.spec().algorithm()) {
+        switch (limit.algorithm()) {
             case FIXED_WINDOW -> {
                 boolean open = kept.end > now && kept.count > 0;
                 kept.end = open ? kept.end : NaiveCalendar.latestEnd(limit, now);
@@ -324,9 +323,8 @@ public final class NaiveLimiter {
             case SLIDING_LIST, SLIDING_ZSET -> {
                 boolean repeated = charge.requestId() != null
                         && kept.log.stream()
-                                .anyMatch(entry ->
-                                        entry.stamp > now - limit.spec().periodMicros()
-                                                && charge.requestId().equals(entry.id));
+                                .anyMatch(entry -> entry.stamp > now - limit.periodMicros()
+                                        && charge.requestId().equals(entry.id));
                 if (repeated) {
                     return;
                 }
@@ -339,7 +337,7 @@ public final class NaiveLimiter {
             case DISTINCT -> {
                 if (kept.end <= now || kept.log.isEmpty()) {
                     kept.log = new ArrayList<>();
-                    kept.end = now + limit.spec().periodMicros();
+                    kept.end = now + limit.periodMicros();
                 }
                 // One that is used again is no longer that of the first call, whose refund finds none.
                 boolean known = kept.log.removeIf(entry -> isOf(charge, entry));
@@ -373,8 +371,8 @@ public final class NaiveLimiter {
     private static Name name(Charge charge, Limit limit) {
         return new Name(
                 charge.policy().name(),
-                limit.spec().identity(),
-                limit.spec().algorithm(),
+                limit.identity(),
+                limit.algorithm(),
                 charge.key().canonical());
     }
 }

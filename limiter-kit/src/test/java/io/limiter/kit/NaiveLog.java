@@ -13,7 +13,7 @@ final class NaiveLog {
 
     static LimitOutcome look(Charge charge, Limit limit, long now, List<Entry> log) {
         long n = charge.permits();
-        long period = limit.spec().periodMicros();
+        long period = limit.periodMicros();
         List<Long> live = new ArrayList<>();
         long stamp = now;
         boolean repeated = false;
@@ -42,7 +42,7 @@ final class NaiveLog {
     static List<Entry> live(List<Entry> log, Limit limit, long now) {
         List<Entry> live = new ArrayList<>();
         for (Entry entry : log) {
-            if (entry.stamp() > now - limit.spec().periodMicros()) {
+            if (entry.stamp() > now - limit.periodMicros()) {
                 live.add(new Entry(Math.min(entry.stamp(), now), entry.id()));
             }
         }

@@ -38,7 +38,7 @@ public final class NaiveReservations {
     }
 
     private static boolean isBucket(Limit limit) {
-        return limit.spec().algorithm() == Algorithm.TOKEN_BUCKET;
+        return limit.algorithm() == Algorithm.TOKEN_BUCKET;
     }
 
     /** Decides as a backend does for a reservation. */
@@ -49,7 +49,7 @@ public final class NaiveReservations {
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
                 boolean admits = limiter.look(charge, limit, now).allowed();
-                boolean isHeld = admits && limit.spec().algorithm().takesHolds();
+                boolean isHeld = admits && limit.algorithm().takesHolds();
                 long wait = isHeld
                         ? limiter.kept(charge, limit)
                                 .holds
@@ -63,7 +63,7 @@ public final class NaiveReservations {
         for (Charge charge : charges) {
             boolean denied = false;
             for (Limit limit : charge.policy().limits()) {
-                if (limit.spec().algorithm() == Algorithm.BLOCK) {
+                if (limit.algorithm() == Algorithm.BLOCK) {
                     if (denied) {
                         limiter.kept(charge, limit).block.settle(limit, now);
                         limiter.kept(charge, limit).block.count(limit, now);
@@ -112,7 +112,7 @@ public final class NaiveReservations {
     public Backend.Settled settle(LimitOutcome outcome, String id, long cost, long now) {
         Charge charge = outcome.charge();
         Limit limit = outcome.limit();
-        if (limit.spec().algorithm() == Algorithm.BLOCK) {
+        if (limit.algorithm() == Algorithm.BLOCK) {
             return new Backend.Settled(Settlement.SETTLED, 0);
         }
         NaiveLimiter.Kept kept = limiter.kept(charge, limit);
@@ -126,7 +126,7 @@ public final class NaiveReservations {
         boolean stands = kept.count > 0 && kept.end > now;
         long base = !hold.isMarked && free(kept, hold, limit, now) ? Math.min(cost, hold.permits) : 0;
         long excess = hold.isMarked ? cost : Math.max(0, cost - hold.permits);
-        long capacity = limit.spec().capacity();
+        long capacity = limit.capacity();
         NaiveLimiter.settle(kept, limit, now);
         long room = Math.max(0, 2 * capacity - used(kept, limit, 0, now));
         long charged = Math.min(base + Math.min(excess, capacity), room);

@@ -24,7 +24,7 @@ final class NaiveStock {
 
     private record Purchase(String member, @Nullable String request, long permits, long stamp, Kind kind) {
         boolean counts(Limit limit, long now) {
-            return !isHeld() || stamp > now - limit.spec().periodMicros();
+            return !isHeld() || stamp > now - limit.periodMicros();
         }
 
         boolean isHeld() {
@@ -105,11 +105,11 @@ final class NaiveStock {
         int reason = 0;
         if (n == 0 || known != null) {
             reason = 0;
-        } else if (n > limit.spec().burst() || ofRequest(charge, limit, now) != null) {
+        } else if (n > limit.burst() || ofRequest(charge, limit, now) != null) {
             reason = 5;
         } else if (now >= stock.closesMicros()) {
             reason = 4;
-        } else if (had + n > limit.spec().burst()) {
+        } else if (had + n > limit.burst()) {
             reason = 2;
         } else if (sold + n > limit.permits()) {
             reason = 1;
@@ -127,7 +127,7 @@ final class NaiveStock {
             int holders = live.size();
             long left = sold;
             for (Purchase one : live) {
-                long at = one.stamp + limit.spec().periodMicros();
+                long at = one.stamp + limit.periodMicros();
                 if (one.isHeld() && at < end) {
                     holders--;
                     left -= one.permits;
@@ -177,7 +177,7 @@ final class NaiveStock {
             purchases = new ArrayList<>();
             ends = 0;
         }
-        Kind kind = limit.spec().periodMicros() < Limit.MAX_PERIOD_MICROS ? Kind.HELD : Kind.SOLD;
+        Kind kind = limit.periodMicros() < Limit.MAX_PERIOD_MICROS ? Kind.HELD : Kind.SOLD;
         purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, kind));
         newest = stamp;
         settleEnd(limit);

@@ -46,7 +46,7 @@ public final class ToldTimes {
                         what + ": allowed before retry");
             }
             // Of a block, denials remain; of a lowered one perhaps none, also when the block is over.
-            boolean isBlock = told.limit().spec().algorithm() == Algorithm.BLOCK;
+            boolean isBlock = told.limit().algorithm() == Algorithm.BLOCK;
             if (told.nextMicros() > 0 && !isBlock) {
                 long next = now + told.nextMicros();
                 assertTrue(nothing.at(next).remaining() > told.remaining(), what + ": no more quota at next");
@@ -56,8 +56,7 @@ public final class ToldTimes {
             }
             if (told.resetMicros() > 0) {
                 LimitOutcome full = nothing.at(now + told.resetMicros());
-                long all =
-                        isBlock ? told.limit().permits() : told.limit().spec().quota();
+                long all = isBlock ? told.limit().permits() : told.limit().quota();
                 assertEquals(all, full.remaining(), what + ": not full at reset");
                 assertEquals(0, full.resetMicros(), what + ": not full at reset");
                 assertTrue(

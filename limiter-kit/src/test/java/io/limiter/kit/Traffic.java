@@ -212,7 +212,7 @@ public final class Traffic {
     }
 
     private static boolean isStock(Policy policy) {
-        return policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
+        return policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
     }
 
     private static Policy policy(String name, List<Limit> limits) {
@@ -223,15 +223,14 @@ public final class Traffic {
         PartitionKey key = KEYS.get(random.nextInt(KEYS.size()));
         // Few members, so that they come again.
         PartitionKey member = policy.takesMembers() ? MEMBERS.get(random.nextInt(MEMBERS.size())) : null;
-        boolean keepsIds = policy.limits().stream()
-                .allMatch(limit -> limit.spec().algorithm().takesRequestIds());
+        boolean keepsIds =
+                policy.limits().stream().allMatch(limit -> limit.algorithm().takesRequestIds());
         if (keepsIds && random.nextInt(3) == 0) {
             // Few ids, so that they come again soon and late; each with the same permits, other than by a slip that a
             // stock finds.
             int call = random.nextInt(IDS);
-            boolean slips =
-                    policy.limits().stream().noneMatch(limit -> limit.spec().algorithm() == Algorithm.SLIDING_ZSET)
-                            && random.nextInt(8) == 0;
+            boolean slips = policy.limits().stream().noneMatch(limit -> limit.algorithm() == Algorithm.SLIDING_ZSET)
+                    && random.nextInt(8) == 0;
             return new Charge(
                     policy,
                     key,
@@ -239,11 +238,11 @@ public final class Traffic {
                     call % 2 == 0 ? call + " call" : "call:" + call + "{x}",
                     member);
         }
-        if (policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.DISTINCT)) {
+        if (policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.DISTINCT)) {
             return new Charge(policy, key, random.nextInt(10) == 0 ? 0 : 1, null, member);
         }
         long capacity = policy.limits().stream()
-                .mapToLong(limit -> limit.spec().capacity())
+                .mapToLong(limit -> limit.capacity())
                 .min()
                 .orElseThrow();
         long permits = switch (random.nextInt(10)) {

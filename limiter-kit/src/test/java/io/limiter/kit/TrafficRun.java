@@ -150,7 +150,7 @@ public final class TrafficRun {
             inFlight.put(decision, began);
             boolean isOver = decision.outcomes().stream()
                     .filter(LimitOutcome::isInFlight)
-                    .anyMatch(held -> now - began >= held.limit().spec().periodMicros());
+                    .anyMatch(held -> now - began >= held.limit().periodMicros());
             if (isOver) {
                 endInFlight(backend, decision);
             }
@@ -235,7 +235,7 @@ public final class TrafficRun {
 
     private void confirm(RateLimiter limiter, Decision decision, Traffic.Step step, int number) {
         List<LimitOutcome> bought = decision.outcomes().stream()
-                .filter(outcome -> outcome.limit().spec().algorithm() == Algorithm.ALLOTMENT
+                .filter(outcome -> outcome.limit().algorithm() == Algorithm.ALLOTMENT
                         && outcome.charge().permits() > 0)
                 .toList();
         boolean expected = decision.allowed() && !bought.isEmpty();

@@ -66,7 +66,7 @@ public final class CoverageNotes {
     private static void addClosed(Policy policy, Settings config, List<String> all) {
         String owner =
                 config.rules().stream().anyMatch(rule -> rule.name().equals(policy.name())) ? "rules" : "policies";
-        if (policy.limits().stream().anyMatch(limit -> limit.spec().permits() == 0)) {
+        if (policy.limits().stream().anyMatch(limit -> limit.permits() == 0)) {
             all.add("RL-195 policy '" + policy.name() + "' denies everybody, because of " + policy.limits()
                     + "; write limiter." + owner + "." + policy.name()
                     + ".limits = 100/1m, or ignore this if it is closed on purpose");
@@ -119,7 +119,7 @@ public final class CoverageNotes {
     private static boolean has(RuleDefinition rule, Algorithm algorithm) {
         return rule.policies().stream()
                 .flatMap(policy -> policy.limits().stream())
-                .anyMatch(limit -> limit.spec().algorithm() == algorithm);
+                .anyMatch(limit -> limit.algorithm() == algorithm);
     }
 
     /** What a client can do about a stock: get one of its own, or be as many members as it likes. */

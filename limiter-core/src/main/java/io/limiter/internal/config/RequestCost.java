@@ -141,10 +141,7 @@ public record RequestCost(
 
     /** Whether some request can cost more than any limit of the policy can grant. */
     public boolean exceeds(Policy policy, Limit limit) {
-        return type == null
-                && !policy.countsCalls(limit)
-                && limit.permits() > 0
-                && permits > limit.spec().capacity();
+        return type == null && !policy.countsCalls(limit) && limit.permits() > 0 && permits > limit.capacity();
     }
 
     /** As configuration text writes it. */

@@ -180,14 +180,14 @@ final class RuleParser {
     private static void checkCost(RequestCost cost, Policy policy) {
         for (Limit limit : policy.limits()) {
             Problems.refuseIf(
-                    limit.spec().algorithm() == Algorithm.DISTINCT && !cost.isFree() && !cost.equals(RequestCost.of(1)),
+                    limit.algorithm() == Algorithm.DISTINCT && !cost.isFree() && !cost.equals(RequestCost.of(1)),
                     "RL-165 '" + limit + "' of policy '" + policy.name()
                             + "' counts different members, and a request has one; remove the cost, or charge it by another"
                             + " rule");
             Problems.refuseIf(
                     cost.header() == null && cost.exceeds(policy, limit),
                     "RL-165 no request could ever be allowed: '" + limit + "' of policy '" + policy.name()
-                            + "' grants at most " + limit.spec().capacity()
+                            + "' grants at most " + limit.capacity()
                             + " at once; write a smaller cost or a greater limit");
         }
     }

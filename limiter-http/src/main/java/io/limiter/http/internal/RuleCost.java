@@ -69,8 +69,8 @@ final class RuleCost {
     /** The most that a request can be charged and admitted: a client that makes the class fail must not pay less than others. */
     static long most(Policy policy) {
         return policy.limits().stream()
-                .filter(limit -> limit.spec().algorithm().isQuota() && !policy.countsCalls(limit))
-                .mapToLong(limit -> Math.max(1, limit.spec().capacity()))
+                .filter(limit -> limit.algorithm().isQuota() && !policy.countsCalls(limit))
+                .mapToLong(limit -> Math.max(1, limit.capacity()))
                 .min()
                 .orElse(1);
     }
@@ -104,7 +104,7 @@ final class RuleCost {
                             limit -> all.add(
                                     "RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
                                             + ", and its limit '" + limit + "' grants at most "
-                                            + limit.spec().capacity()
+                                            + limit.capacity()
                                             + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
         }
     }

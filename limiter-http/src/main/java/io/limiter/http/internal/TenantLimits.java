@@ -3,7 +3,6 @@ package io.limiter.http.internal;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.rule.PlanResolver;
@@ -100,6 +99,6 @@ final class TenantLimits implements PlanResolver {
             }
             all.add(limit);
         }
-        return byDefault.withLimits(Access.LIBRARY, all);
+        return byDefault.withLimits(all);
     }
 }

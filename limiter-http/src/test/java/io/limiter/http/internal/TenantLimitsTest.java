@@ -31,9 +31,7 @@ class TenantLimitsTest {
         Policy own = (Policy) resolved(Limit.slidingList(7, MINUTE));
         assertEquals("api.free", own.name());
         assertEquals(7, own.limits().get(0).permits());
-        assertEquals(
-                FREE.limits().get(0).spec().identity(),
-                own.limits().get(0).spec().identity());
+        assertEquals(FREE.limits().get(0).identity(), own.limits().get(0).identity());
         assertEquals(FREE.penalty(), own.penalty());
         assertEquals(FailureMode.DENY, own.onFailure());
         assertEquals(

@@ -159,7 +159,7 @@ class StructuredFieldsTest {
         long reset = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         return new TreeMap<>(Map.of(
                 "limit",
-                clamped(binding.limit().spec().capacity()),
+                clamped(binding.limit().capacity()),
                 "remaining",
                 clamped(binding.remaining()),
                 "reset",
@@ -188,14 +188,14 @@ class StructuredFieldsTest {
 
     /** The fields that the draft requires for the limit, computed independently. */
     private static Map<String, Long> quota(Limit limit) {
-        Map<String, Long> quota = new TreeMap<>(Map.of("q", clamped(limit.spec().capacity())));
-        BigDecimal period = BigDecimal.valueOf(limit.spec().periodMicros(), 6);
-        if (limit.spec().algorithm() != Algorithm.TOKEN_BUCKET) {
+        Map<String, Long> quota = new TreeMap<>(Map.of("q", clamped(limit.capacity())));
+        BigDecimal period = BigDecimal.valueOf(limit.periodMicros(), 6);
+        if (limit.algorithm() != Algorithm.TOKEN_BUCKET) {
             if (period.stripTrailingZeros().scale() <= 0) {
                 quota.put("w", period.longValueExact());
             }
         } else if (limit.permits() > 0) {
-            BigDecimal toFill = BigDecimal.valueOf(limit.spec().burst())
+            BigDecimal toFill = BigDecimal.valueOf(limit.burst())
                     .multiply(period)
                     .divide(BigDecimal.valueOf(limit.permits()), 30, RoundingMode.CEILING);
             if (toFill.compareTo(new BigDecimal("0.999999")) > 0) {
@@ -253,9 +253,9 @@ class StructuredFieldsTest {
 
     private LimitOutcome outcome(Charge charge, Limit limit, boolean mayDeny) {
         boolean allowed = !mayDeny || random.nextBoolean();
-        long remaining = random.nextInt(3) == 0 ? 0 : upTo(limit.spec().capacity());
-        long next = random.nextInt(5) == 0 ? 0 : upTo(limit.spec().periodMicros());
-        long reset = next + upTo(limit.spec().periodMicros());
+        long remaining = random.nextInt(3) == 0 ? 0 : upTo(limit.capacity());
+        long next = random.nextInt(5) == 0 ? 0 : upTo(limit.periodMicros());
+        long reset = next + upTo(limit.periodMicros());
         long retryAfter = allowed ? 0 : random.nextInt(10) == 0 ? LimitOutcome.NEVER : Math.max(1, next) + upTo(reset);
         return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, 0);
     }

@@ -81,11 +81,11 @@ final class MethodCost {
         }
         for (Limit limit : policy.limits()) {
             String where = "the limit '" + limit + "' of policy '" + policy.name() + "' ";
-            if (limit.spec().algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
+            if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
                 throw wrong(where + "counts different members, of which a call has one; leave the cost out");
             }
             if (RequestCost.of(permits).exceeds(policy, limit)) {
-                throw wrong(where + "never has more than " + limit.spec().capacity() + ", and a call costs " + permits
+                throw wrong(where + "never has more than " + limit.capacity() + ", and a call costs " + permits
                         + ", so none could ever be allowed; lower the cost or raise the limit");
             }
         }

@@ -273,8 +273,7 @@ final class MethodLimit {
         }
 
         private @Nullable String finding(Policy policy) {
-            boolean isStock =
-                    policy.limits().stream().anyMatch(limit -> limit.spec().algorithm() == Algorithm.ALLOTMENT);
+            boolean isStock = policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
             if (key.canBeAnothers() && policy.penalty() != null) {
                 return "RL-175 " + scope + ": policy '" + policy.name()
                         + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""

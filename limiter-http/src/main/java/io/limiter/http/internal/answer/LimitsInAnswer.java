@@ -74,7 +74,7 @@ public final class LimitsInAnswer {
     }
 
     private static boolean isShown(LimitOutcome outcome) {
-        return outcome.limit().spec().algorithm().isQuota() || !outcome.allowed();
+        return outcome.limit().algorithm().isQuota() || !outcome.allowed();
     }
 
     /** One policy can be charged for several keys, or by two filters. */
@@ -152,7 +152,7 @@ public final class LimitsInAnswer {
         if (names.isEmpty()) {
             for (Charge charge : denial.charges()) {
                 charge.policy().limits().stream()
-                        .filter(limit -> charge.permitsOf(limit) > limit.spec().capacity())
+                        .filter(limit -> charge.permitsOf(limit) > limit.capacity())
                         .forEach(limit -> names.add(name(charge.policy(), limit)));
             }
         }

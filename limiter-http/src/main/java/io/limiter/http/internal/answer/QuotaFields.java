@@ -169,10 +169,10 @@ public final class QuotaFields {
             int place = (before.hashCode() + name.hashCode() + System.identityHashCode(limit)) & (KNOWN.length - 1);
             LimitText known = KNOWN[place];
             if (known == null || known.limit != limit || !known.name.equals(name) || !known.before.equals(before)) {
-                long window = clamped(limit.spec().windowSeconds());
+                long window = clamped(limit.windowSeconds());
                 String item = (before.isEmpty() ? "\"" : ", \"") + name;
-                String policy = item + "\";q=" + clamped(limit.spec().quota())
-                        + (limit.spec().algorithm().isInFlight() ? ";qu=\"concurrent-requests\"" : "")
+                String policy = item + "\";q=" + clamped(limit.quota())
+                        + (limit.algorithm().isInFlight() ? ";qu=\"concurrent-requests\"" : "")
                         + (window > 0 ? ";w=" + window : "");
                 known = new LimitText(before, name, limit, before + policy, item + "\";r=");
                 KNOWN[place] = known;
@@ -220,7 +220,7 @@ public final class QuotaFields {
         if (binding == null || !answer.tryReplaceClosest(binding)) {
             return;
         }
-        long limit = clamped(binding.limit().spec().quota());
+        long limit = clamped(binding.limit().quota());
         long remaining = clamped(binding.remaining());
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
         long seconds = seconds(resetMicros);
@@ -265,9 +265,9 @@ public final class QuotaFields {
         Map<Long, Long> windowByQuota = new LinkedHashMap<>();
         for (Charge charge : decision.charges()) {
             for (Limit limit : charge.policy().limits()) {
-                long window = clamped(limit.spec().windowSeconds());
+                long window = clamped(limit.windowSeconds());
                 if (window > 0) {
-                    windowByQuota.merge(clamped(limit.spec().quota()), window, Math::max);
+                    windowByQuota.merge(clamped(limit.quota()), window, Math::max);
                 }
             }
         }
