@@ -14,7 +14,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.config.HttpSettings;
 import io.limiter.internal.config.HttpSettings.Headers;
-import io.limiter.internal.config.HttpSettings.Reset;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Repeats;
 import io.limiter.servlet.FakeExchange;
@@ -29,8 +28,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.greenbytes.http.sfv.Item;
@@ -218,9 +217,13 @@ class StructuredFieldsTest {
     }
 
     private static FakeExchange answer(Decision decision, Headers headers) throws IOException {
-        HttpSettings usual = LimiterConfig.builder().build().settings().http();
-        HttpSettings settings =
-                new HttpSettings(Set.of(headers), Reset.EPOCH, false, true, true, usual.methodOverride(), null);
+        HttpSettings settings = LimiterConfig.builder()
+                .property(
+                        "limiter.http.headers",
+                        headers.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .build()
+                .settings()
+                .http();
         Rejections rejections = new Rejections(settings, Rejection::writeTo, CLOCK);
         FakeExchange exchange = new FakeExchange();
         rejections.writeQuota(decision, exchange.request(), exchange.response());

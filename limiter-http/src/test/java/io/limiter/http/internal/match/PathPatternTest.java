@@ -89,9 +89,12 @@ class PathPatternTest {
                     /users/{id},  /users/A/,   false
                     """)
     void matchesExactly(String pattern, String path, boolean expected) {
-        HttpSettings usual = USUAL;
-        HttpSettings exact =
-                new HttpSettings(usual.headers(), usual.reset(), false, false, false, usual.methodOverride(), null);
+        HttpSettings exact = LimiterConfig.builder()
+                .property("limiter.http.ignore-case", "false")
+                .property("limiter.http.ignore-trailing-slash", "false")
+                .build()
+                .settings()
+                .http();
         assertEquals(expected, PathPattern.of(pattern, exact).matches(path));
     }
 

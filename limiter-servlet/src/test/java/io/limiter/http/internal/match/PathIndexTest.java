@@ -93,8 +93,12 @@ class PathIndexTest {
 
     private final HttpSettings usual =
             LimiterConfig.builder().build().settings().http();
-    private final HttpSettings exact =
-            new HttpSettings(usual.headers(), usual.reset(), false, false, false, usual.methodOverride(), null);
+    private final HttpSettings exact = LimiterConfig.builder()
+            .property("limiter.http.ignore-case", "false")
+            .property("limiter.http.ignore-trailing-slash", "false")
+            .build()
+            .settings()
+            .http();
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
