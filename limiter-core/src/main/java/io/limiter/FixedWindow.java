@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class FixedWindow extends Limit {
     private final @Nullable CalendarWindow calendar;
 
+    /** The turns, which its script reads, are other ones at each time: {@link #options}. */
     FixedWindow(Head head, @Nullable CalendarWindow calendar) {
         super(
                 head,
