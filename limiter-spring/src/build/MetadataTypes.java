@@ -1,5 +1,4 @@
 import io.limiter.internal.config.ConfigKey;
-import io.limiter.internal.config.ConfigKeys;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,7 +21,7 @@ final class MetadataTypes {
         Files.createDirectories(sources);
         List<String> command = new ArrayList<>(List.of("--release", "17", "-proc:none", "-d", directories[0]));
         Map<String, StringBuilder> bodies = new TreeMap<>();
-        for (ConfigKey key : ConfigKeys.all()) {
+        for (ConfigKey key : ConfigKey.all()) {
             String[] parts = key.name().split("\\.<name>\\.");
             if (parts.length == 2) {
                 String[] names = parts[1].split("\\.");

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many; 0 takes nothing: always allowed, it shows the state
  * @param requestId the call's own id, or null. A call repeated with its id within the period is admitted again and
  *     charged once, so that a retry after a time-out is safe. One id means one call: it must be repeated with the same
- *     permits (an allotment denies other ones). Only for policies whose limits all keep ids: a {@link SlidingLog} that {@linkplain
- *     SlidingLog#takesRequestIds() takes them}, or a {@link Stock}. It must never be read from an untrusted request: a client that can repeat an id is
+ *     permits (an allotment denies other ones). Only for policies whose limits all keep ids: {@link Limit#slidingZset}, or a {@link
+ *     Stock}. It must never be read from an untrusted request: a client that can repeat an id is
  *     admitted for free
  * @param member what the call does or is done with, for algorithms that count members
  *     ({@link DistinctMembers}, {@link Stock}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too, the

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How much of something is allowed: one of the kinds that the methods here make, each with words of its own. Kinds will
- * join, and one of them has no name outside, so code can't need to know all of them. The quota policy of the IETF draft
+ * join, and some of them have no name outside, so code can't need to know all of them. The quota policy of the IETF draft
  * <i>RateLimit header fields for HTTP</i>. Immutable; compared by value.
  *
  * <p>A limit of 0 permits denies every call that costs a permit. All arithmetic is in whole numbers below 2<sup>53</sup>; a
@@ -124,13 +124,13 @@ public abstract sealed class Limit
     }
 
     /** At most {@code permits} in any period, wherever it starts. */
-    public static SlidingLog slidingList(long permits, Duration period) {
-        return (SlidingLog) of(Algorithm.SLIDING_LIST, permits, period);
+    public static Limit slidingList(long permits, Duration period) {
+        return of(Algorithm.SLIDING_LIST, permits, period);
     }
 
     /** At most {@code permits} in any period, and a call repeated with its request id is charged once. */
-    public static SlidingLog slidingZset(long permits, Duration period) {
-        return (SlidingLog) of(Algorithm.SLIDING_ZSET, permits, period);
+    public static Limit slidingZset(long permits, Duration period) {
+        return of(Algorithm.SLIDING_ZSET, permits, period);
     }
 
     /** A bucket that holds {@code permits} and refills by as many per period, continuously. */

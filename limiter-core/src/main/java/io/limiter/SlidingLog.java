@@ -4,7 +4,7 @@ package io.limiter;
  * An exact log of admitted permits over the last period: never more than the limit in any period, wherever it starts. At
  * most {@value Limit#MAX_LOG_PERMITS} permits.
  */
-public final class SlidingLog extends Limit {
+final class SlidingLog extends Limit {
     SlidingLog(Head head) {
         super(head, Long.toString(head.periodMicros()), "", "");
     }
@@ -12,10 +12,5 @@ public final class SlidingLog extends Limit {
     @Override
     SlidingLog with(Head other) {
         return new SlidingLog(other);
-    }
-
-    /** Whether a call repeated with its {@linkplain Charge#requestId() request id} is charged once; its state is larger then. */
-    public boolean takesRequestIds() {
-        return algorithm().takesRequestIds();
     }
 }

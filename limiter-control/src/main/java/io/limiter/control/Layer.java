@@ -1,8 +1,8 @@
 package io.limiter.control;
 
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.ControlSettings;
-import io.limiter.internal.config.MissingClasses;
 import io.limiter.internal.config.RuleDefinition;
 import java.io.IOException;
 import java.io.StringReader;
@@ -78,7 +78,7 @@ record Layer(Published text, List<Entry> switches) {
             return "RL-504 " + key + " is not taken here: limiter.control.accepts = "
                     + String.join(", ", control.accepts()) + "; remove it";
         }
-        return MissingClasses.named(key, value).stream()
+        return ConfigText.namedClass(key, value).stream()
                 .filter(type -> !classes.contains(type))
                 .map(type -> "RL-504 " + key + " names the class " + type.strip()
                         + ", and a published text may name only classes that the instance's own configuration names;"

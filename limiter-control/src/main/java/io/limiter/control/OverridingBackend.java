@@ -108,9 +108,8 @@ final class OverridingBackend extends ForwardingBackend {
         Call call = call(charges);
         return call == null
                 ? inner.decideNow(charges, mode)
-                : BackendException.join(
-                        decided(call, mode, some -> stage(inner.decideNow(some, mode)))
-                                .toCompletableFuture());
+                : BackendException.join(decided(call, mode, some -> stage(inner.decideNow(some, mode)))
+                        .toCompletableFuture());
     }
 
     @Override
@@ -156,9 +155,8 @@ final class OverridingBackend extends ForwardingBackend {
     private CompletionStage<Decision> beside(Call call, Decision answer, Mode mode) {
         try {
             return inner.decide(call.shadows, mode)
-                    .handle((aside, failed) -> failed == null
-                            ? call.answer(answer).withShadow(aside)
-                            : call.answer(answer));
+                    .handle((aside, failed) ->
+                            failed == null ? call.answer(answer).withShadow(aside) : call.answer(answer));
         } catch (BackendException away) {
             return stage(call.answer(answer));
         }
@@ -295,10 +293,9 @@ final class OverridingBackend extends ForwardingBackend {
         return under(
                 charge,
                 one.to(),
-                policy -> policy.withLimits(
-                        Policy.of(policy.name(), LimitText.parseAll(one.to()))
-                                .share(instances)
-                                .limits()));
+                policy -> policy.withLimits(Policy.of(policy.name(), LimitText.parseAll(one.to()))
+                        .share(instances)
+                        .limits()));
     }
 
     /** A charge that only a running block denies; null where the policy has none. */

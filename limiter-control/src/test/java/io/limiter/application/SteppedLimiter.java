@@ -14,6 +14,6 @@ public final class SteppedLimiter {
         if (!redis.awaitConnected(Duration.ofMinutes(1))) {
             throw new AssertionError("there is no connection to Redis");
         }
-        return Limiter.started(config, redis, source);
+        return Limiter.start(config, redis, source);
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.LimitText;
 import io.limiter.kit.Facts;
 import java.io.IOException;
@@ -100,13 +99,14 @@ class AllotmentTextTest {
                 + CLOSES.replace("policies.sale", "rules.seats");
         assertEquals(
                 codes,
-                CoverageNotes.of(config(rule).settings()).stream()
+                config(rule).settings().notes().stream()
                         .map(one -> one.substring(0, 6))
                         .collect(Collectors.joining(", ")));
         assertEquals(
                 "RL-155",
-                CoverageNotes.of(config(rule + "limiter.rules.seats.shadow = true\n")
-                                .settings())
+                config(rule + "limiter.rules.seats.shadow = true\n")
+                        .settings()
+                        .notes()
                         .get(0)
                         .substring(0, 6));
     }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.kit.AnyAlgorithm;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
@@ -22,6 +21,7 @@ import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.kit.AnyAlgorithm;
 import io.limiter.Backend;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
@@ -15,6 +14,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
@@ -44,8 +44,7 @@ class HeldRaceContractTest {
     }
 
     static Stream<Limit> limits() {
-        return HeldRun.algorithms().stream()
-                .map(algorithm -> AnyAlgorithm.limit(algorithm, TOKENS, 60_000_000));
+        return HeldRun.algorithms().stream().map(algorithm -> AnyAlgorithm.limit(algorithm, TOKENS, 60_000_000));
     }
 
     /** What a call used, and what it may have used. */

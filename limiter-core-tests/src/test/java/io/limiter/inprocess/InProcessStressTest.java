@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.kit.AnyAlgorithm;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -15,6 +14,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import java.time.Duration;

@@ -312,7 +312,8 @@ class FlightProtocolTest {
         world.isAway = true;
         List<LimitOutcome> last = new ArrayList<>();
         for (int i = 0; i < 2_000; i++) {
-            LimitOutcome one = LimitOutcome.inFlight(new Charge(POLICY, KEY, 1), POLICY.limits().get(0), true, 0, 0, null);
+            LimitOutcome one = LimitOutcome.inFlight(
+                    new Charge(POLICY, KEY, 1), POLICY.limits().get(0), true, 0, 0, null);
             world.flights.adopt(Decision.of(Decision.Source.LOCAL_FALLBACK, one));
             last.add(one);
             world.run(1_000);

@@ -8,10 +8,9 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.ConfigDiff;
+import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.RedisMode;
-import io.limiter.internal.config.ReloadSettings;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.internal.config.Settings.DenialRecord;
@@ -23,6 +22,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -43,7 +43,7 @@ final class BackendStart {
     static void warnOfWhatInProcessIgnores(Settings settings) {
         boolean pointsToRedis = !settings.redis().connection().isMissing();
         // Perhaps the address is lost, with a profile or a variable.
-        String ignored = settings.reload().entries().keySet().stream()
+        String ignored = settings.reload().origins().keySet().stream()
                 .filter(key -> key.matches("limiter\\.redis\\.(mode|master|username|password|deadline|startup-wait)"))
                 .findFirst()
                 .orElse(settings.storage().instances() > 1 ? "limiter.instances" : null);
@@ -95,6 +95,22 @@ final class BackendStart {
         return builder.build();
     }
 
+    /** The thread that waits for the connection, and warms up; it ends at once where there is none. */
+    static Thread connecting(@Nullable Backend shared, Duration longest) {
+        Thread connecting = new Thread(
+                () -> {
+                    if (shared instanceof RedisBackend redis) {
+                        redis.awaitConnected(longest);
+                    }
+                },
+                "limiter-redis-start");
+        connecting.setDaemon(true);
+        if (shared != null) {
+            connecting.start();
+        }
+        return connecting;
+    }
+
     private static Backend wrapped(Backend plain, @Nullable ConfigSource source, long instances) {
         return source == null ? plain : source.wrapped(plain, instances);
     }
@@ -127,7 +143,10 @@ final class BackendStart {
                 .forEach((name, policy) ->
                         warnOfFreshStarts(policy, next.policies().getOrDefault(name, policy)));
         LOG.info("configuration replaced: policies {}", shown(settings));
-        ConfigDiff.of(now.config().settings(), settings)
+        now.config()
+                .settings()
+                .reload()
+                .changesTo(settings.reload())
                 .forEach(change -> LOG.atLevel(change.startsWith("RL-161") ? Level.WARN : Level.INFO)
                         .log(change));
     }
@@ -207,7 +226,7 @@ final class BackendStart {
         ClassLoader loader = Objects.requireNonNullElse(
                 Thread.currentThread().getContextClassLoader(), BackendStart.class.getClassLoader());
         try (InputStream stream = location.startsWith("file:")
-                ? new ByteArrayInputStream(ReloadSettings.content(Path.of(place)))
+                ? new ByteArrayInputStream(ConfigText.content(Path.of(place)))
                 : resource(loader, place.replaceFirst("^/", ""))) {
             if (stream == null) {
                 throw new FileNotFoundException("there is no such resource on the class path");

@@ -9,7 +9,6 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.KeyHash;
-import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.Settings;
 import java.util.Collection;
 import java.util.Collections;
@@ -59,9 +58,16 @@ public final class Limiter implements AutoCloseable {
     private UnaryOperator<LimiterConfig> laid = NOTHING;
 
     private final UnusedPolicies unused = new UnusedPolicies();
+    /** Ends when it is connected; null if nobody waits for that. */
+    private final @Nullable Thread connecting;
 
     private Limiter(
-            LimiterConfig config, RateLimiter rateLimiter, @Nullable ConfigSource source, @Nullable Backend shared) {
+            LimiterConfig config,
+            RateLimiter rateLimiter,
+            @Nullable ConfigSource source,
+            @Nullable Backend shared,
+            @Nullable Thread connecting) {
+        this.connecting = connecting;
         Settings settings = config.settings();
         this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiters.unlimited();
         this.given = rateLimiter;
@@ -73,7 +79,8 @@ public final class Limiter implements AutoCloseable {
                 .monitor()
                 .registerRuleNames((policy, shadow) -> config().settings().rulesWith(policy, shadow));
         BackendStart.record(rateLimiter, null, settings.operation().denials());
-        this.<LimiterConfig>derive(now -> now).reporting(BackendStart::warn, now -> CoverageNotes.of(now.settings()));
+        this.<LimiterConfig>derive(now -> now)
+                .reporting(BackendStart::warn, now -> now.settings().notes());
         this.reload = new Reload(this, config);
         reload.watch();
         this.followed = source == null ? null : source.start(new Laying(), shared);
@@ -91,9 +98,51 @@ public final class Limiter implements AutoCloseable {
         if (!config.settings().enabled()) {
             return of(config, RateLimiters.unlimited());
         }
-        BackgroundStart start = BackgroundStart.of(config, null);
-        start.await();
-        return start.limiter();
+        Limiter limiter = startInBackground(config, null);
+        limiter.awaitConnected();
+        return limiter;
+    }
+
+    /**
+     * Starts a limiter that connects to Redis while the application does something else: {@link #awaitConnected} before the first
+     * request. Until it is connected the failure modes decide. Where {@code limiter.control.group} is set this waits at once, because
+     * what is published holds from the first decision on.
+     *
+     * @param client a backend on the application's own client, closed with the limiter; null for the one of the configuration
+     * @throws IllegalStateException as {@link #start(LimiterConfig)}
+     */
+    public static Limiter startInBackground(LimiterConfig config, @Nullable Backend client) {
+        Settings settings = config.settings();
+        ConfigSource source = ConfigSource.of(config);
+        if (client != null) {
+            BackendStart.warnOfWhatASharedBackendIgnores(settings);
+        } else if (!config.isShared()) {
+            BackendStart.warnOfWhatInProcessIgnores(settings);
+        }
+        Backend shared = client == null && config.isShared() ? BackendStart.redis(settings.redis()) : client;
+        Thread connecting = BackendStart.connecting(shared, settings.redis().startupWait());
+        if (source != null) {
+            join(connecting);
+        }
+        return new Limiter(config, BackendStart.rateLimiter(settings, shared, source), source, shared, connecting);
+    }
+
+    /**
+     * Waits until a limiter that was started in the background is connected and warm, or {@code limiter.redis.startup-wait} is over,
+     * which began with its start. An interrupt ends the wait, and is kept.
+     */
+    public void awaitConnected() {
+        if (connecting != null) {
+            join(connecting);
+        }
+    }
+
+    private static void join(Thread connecting) {
+        try {
+            connecting.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /**
@@ -108,11 +157,8 @@ public final class Limiter implements AutoCloseable {
     /** The same with a source that the caller made, for the library's own modules; null for none. It is closed with the limiter. */
     public static Limiter start(LimiterConfig config, Backend shared, @Nullable ConfigSource source) {
         BackendStart.warnOfWhatASharedBackendIgnores(config.settings());
-        return started(config, Objects.requireNonNull(shared, "shared"), source);
-    }
-
-    static Limiter started(LimiterConfig config, @Nullable Backend shared, @Nullable ConfigSource source) {
-        return new Limiter(config, BackendStart.rateLimiter(config.settings(), shared, source), source, shared);
+        Objects.requireNonNull(shared, "shared");
+        return new Limiter(config, BackendStart.rateLimiter(config.settings(), shared, source), source, shared, null);
     }
 
     /**
@@ -124,6 +170,7 @@ public final class Limiter implements AutoCloseable {
         return new Limiter(
                 Objects.requireNonNull(config, "config"),
                 Objects.requireNonNull(rateLimiter, "rateLimiter"),
+                null,
                 null,
                 null);
     }

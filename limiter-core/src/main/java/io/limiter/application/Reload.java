@@ -3,7 +3,7 @@ package io.limiter.application;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Watch;
-import io.limiter.internal.config.ConfigDiff;
+import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -119,7 +119,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
             }
             limiter.replace(next);
             limitsIn = next.settings().reload().limitsIn();
-            return ConfigDiff.of(now.settings(), next.settings());
+            return now.settings().reload().changesTo(next.settings().reload());
         } catch (InterruptedException interrupted) {
             throw interrupted;
         } catch (Throwable wrong) {
@@ -175,7 +175,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
 
     private static Object content(Path file) {
         try {
-            return Files.isDirectory(file) ? tree(file) : ByteBuffer.wrap(ReloadSettings.content(file));
+            return Files.isDirectory(file) ? tree(file) : ByteBuffer.wrap(ConfigText.content(file));
         } catch (Throwable unreadable) {
             // An OutOfMemoryError too.
             return unreadable.toString();

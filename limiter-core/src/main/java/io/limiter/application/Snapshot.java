@@ -2,7 +2,6 @@ package io.limiter.application;
 
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.config.ConfigDiff;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -52,7 +51,8 @@ record Snapshot(
      * @throws IllegalStateException if a derived value can't be made
      */
     Snapshot next(LimiterConfig other, Collection<Derived<?>> all) {
-        List<String> fixed = ConfigDiff.needingRestart(config.settings(), other.settings());
+        List<String> fixed =
+                config.settings().reload().restartsFor(other.settings().reload());
         if (!fixed.isEmpty()) {
             throw new IllegalArgumentException("RL-150 " + String.join(", ", fixed)
                     + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in"

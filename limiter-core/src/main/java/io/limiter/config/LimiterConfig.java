@@ -1,15 +1,9 @@
 package io.limiter.config;
 
 import io.limiter.Policy;
-import io.limiter.internal.config.ConfigEntry;
-import io.limiter.internal.config.ConfigKeys;
-import io.limiter.internal.config.EnvironmentText;
-import io.limiter.internal.config.MissingClasses;
-import io.limiter.internal.config.Problems;
-import io.limiter.internal.config.PropertiesText;
-import io.limiter.internal.config.ReloadSettings;
+import io.limiter.internal.config.ConfigKey;
+import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.Settings;
-import io.limiter.internal.config.SettingsParser;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,14 +13,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,7 +58,7 @@ public final class LimiterConfig {
      * completes or checks properties itself.
      */
     public static List<String> keys() {
-        return ConfigKeys.names(false);
+        return ConfigKey.names(false);
     }
 
     /** A builder without any settings. */
@@ -77,7 +68,7 @@ public final class LimiterConfig {
 
     /** A builder with the text and the policies of this configuration, which what is added overrides; environment variables override both. */
     public Builder toBuilder() {
-        return new Builder(text, List.of());
+        return new Builder(text, false);
     }
 
     /**
@@ -87,8 +78,8 @@ public final class LimiterConfig {
      * @throws ConfigException if they have mistakes
      */
     public LimiterConfig with(String source, Map<String, String> properties) {
-        Builder more = new Builder(text, text.over);
-        properties.forEach((key, value) -> more.over.add(new ConfigEntry(source, 0, key, value.strip())));
+        Builder more = new Builder(text, true);
+        properties.forEach((key, value) -> more.text.addOver(source, key, value));
         return more.build();
     }
 
@@ -107,16 +98,12 @@ public final class LimiterConfig {
      * version. A key without one has its default.
      */
     public Map<String, String> origins() {
-        return settings.reload().entries().values().stream()
-                .collect(Collectors.toMap(
-                        ConfigEntry::key, ConfigEntry::place, (one, later) -> later, LinkedHashMap::new));
+        return settings.reload().origins();
     }
 
     /** The classes that its text names, without those of {@link Builder#over}. */
     public Set<String> namedClasses() {
-        return text.entries.stream()
-                .flatMap(entry -> MissingClasses.named(entry.key(), entry.value()).stream())
-                .collect(Collectors.toSet());
+        return text.text.namedClasses();
     }
 
     /** The values of all settings, for the library's own packages: what they have may change in any release. */
@@ -154,31 +141,22 @@ public final class LimiterConfig {
 
     /** Collects text, then makes a configuration. A later source overrides an earlier one. Not thread-safe. */
     public static final class Builder {
-        private final List<ConfigEntry> entries = new ArrayList<>();
-        /** These override the environment too; {@link LimiterConfig#toBuilder} leaves them out. */
-        private final List<ConfigEntry> over = new ArrayList<>();
-
-        private final Problems problems = new Problems();
-        private final Set<String> foreignKeys = new LinkedHashSet<>();
+        private final ConfigText text;
         private final List<Policy> policies = new ArrayList<>();
-        private Map<String, String> environment = Map.of();
         private boolean hasClient;
         private @Nullable List<Path> files;
         private @Nullable Callable<LimiterConfig> again;
-        private @Nullable ClassLoader classes;
 
-        private Builder() {}
+        private Builder() {
+            text = new ConfigText();
+        }
 
-        private Builder(Builder other, List<ConfigEntry> over) {
-            entries.addAll(other.entries);
-            this.over.addAll(over);
-            foreignKeys.addAll(other.foreignKeys);
+        private Builder(Builder other, boolean withOver) {
+            text = new ConfigText(other.text, withOver);
             policies.addAll(other.policies);
-            environment = other.environment;
             hasClient = other.hasClient;
             files = other.files;
             again = other.again;
-            classes = other.classes;
         }
 
         /**
@@ -197,7 +175,7 @@ public final class LimiterConfig {
          * @throws IOException if it can't be read
          */
         public Builder file(String source, Path file) throws IOException {
-            InputStream bytes = new ByteArrayInputStream(ReloadSettings.content(file));
+            InputStream bytes = new ByteArrayInputStream(ConfigText.content(file));
             // An explicit decoder reports text that is not UTF-8; with only the charset's name, such bytes would be
             // replaced.
             return text(source, new InputStreamReader(bytes, StandardCharsets.UTF_8.newDecoder()));
@@ -209,8 +187,8 @@ public final class LimiterConfig {
          * @param source its name in messages
          * @throws IOException if it can't be read
          */
-        public Builder text(String source, Reader text) throws IOException {
-            entries.addAll(PropertiesText.read(source, text, problems));
+        public Builder text(String source, Reader reader) throws IOException {
+            text.read(source, reader);
             return this;
         }
 
@@ -227,12 +205,8 @@ public final class LimiterConfig {
         /**
          * Lays properties text over all of this, environment variables too, key by key; returns what it has, in order.
          */
-        public Map<String, String> over(String source, Reader text) throws IOException {
-            List<ConfigEntry> read = PropertiesText.read(source, text, problems);
-            over.addAll(read);
-            return read.stream()
-                    .collect(Collectors.toMap(
-                            ConfigEntry::key, ConfigEntry::value, (one, later) -> later, LinkedHashMap::new));
+        public Map<String, String> over(String source, Reader reader) throws IOException {
+            return text.readOver(source, reader);
         }
 
         /**
@@ -241,8 +215,8 @@ public final class LimiterConfig {
          * @throws ConfigException with all mistakes
          */
         public void checkOver() {
-            new SettingsParser(over, problems, foreignKeys).checkGrammar();
-            ConfigException.throwAll(problems);
+            text.checkOver();
+            ConfigException.throwAll(text.problems());
         }
 
         /** Adds one property. */
@@ -257,7 +231,7 @@ public final class LimiterConfig {
          * @param line the line there, from 1; 0 where there are no lines
          */
         public Builder property(String source, int line, String key, String value) {
-            entries.add(new ConfigEntry(source, line, key, value.strip()));
+            text.add(source, line, key, value);
             return this;
         }
 
@@ -277,10 +251,10 @@ public final class LimiterConfig {
          *
          * @param source the name of its place in messages
          * @param line the line there, from 1; 0 where there are no lines
-         * @param text a code of docs/diagnostics.md, what is wrong, and what to do
+         * @param mistake a code of docs/diagnostics.md, what is wrong, and what to do
          */
-        public Builder mistake(String source, int line, String key, String text) {
-            problems.addFirst(source, line, key, text);
+        public Builder mistake(String source, int line, String key, String mistake) {
+            text.problems().addFirst(source, line, key, mistake);
             return this;
         }
 
@@ -288,7 +262,7 @@ public final class LimiterConfig {
          * The caller's own keys: they are accepted, checked if this library knows them, and suggested for similar unknown keys.
          */
         public Builder foreignKeys(Collection<String> keys) {
-            foreignKeys.addAll(keys);
+            text.addForeignKeys(keys);
             return this;
         }
 
@@ -303,7 +277,7 @@ public final class LimiterConfig {
 
         /** Reports classes in the text that this loader does not find; null for no such check. */
         public Builder classes(@Nullable ClassLoader loader) {
-            classes = loader;
+            text.setClasses(loader);
             return this;
         }
 
@@ -314,7 +288,7 @@ public final class LimiterConfig {
          * empty, are ignored; those that look like settings are logged.
          */
         public Builder environment(Map<String, String> variables) {
-            environment = Map.copyOf(variables);
+            text.setEnvironment(variables);
             return this;
         }
 
@@ -337,16 +311,9 @@ public final class LimiterConfig {
          * @throws ConfigException if the text has mistakes: one message lists them all
          */
         public LimiterConfig build() {
-            List<ConfigEntry> all = new ArrayList<>(entries);
-            all.addAll(EnvironmentText.entries(environment, entries, foreignKeys, problems));
-            all.addAll(over);
-            if (classes != null) {
-                MissingClasses.note(all, classes, problems);
-            }
-            SettingsParser parser = new SettingsParser(all, problems, foreignKeys);
-            Settings settings = parser.parse(policies, hasClient, files);
-            ConfigException.throwAll(problems);
-            return new LimiterConfig(settings, new Builder(this, over));
+            Settings settings = text.settings(policies, hasClient, files);
+            ConfigException.throwAll(text.problems());
+            return new LimiterConfig(settings, new Builder(this, true));
         }
     }
 }

@@ -290,7 +290,6 @@ record Command(
                 || mode.equals(Call.RESET);
         return isBatch
                 ? Script.BATCH
-                : Script.alone(
-                        parts.get(0).limit().algorithm(), parts.get(0).isHeld());
+                : Script.alone(parts.get(0).limit().algorithm(), parts.get(0).isHeld());
     }
 }

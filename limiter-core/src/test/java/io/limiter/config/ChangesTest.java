@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.internal.config.ConfigDiff;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -155,7 +154,9 @@ class ChangesTest {
         LimiterConfig now = made(group);
         LimiterConfig next = made(group, "limiter.control.secret", "hunter3-hunter3-hunter3");
         assertEquals(List.of(), changes(now, next));
-        assertEquals(List.of("limiter.control.*"), ConfigDiff.needingRestart(now.settings(), next.settings()));
+        assertEquals(
+                List.of("limiter.control.*"),
+                now.settings().reload().restartsFor(next.settings().reload()));
     }
 
     @Test
@@ -171,10 +172,10 @@ class ChangesTest {
                 .build();
         assertTrue(changes(code, open).toString().contains("limiter.policies.p.on-failure"));
         String gone = changes(code, LimiterConfig.builder().build()).toString();
-        assertTrue(gone.contains("RL-161 policy 'p' was removed") && gone.contains("limits = 4/1h fixed"), gone);
+        assertTrue(gone.contains("RL-161 policy 'p' was removed") && gone.contains("limits: 4/1h fixed"), gone);
     }
 
     private static List<String> changes(LimiterConfig now, LimiterConfig next) {
-        return ConfigDiff.of(now.settings(), next.settings());
+        return now.settings().reload().changesTo(next.settings().reload());
     }
 }

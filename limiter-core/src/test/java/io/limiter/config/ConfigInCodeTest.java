@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Position;
@@ -103,7 +102,7 @@ class ConfigInCodeTest {
         LimiterConfig config = LimiterConfig.builder().properties("code", all).build();
         assertEquals(
                 findings,
-                CoverageNotes.of(config.settings()).stream()
+                config.settings().notes().stream()
                         .filter(one -> one.startsWith("RL-183"))
                         .count());
     }
@@ -179,9 +178,7 @@ class ConfigInCodeTest {
     }
 
     private static List<String> notes(Map<String, String> all, String code) {
-        return CoverageNotes.of(
-                        LimiterConfig.builder().properties("code", all).build().settings())
-                .stream()
+        return LimiterConfig.builder().properties("code", all).build().settings().notes().stream()
                 .filter(one -> one.startsWith(code))
                 .toList();
     }
@@ -202,7 +199,7 @@ class ConfigInCodeTest {
         LimiterConfig config = LimiterConfig.builder().properties("code", all).build();
         assertEquals(
                 List.of("RL-154", "RL-155", "RL-153", "RL-154"),
-                CoverageNotes.of(config.settings()).stream()
+                config.settings().notes().stream()
                         .map(one -> one.substring(0, 6))
                         .toList());
     }

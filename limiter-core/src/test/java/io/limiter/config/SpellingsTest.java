@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.config.CountedOutcomes;
-import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.RequestCondition;
 import io.limiter.internal.config.RuleDefinition;
 import java.util.LinkedHashMap;
@@ -307,7 +306,7 @@ class SpellingsTest {
     }
 
     private static List<String> uncounted(String path) {
-        return CoverageNotes.of(config(Map.of("limiter.rules.r.path", path)).settings());
+        return config(Map.of("limiter.rules.r.path", path)).settings().notes();
     }
 
     private static RuleDefinition rule(String property, String value) {

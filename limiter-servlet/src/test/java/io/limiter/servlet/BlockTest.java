@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.ConfigException;
-import io.limiter.internal.config.CoverageNotes;
 import io.limiter.servlet.RuleSite.Container;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -96,11 +95,11 @@ class BlockTest {
     }
 
     private static boolean warns(String key) {
-        return CoverageNotes.of(WebServer.config("""
+        return WebServer.config("""
                         limiter.rules.a.path = /a/{name}
                         limiter.rules.a.limits = 3/10s
                         limiter.rules.a.block = 20/10m for 15m up to 24h
-                        limiter.rules.a.key =\s""" + key + "\n").settings()).stream()
+                        limiter.rules.a.key =\s""" + key + "\n").settings().notes().stream()
                 .anyMatch(line -> line.startsWith("RL-175 rule 'a'"));
     }
 

@@ -24,7 +24,7 @@ class ConfigKeysTest {
 
     @Test
     void everyEntryIsWhole() {
-        for (ConfigKey key : ConfigKeys.all()) {
+        for (ConfigKey key : ConfigKey.all()) {
             String start = key.name().substring(0, key.name().lastIndexOf('.')).replace(".exempt", "");
             assertTrue(
                     PropertyTable.sections().containsKey(start)
@@ -42,8 +42,8 @@ class ConfigKeysTest {
 
     @Test
     void theDefaultsAreThose() {
-        for (ConfigKey key : ConfigKeys.all()) {
-            if (key.usual() != null && !key.isOfSpring() && !key.name().contains(ConfigKeys.NAME)) {
+        for (ConfigKey key : ConfigKey.all()) {
+            if (key.usual() != null && !key.isOfSpring() && !key.name().contains(ConfigKey.NAME)) {
                 Map<String, String> needs = NEEDS.getOrDefault(key.name(), Map.of());
                 assertEquals(config(needs), config(needs, key.name(), key.usual()), key.name());
             }
@@ -54,9 +54,9 @@ class ConfigKeysTest {
     @Test
     void everyKeyIsRead() {
         Map<String, String> others = Map.of("limiter.rules.r.path", "/x", "limiter.rules.r.limits", "1/1h");
-        for (ConfigKey key : ConfigKeys.all()) {
-            String name = key.name().replace(ConfigKeys.NAME, "r");
-            assertNotNull(ConfigKeys.find(name), name);
+        for (ConfigKey key : ConfigKey.all()) {
+            String name = key.name().replace(ConfigKey.NAME, "r");
+            assertNotNull(ConfigKey.find(name), name);
             if (!key.isOfSpring()) {
                 assertTrue(makesADifference(others, name), name);
             }
@@ -84,22 +84,26 @@ class ConfigKeysTest {
                 .entrySet()) {
             String value = change.getKey().startsWith("limiter.redis") ? "7ms" : "7";
             Settings next = config(Map.of(), change.getKey(), value).settings();
-            assertEquals(change.getValue(), String.join(", ", ConfigDiff.needingRestart(now, next)));
-            assertEquals(List.of(), ConfigDiff.needingRestart(next, next));
+            assertEquals(change.getValue(), String.join(", ", now.reload().restartsFor(next.reload())));
+            assertEquals(List.of(), next.reload().restartsFor(next.reload()));
         }
     }
 
     @Test
     void keysOfSpringNeedARestartToo() {
         LimiterConfig now =
-                LimiterConfig.builder().foreignKeys(ConfigKeys.names(true)).build();
+                LimiterConfig.builder().foreignKeys(ConfigKey.names(true)).build();
         LimiterConfig next =
                 now.toBuilder().property("limiter.filter.order", "5").build();
-        assertEquals(List.of("limiter.filter.*"), ConfigDiff.needingRestart(now.settings(), next.settings()));
-        assertEquals(List.of("limiter.filter.*"), ConfigDiff.needingRestart(next.settings(), now.settings()));
+        assertEquals(
+                List.of("limiter.filter.*"),
+                now.settings().reload().restartsFor(next.settings().reload()));
+        assertEquals(
+                List.of("limiter.filter.*"),
+                next.settings().reload().restartsFor(now.settings().reload()));
         Settings inCode = config(Map.of()).settings();
-        assertEquals(List.of(), ConfigDiff.needingRestart(now.settings(), inCode));
-        assertEquals(List.of(), ConfigDiff.needingRestart(inCode, next.settings()));
+        assertEquals(List.of(), now.settings().reload().restartsFor(inCode.reload()));
+        assertEquals(List.of(), inCode.reload().restartsFor(next.settings().reload()));
     }
 
     @Test
@@ -120,18 +124,19 @@ class ConfigKeysTest {
 
     @Test
     void propertiesTextHasTheUsualEscapes() throws IOException {
-        Problems problems = new Problems();
-        List<ConfigEntry> entries = PropertiesText.read(
-                "f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"), problems);
-        assertEquals(List.of(), problems.lines());
+        ConfigText text = new ConfigText();
+        text.read("f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"));
+        assertEquals(List.of(), text.problems().lines());
         assertEquals(
                 List.of(
                         new ConfigEntry("f", 1, "a=b", "cdA\t."),
                         new ConfigEntry("f", 5, "x", "y = z"),
                         new ConfigEntry("f", 6, "empty", "")),
-                entries);
-        PropertiesText.read("f", new StringReader("a = \\u00zz"), problems);
-        assertTrue(problems.report().startsWith("f has 1 problem:\n  line 1: RL-103 "), problems.report());
+                text.entries());
+        text.read("f", new StringReader("a = \\u00zz"));
+        assertTrue(
+                text.problems().report().startsWith("f has 1 problem:\n  line 1: RL-103 "),
+                text.problems().report());
     }
 
     private static LimiterConfig config(Map<String, String> some, String... more) {

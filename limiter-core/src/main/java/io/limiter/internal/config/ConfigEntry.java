@@ -8,9 +8,9 @@ package io.limiter.internal.config;
  * @param key as written
  * @param value without blanks around it
  */
-public record ConfigEntry(String source, int line, String key, String value) {
+record ConfigEntry(String source, int line, String key, String value) {
     /** The source and the line. */
-    public String place() {
+    String place() {
         return source + (line > 0 ? " line " + line : "");
     }
 }

@@ -12,11 +12,11 @@ import java.util.stream.Collectors;
  * The requests that a configuration does not count, does not deny, or denies because of others, as sentences for the
  * log and for reports.
  */
-public final class CoverageNotes {
+final class CoverageNotes {
     private CoverageNotes() {}
 
     /** Sentences that begin with a code of docs/diagnostics.md. */
-    public static List<String> of(Settings config) {
+    static List<String> of(Settings config) {
         if (!config.enabled()) {
             return List.of("RL-118 nothing is limited, because limiter.enabled = false; remove it to limit again");
         }

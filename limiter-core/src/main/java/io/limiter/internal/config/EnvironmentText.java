@@ -20,7 +20,7 @@ import org.slf4j.Logger;
  * <p>Variables that look like settings but match no key are no mistake, because they may be meant for other software;
  * they are logged, so that a misspelled address of Redis is noticed.
  */
-public final class EnvironmentText {
+final class EnvironmentText {
     private static final Logger LOG = DiagnosticLog.of(EnvironmentText.class);
 
     private static final Pattern LIKE_A_SETTING =
@@ -38,7 +38,7 @@ public final class EnvironmentText {
      *
      * @param otherKeys the caller's own keys
      */
-    public static List<ConfigEntry> entries(
+    static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
         SortedMap<String, String> ours = new TreeMap<>(environment);
         ours.forEach((variable, value) -> {
@@ -56,8 +56,9 @@ public final class EnvironmentText {
         List<String> unread = new ArrayList<>();
         ours.forEach((variable, value) -> {
             String place = PropertyReader.VARIABLE + variable;
-            List<String> meant =
-                    known.stream().filter(key -> isOf(variable, key)).toList();
+            List<String> meant = known.stream()
+                    .filter(key -> ConfigKey.isVariable(variable, key))
+                    .toList();
             if (meant.size() > 1) {
                 String both = meant.get(0) + " or " + meant.get(1);
                 problems.add(place, 0, "RL-102 it could be " + both + "; rename one of the two");
@@ -70,7 +71,7 @@ public final class EnvironmentText {
                     && (list.equals(variable) || !ours.containsKey(list))) {
                 List<String> right = known.stream()
                         .filter(key -> !otherKeys.contains(key))
-                        .map(EnvironmentText::variable)
+                        .map(ConfigKey::variable)
                         .toList();
                 String near = Suggestion.nearest(variable, right, FARTHEST);
                 unread.add(Problems.shown(variable) + (near == null ? "" : " (did you mean '" + near + "'?)"));
@@ -88,29 +89,19 @@ public final class EnvironmentText {
     /** All keys, including those of policies and rules that are only in the environment. */
     private static List<String> known(List<ConfigEntry> files, Set<String> variables, Set<String> otherKeys) {
         List<String> known = new ArrayList<>(otherKeys);
-        known.addAll(ConfigKeys.names(false));
-        known.removeIf(key -> key.contains(ConfigKeys.NAME));
+        known.addAll(ConfigKey.names(false));
+        known.removeIf(key -> key.contains(ConfigKey.NAME));
         for (NamedKeys group : NamedKeys.values()) {
             group.names(files).forEach(name -> known.addAll(group.keys(name)));
-            String end = "_" + variable(group.properties.get(0));
+            String end = "_" + ConfigKey.variable(group.properties.get(0));
             for (String variable : variables) {
-                if (variable.matches(variable(group.start) + ".+" + end)
-                        && known.stream().noneMatch(key -> isOf(variable, key))) {
+                if (variable.matches(ConfigKey.variable(group.start) + ".+" + end)
+                        && known.stream().noneMatch(key -> ConfigKey.isVariable(variable, key))) {
                     String name = variable.substring(group.start.length(), variable.length() - end.length());
                     known.addAll(group.keys(name.toLowerCase(Locale.ROOT).replace('_', '-')));
                 }
             }
         }
         return known;
-    }
-
-    /** Whether a variable is that of a key, in one of its spellings. */
-    public static boolean isOf(String variable, String key) {
-        return variable(key).replace("_", "").equals(variable.replace("_", ""));
-    }
-
-    /** The variable of a key. */
-    public static String variable(String key) {
-        return key.toUpperCase(Locale.ROOT).replaceAll("[^A-Z0-9]", "_");
     }
 }

@@ -23,10 +23,10 @@ enum NamedKeys {
     final String start = "limiter." + name().toLowerCase(Locale.ROOT) + ".";
 
     /** The suffixes after the name; the first one is required in a policy or rule. */
-    final List<String> properties = ConfigKeys.all().stream()
+    final List<String> properties = ConfigKey.all().stream()
             .map(ConfigKey::name)
-            .filter(key -> key.startsWith(start + ConfigKeys.NAME))
-            .map(key -> key.substring(start.length() + ConfigKeys.NAME.length() + 1))
+            .filter(key -> key.startsWith(start + ConfigKey.NAME))
+            .map(key -> key.substring(start.length() + ConfigKey.NAME.length() + 1))
             .toList();
 
     /** The name in a key of any of the groups; null in another key. */

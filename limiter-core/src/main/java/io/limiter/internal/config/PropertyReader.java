@@ -15,7 +15,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The properties that are written, read by the table {@link ConfigKeys}: a key that is not written has its default, and
+ * The properties that are written, read by the table {@link ConfigKey}: a key that is not written has its default, and
  * mistakes are noted. Used once.
  */
 final class PropertyReader {
@@ -109,7 +109,7 @@ final class PropertyReader {
 
     /** The parsed value; that of the default if there is no entry, or it is invalid, which is noted; null for neither. */
     <T> @Nullable T read(String key, Function<String, ? extends T> parser) {
-        ConfigKey known = Objects.requireNonNull(ConfigKeys.find(key), key);
+        ConfigKey known = Objects.requireNonNull(ConfigKey.find(key), key);
         ConfigEntry entry = byKey.get(key);
         T value = known.usual() == null ? null : parser.apply(known.usual());
         try {

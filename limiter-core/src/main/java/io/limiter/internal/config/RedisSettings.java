@@ -119,7 +119,9 @@ public record RedisSettings(
         for (String other : List.of("address", "mode", "master", "username", "password")) {
             reader.must(
                     HERE + other,
-                    !hasFile || !reader.has(HERE + other) || reader.is(HERE + other, "single"),
+                    !hasFile
+                            || !reader.has(HERE + other)
+                            || other.equals("mode") && connection.mode == RedisMode.SINGLE,
                     "RL-106 limiter.redis.config already defines the connection; keep one of the two");
         }
         reader.must(

@@ -2,16 +2,16 @@ package io.limiter.internal.config;
 
 import io.limiter.Limit;
 import io.limiter.Policy;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +32,6 @@ public record ReloadSettings(
         Map<String, ConfigEntry> entries,
         Map<String, @Nullable Object> fixed) {
     static final String INTERVAL = "limiter.reload.interval";
-    private static final int MOST_BYTES = 16 << 20;
 
     static ReloadSettings read(PropertyReader reader, Collection<Policy> inCode, @Nullable List<Path> files) {
         Duration interval = reader.duration(INTERVAL);
@@ -84,23 +83,56 @@ public record ReloadSettings(
                 .collect(Collectors.toSet());
     }
 
+    /** Where each property is written, by its key. */
+    public Map<String, String> origins() {
+        Map<String, String> origins = new LinkedHashMap<>();
+        entries.forEach((key, entry) -> origins.put(key, entry.place()));
+        return origins;
+    }
+
+    /** The properties that differ in the next settings and need a restart. */
+    public List<String> restartsFor(ReloadSettings next) {
+        return next.fixed.keySet().stream()
+                // A configuration in code does not have the application's own keys.
+                .filter(key -> fixed.containsKey(key) && !Objects.equals(fixed.get(key), next.fixed.get(key)))
+                .filter(key -> !key.equals(INTERVAL) || next.files != null)
+                .map(ConfigKey::inShort)
+                .distinct()
+                .toList();
+    }
+
     /**
-     * The content of a configuration file.
-     *
-     * @throws IOException if it can't be read, is no regular file, or has more than 16 MB: a device may have no end, and a
-     *     FIFO no writer
+     * What differs in the next settings, as sentences that begin with their code: what is gone, then each property as it is written.
+     * What needs a restart can't differ, and has the secrets.
      */
-    public static byte[] content(Path file) throws IOException {
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
-            throw new IOException("RL-160 " + file + " is no regular file; write the configuration into one");
-        }
-        try (InputStream bytes = Files.newInputStream(file)) {
-            byte[] content = bytes.readNBytes(MOST_BYTES + 1);
-            if (content.length > MOST_BYTES) {
-                throw new IOException("RL-160 " + file + " has more than 16 MB; write the configuration alone into it");
+    public List<String> changesTo(ReloadSettings next) {
+        List<String> all = new ArrayList<>();
+        gone(NamedKeys.POLICIES, next)
+                .forEach(name -> all.add("RL-161 policy '" + name
+                        + "' was removed and counts nothing any more; calls that wait for it are denied"));
+        gone(NamedKeys.RULES, next)
+                .forEach(name -> all.add("RL-161 rule '" + name + "' was removed and counts nothing any more"));
+        Set<String> keys = new LinkedHashSet<>(entries.keySet());
+        keys.addAll(next.entries.keySet());
+        keys.removeIf(ConfigKey::isFixed);
+        for (String key : keys) {
+            ConfigEntry now = entries.get(key);
+            ConfigEntry then = next.entries.get(key);
+            if (now == null || then == null || !now.value().equals(then.value())) {
+                all.add("RL-162 " + key + ": " + shown(now) + " -> " + shown(then));
             }
-            return content;
         }
+        return List.copyOf(all);
+    }
+
+    private Set<String> gone(NamedKeys group, ReloadSettings next) {
+        Set<String> names = group.names(entries.values());
+        names.removeAll(group.names(next.entries.values()));
+        return names;
+    }
+
+    private static String shown(@Nullable ConfigEntry entry) {
+        return entry == null ? "(not set)" : Problems.shown(entry.key(), entry.value());
     }
 
     /** Without the text, which may contain credentials. */

@@ -128,6 +128,14 @@ public record Settings(
         return operation.reload();
     }
 
+    /**
+     * The requests that it does not count, does not deny, or denies because of others: sentences that begin with a code of
+     * docs/diagnostics.md, for the log and for reports.
+     */
+    public List<String> notes() {
+        return CoverageNotes.of(this);
+    }
+
     /** The names of those rules that the predicate accepts. */
     public List<String> rulesThat(Predicate<RuleDefinition> predicate) {
         return rules().stream().filter(predicate).map(RuleDefinition::name).toList();

@@ -19,7 +19,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Makes settings of entries. Reads the text; the types of the values check it, and how they fit together. Used once. */
-public final class SettingsParser {
+final class SettingsParser {
     private final PropertyReader reader;
     private final Problems problems;
     private final Collection<String> foreignKeys;
@@ -30,7 +30,7 @@ public final class SettingsParser {
      * @param problems with the mistakes that were found before
      * @param foreignKeys the caller's own keys
      */
-    public SettingsParser(List<ConfigEntry> entries, Problems problems, Collection<String> foreignKeys) {
+    SettingsParser(List<ConfigEntry> entries, Problems problems, Collection<String> foreignKeys) {
         this.reader = new PropertyReader(entries, problems);
         this.problems = problems;
         this.foreignKeys = foreignKeys;
@@ -43,7 +43,7 @@ public final class SettingsParser {
      * @param hasClient whether the caller has a Redis client, so that no address is needed
      * @param files where the entries are read: {@link ReloadSettings#files}
      */
-    public Settings parse(Collection<Policy> inCode, boolean hasClient, @Nullable List<Path> files) {
+    Settings parse(Collection<Policy> inCode, boolean hasClient, @Nullable List<Path> files) {
         boolean enabled = reader.yes("limiter.enabled");
         Storage storage = storage(hasClient);
         ClientIpSettings clientIp = ClientIpSettings.read(reader);
@@ -57,17 +57,17 @@ public final class SettingsParser {
                 reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
         ControlSettings control = ControlSettings.read(reader);
         ReloadSettings reload = ReloadSettings.read(reader, inCode, files);
-        foreignKeys.stream().filter(key -> ConfigKeys.find(key) != null).forEach(reader::text);
+        foreignKeys.stream().filter(key -> ConfigKey.find(key) != null).forEach(reader::text);
         reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
         return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, reload, control));
     }
 
     /** Notes the mistakes that are certain of a text that will lie over an unknown configuration. */
-    public void checkGrammar() {
+    void checkGrammar() {
         for (ConfigEntry entry : reader.all()) {
             checkKey(entry.key());
-            ConfigKey known = ConfigKeys.find(entry.key());
+            ConfigKey known = ConfigKey.find(entry.key());
             if (known != null) {
                 reader.must(
                         entry.key(),
@@ -86,7 +86,7 @@ public final class SettingsParser {
     }
 
     private void checkKey(String key) {
-        ConfigKey known = ConfigKeys.find(key);
+        ConfigKey known = ConfigKey.find(key);
         if (!foreignKeys.contains(key) && (known == null || known.isOfSpring())) {
             reader.note(key, "RL-101 unknown key" + instead(key));
         }
@@ -177,7 +177,7 @@ public final class SettingsParser {
         List<String> known = new ArrayList<>(foreignKeys);
         // Of a.exempt.users, the name is a.
         for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
-            ConfigKeys.names(false).forEach(one -> known.add(one.replace(ConfigKeys.NAME, owner)));
+            ConfigKey.names(false).forEach(one -> known.add(one.replace(ConfigKey.NAME, owner)));
         }
         String completed = whole + NamedKeys.lacking(whole);
         String near = known.stream()

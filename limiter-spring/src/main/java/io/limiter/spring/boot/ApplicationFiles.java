@@ -2,6 +2,7 @@ package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.ReloadSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -219,7 +220,7 @@ final class ApplicationFiles {
         for (Map.Entry<String, Resource> file : files.entrySet()) {
             Resource text = file.getValue();
             // Throws where the loader could read for ever.
-            ReloadSettings.content(path(text));
+            ConfigText.content(path(text));
             for (PropertySource<?> document :
                     Objects.requireNonNull(loader(text)).load(file.getKey(), text)) {
                 if (isActive(document)) {

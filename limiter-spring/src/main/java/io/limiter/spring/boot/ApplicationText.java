@@ -1,7 +1,7 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.config.EnvironmentText;
+import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.Problems;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -93,12 +93,12 @@ final class ApplicationText {
         // A name keeps the spelling of the file that defines it, whatever its spelling in a profile or on the command
         // line.
         entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.texts()));
-        variables.keySet().removeIf(variable -> EnvironmentText.isOf(variable, uniform));
+        variables.keySet().removeIf(variable -> ConfigKey.isVariable(variable, uniform));
     }
 
     /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */
     private void readVariable(SourcedProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
-        String variable = EnvironmentText.variable(property.name());
+        String variable = ConfigKey.variable(property.name());
         if (Problems.unseen(property.name()) != null) {
             variables.put(property.name(), value);
         }

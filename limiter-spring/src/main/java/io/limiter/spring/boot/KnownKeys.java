@@ -1,6 +1,6 @@
 package io.limiter.spring.boot;
 
-import io.limiter.internal.config.ConfigKeys;
+import io.limiter.internal.config.ConfigKey;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,7 +24,7 @@ final class KnownKeys {
     static final String ENABLED = "limiter.enabled";
 
     /** The keys that limiter-core does not read. */
-    static final List<String> OF_SPRING = ConfigKeys.names(true);
+    static final List<String> OF_SPRING = ConfigKey.names(true);
 
     private static final Pattern WRITTEN = Pattern.compile("(?:[A-Za-z0-9._-]|\\[[^\\]]*])+");
     private static final Set<String> GROUPS = Set.of("policies", "plans", "rules");
@@ -33,7 +33,7 @@ final class KnownKeys {
     private static final Map<String, String> ALL = new LinkedHashMap<>();
 
     static {
-        Stream.of(ConfigKeys.names(false), OF_SPRING)
+        Stream.of(ConfigKey.names(false), OF_SPRING)
                 .flatMap(Collection::stream)
                 .forEach(key -> ALL.put(uniform(key), key));
     }
@@ -81,12 +81,12 @@ final class KnownKeys {
         String start = isOfOne ? "limiter." + owner + "." : "limiter.";
         String rest = elements(name, isOfOne ? end : 1, last + 1);
         String known = ALL.get(uniform(isOfOne ? ofOne(group, rest) : start + rest));
-        String text = known == null ? start + rest : known.replace(group + "." + ConfigKeys.NAME, owner);
+        String text = known == null ? start + rest : known.replace(group + "." + ConfigKey.NAME, owner);
         return new Key(text, owner, known != null, index);
     }
 
     private static String ofOne(String group, String rest) {
-        return "limiter." + group + "." + ConfigKeys.NAME + "." + rest;
+        return "limiter." + group + "." + ConfigKey.NAME + "." + rest;
     }
 
     private static String elements(ConfigurationPropertyName name, int from, int to) {
@@ -97,7 +97,7 @@ final class KnownKeys {
 
     /** The keys without a name, for sources that can be queried but not listed. */
     static Stream<String> single() {
-        return ALL.values().stream().filter(key -> !key.contains(ConfigKeys.NAME));
+        return ALL.values().stream().filter(key -> !key.contains(ConfigKey.NAME));
     }
 
     /** Without what Spring Boot ignores in names. */

@@ -1,7 +1,6 @@
 package io.limiter.spring.boot;
 
 import io.limiter.RateLimiter;
-import io.limiter.application.BackgroundStart;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Holding;
@@ -50,7 +49,7 @@ public class LimiterAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
     static class Enabled implements SmartInitializingSingleton {
-        private volatile @Nullable BackgroundStart start;
+        private volatile @Nullable Limiter started;
 
         @Bean(IneffectiveSettingsCheck.LIMITER)
         @ConditionalOnMissingBean
@@ -64,18 +63,18 @@ public class LimiterAutoConfiguration {
                 if (own != null) {
                     return Limiter.of(config, own);
                 }
-                BackgroundStart begun = start(config, application);
-                start = begun;
-                return begun.limiter();
+                Limiter limiter = start(config, application);
+                started = limiter;
+                return limiter;
             });
         }
 
         /** Its bean exists by now, because {@link #noEffect} needs it; the web server takes no requests yet. */
         @Override
         public void afterSingletonsInstantiated() {
-            BackgroundStart begun = start;
-            if (begun != null) {
-                begun.await();
+            Limiter limiter = started;
+            if (limiter != null) {
+                limiter.awaitConnected();
             }
         }
 
@@ -158,11 +157,11 @@ public class LimiterAutoConfiguration {
         return new ApplicationFiles(environment, hasClient(beans), hasFilter).config();
     }
 
-    private static BackgroundStart start(LimiterConfig config, ListableBeanFactory beans) {
+    private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
         if (config.isShared() && hasClient(beans)) {
             LOG.info("the limits are shared in Redis, through the application's bean of type RedissonClient"
                     + " (limiter.backend = in-process would not use it)");
-            return BackgroundStart.of(
+            return Limiter.startInBackground(
                     config, RedissonBeans.backend(beans, config.settings().redis()));
         }
         LOG.info(
@@ -170,7 +169,7 @@ public class LimiterAutoConfiguration {
                         ? "the limits are shared in Redis, through a connection of limiter.redis.*"
                         : "the limits are local to this JVM: limiter.backend is in-process, or there is neither"
                                 + " a bean of type RedissonClient nor limiter.redis.address");
-        return BackgroundStart.of(config, null);
+        return Limiter.startInBackground(config, null);
     }
 
     private static boolean hasClient(ListableBeanFactory beans) {

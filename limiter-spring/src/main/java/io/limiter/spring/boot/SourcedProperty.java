@@ -1,6 +1,6 @@
 package io.limiter.spring.boot;
 
-import io.limiter.internal.config.EnvironmentText;
+import io.limiter.internal.config.ConfigKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -57,7 +57,7 @@ record SourcedProperty(PropertySource<?> source, String name) {
             return text.toString().replace(" - " + text.getLocation(), "");
         }
         if (isVariable()) {
-            return "environment variable " + EnvironmentText.variable(name);
+            return "environment variable " + ConfigKey.variable(name);
         }
         return origin == null ? PLACES.getOrDefault(source.getName(), source.getName()) : origin.toString();
     }

@@ -2,7 +2,6 @@ package io.limiter.spring.boot;
 
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.ConfigKey.Type;
-import io.limiter.internal.config.ConfigKeys;
 import io.limiter.kit.PropertyTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,8 +34,8 @@ final class Metadata {
                 groups.add(entry(section, "description", about));
             }
         });
-        for (ConfigKey key : ConfigKeys.all()) {
-            if (!key.name().contains(ConfigKeys.NAME)) {
+        for (ConfigKey key : ConfigKey.all()) {
+            if (!key.name().contains(ConfigKey.NAME)) {
                 add(key, properties, hints);
             }
         }

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.config.ConfigKey;
-import io.limiter.internal.config.ConfigKeys;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import java.io.File;
 import java.io.IOException;
@@ -52,7 +51,7 @@ class MetadataTest {
 
     @Test
     void theDefaultsOfFiltersAreThose() {
-        Map<String, ConfigKey> keys = ConfigKeys.all().stream().collect(Collectors.toMap(ConfigKey::name, key -> key));
+        Map<String, ConfigKey> keys = ConfigKey.all().stream().collect(Collectors.toMap(ConfigKey::name, key -> key));
         assertEquals("true", keys.get(KnownKeys.ENABLED).usual());
         assertEquals("true", keys.get(FilterPlaces.ENABLED).usual());
         assertEquals(
@@ -91,7 +90,7 @@ class MetadataTest {
                     .filter(method -> method.getName().startsWith("set"))
                     .map(method -> method.getName().substring(3).toLowerCase(Locale.ROOT))
                     .collect(Collectors.toCollection(TreeSet::new));
-            Set<String> properties = ConfigKeys.all().stream()
+            Set<String> properties = ConfigKey.all().stream()
                     .map(ConfigKey::name)
                     .filter(name -> name.startsWith(start))
                     .map(name -> name.substring(start.length())

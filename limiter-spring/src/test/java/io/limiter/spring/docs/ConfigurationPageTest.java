@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.config.ConfigKey;
-import io.limiter.internal.config.ConfigKeys;
 import io.limiter.kit.Pages;
 import io.limiter.kit.PropertyTable;
 import java.io.IOException;
@@ -47,7 +46,7 @@ class ConfigurationPageTest {
         PropertyTable.sections().forEach((section, about) -> {
             // Angle brackets are markup in bold text.
             table.append(row("**" + section.replace("<name>", "*name*") + "**", "", about));
-            for (ConfigKey key : ConfigKeys.all()) {
+            for (ConfigKey key : ConfigKey.all()) {
                 if (section.equals(sectionOf(key.name()))) {
                     String usual = key.usual() == null ? "" : "`" + key.usual() + "`";
                     table.append(row("`" + key.name() + "`", usual, meaning(key)));

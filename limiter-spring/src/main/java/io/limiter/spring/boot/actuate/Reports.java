@@ -14,7 +14,6 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Explainer;
 import io.limiter.internal.config.CallerMatcher;
-import io.limiter.internal.config.CoverageNotes;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleScope;
@@ -59,7 +58,7 @@ final class Reports {
                 .with("rules", rules)
                 .with("methods", annotated.stream().map(Reports::method).toList())
                 .with("callers", callers)
-                .with("uncounted", CoverageNotes.of(config.settings()));
+                .with("uncounted", config.settings().notes());
     }
 
     private static JsonObject backend(RateLimiter limiter) {
