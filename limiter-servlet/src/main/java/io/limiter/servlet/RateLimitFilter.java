@@ -186,7 +186,7 @@ public final class RateLimitFilter implements Filter, Holding {
 
     private void begin(Limiter limiter, @Nullable ServletContext context) {
         if (!inService) {
-            held = new HeldPlaces(limiter.config().settings().storage().maxWaiting());
+            held = new HeldPlaces(limiter);
             inForce = limiter.<ServletAdmission.Rules>derive(config -> make(limiter, config))
                     .onReplaced(this::check)
                     .reporting(HttpRules::log, ServletAdmission.Rules::findings);

@@ -203,8 +203,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
             return true;
         }
         if (decision == null) {
-            int status = refusal();
-            rules.rejections.refuse(status == 0 ? HttpServletResponse.SC_SERVICE_UNAVAILABLE : status, current, answer);
+            rules.rejections.refuse(refusal(), current, answer);
         } else {
             ledger().denial().reject(current, () -> rules.rejections.write(decision, current, answer));
         }

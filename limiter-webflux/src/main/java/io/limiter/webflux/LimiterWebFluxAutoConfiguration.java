@@ -92,15 +92,11 @@ public class LimiterWebFluxAutoConfiguration {
                 ConfigurableEnvironment environment,
                 int order,
                 UnaryOperator<RateLimitWebFilter.Builder> which) {
-            return which.apply(builder(limiter, beans))
+            return which.apply(FilterPlaces.withBeans(
+                            RateLimitWebFilter.builder(limiter), WebRejectionHandler.class, beans))
                     .order(order)
                     .basePath(environment.getProperty("spring.webflux.base-path", ""))
                     .build();
         }
-    }
-
-    /** A filter with the beans of the application. */
-    static RateLimitWebFilter.Builder builder(Limiter limiter, ListableBeanFactory beans) {
-        return FilterPlaces.withBeans(RateLimitWebFilter.builder(limiter), WebRejectionHandler.class, beans);
     }
 }

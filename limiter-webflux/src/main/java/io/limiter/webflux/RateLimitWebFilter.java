@@ -84,19 +84,19 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
             return this;
         }
 
-        /** Has this rule of a route, for all requests that reach it, besides those of the configuration, and none of them. */
-        Builder rule(String route, String name, Map<String, String> properties) {
+        /**
+         * Has this rule of a route, for all requests that reach it, and none of the configuration.
+         *
+         * @param places for the requests that it holds, which it does not close
+         * @param route where the properties are written, for messages
+         */
+        public Builder route(HeldPlaces places, String route, String name, Map<String, String> properties) {
+            shared = places;
             source = route;
             String start = "limiter.rules." + name + ".";
             rule.put(start + "path", "/*");
             properties.forEach((key, value) -> rule.put(start + key, value));
             return configuredRules(name::equals);
-        }
-
-        /** Holds requests in these places, which the filter does not close. */
-        Builder places(HeldPlaces all) {
-            shared = all;
-            return this;
         }
 
         /**

@@ -12,10 +12,10 @@ import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
+import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * One way of an exchange through a filter. Never blocks. What follows a decision that was not known at once runs on a thread of
@@ -108,13 +107,7 @@ final class WebAdmission extends Admission {
         CompletableFuture<Admission> answer = begin();
         return answer == null
                 ? answered()
-                : onReactor(answer).flatMap(same -> answered()).doOnCancel(this::giveUp);
-    }
-
-    /** What completes it never runs what follows. */
-    static <T> Mono<T> onReactor(CompletableFuture<T> known) {
-        Mono<T> answer = Mono.fromFuture(known, true);
-        return known.isDone() ? answer : answer.publishOn(Schedulers.parallel());
+                : ExchangeAnswers.onReactor(answer).flatMap(same -> answered()).doOnCancel(this::giveUp);
     }
 
     private Mono<Void> answered() {
@@ -136,9 +129,9 @@ final class WebAdmission extends Admission {
             return run();
         }
         Throwable failure = failure();
-        Mono<Void> written = refusal() > 0
-                ? rejections.refuse(refusal(), exchange)
-                : failure != null ? Mono.error(failure) : rejections.write(Objects.requireNonNull(decision), exchange);
+        Mono<Void> written = failure != null
+                ? Mono.error(failure)
+                : decision == null ? rejections.refuse(refusal(), exchange) : rejections.write(decision, exchange);
         return written.doFinally(end -> release());
     }
 

@@ -52,12 +52,12 @@ class WallsTest {
         DoorWalls.assertPublic(
                 all,
                 "io.limiter.webflux",
-                "GatewayRateLimiter",
-                "LimiterGatewayAutoConfiguration",
-                "LimiterGatewayFilterFactory",
                 "LimiterWebFluxAutoConfiguration",
                 "RateLimitWebFilter",
                 "WebRejection",
-                "WebRejectionHandler");
+                "WebRejectionHandler",
+                "gateway.GatewayRateLimiter",
+                "gateway.LimiterGatewayAutoConfiguration",
+                "gateway.LimiterGatewayFilterFactory");
     }
 }

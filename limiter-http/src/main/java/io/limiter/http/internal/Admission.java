@@ -28,7 +28,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     private final RuleRequest request;
     private final boolean isBlocking;
-    private final DispatchCharges charges;
+    private DispatchCharges charges = DispatchCharges.NONE;
     /** The shadow charges that are counted when the dispatch is admitted. */
     private List<Charge> shadows = List.of();
 
@@ -36,6 +36,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private @Nullable CompletableFuture<@Nullable Decision> later;
 
     private @Nullable Decision decision;
+    private @Nullable Throwable failure;
     private int refusal;
     /** Whether the answer was used, or given up; guarded by this. */
     private boolean isOver;
@@ -54,7 +55,6 @@ public abstract class Admission implements HeldPlaces.Refusable {
         this.places = places;
         this.request = http.read(request);
         this.isBlocking = isBlocking;
-        this.charges = http.noCharges();
     }
 
     /** The ledger of the request. Needed only if a rule counts it. */
@@ -77,14 +77,11 @@ public abstract class Admission implements HeldPlaces.Refusable {
             refusal = http.config().settings().callers().deniedStatus();
             return null;
         }
-        List<Charge> due;
         try {
-            http.charge(request, charges);
-            due = record(false);
-        } catch (Throwable failed) {
+            charge();
+        } finally {
             // What was counted before one fails stays open.
-            record(true);
-            throw failed;
+            record();
         }
         if (charges.isEmpty()) {
             return null;
@@ -94,7 +91,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
             if (charges.isPending()) {
                 lookUpPlans();
             } else {
-                ask(due, true);
+                ask(true);
             }
             isLater = later != null && !later.isDone();
         } finally {
@@ -109,24 +106,34 @@ public abstract class Admission implements HeldPlaces.Refusable {
         return isLater ? known() : null;
     }
 
-    /** Records what the rules charge. Returns what is due; nothing if one has failed, or plans are looked up first. */
-    private List<Charge> record(boolean hasFailed) {
-        if (charges.isEmpty()) {
-            return List.of();
-        }
-        RequestLedger ledger = ledger();
-        if (isBlocking) {
-            return recorded(ledger, hasFailed);
-        }
-        synchronized (ledger) {
-            return recorded(ledger, hasFailed);
+    /** Collects what the rules charge. A request that none counts has no object for it. */
+    private void charge() {
+        for (int rule : http.candidates(request)) {
+            RuleCharge charge = http.charge(rule, request);
+            if (charge != null) {
+                charges = charges.isEmpty() ? http.noCharges() : charges;
+                charges.add(charge);
+            }
         }
     }
 
-    private List<Charge> recorded(RequestLedger ledger, boolean hasFailed) {
+    private void record() {
+        if (charges.isEmpty()) {
+            return;
+        }
+        RequestLedger ledger = ledger();
+        if (isBlocking) {
+            record(ledger);
+        } else {
+            synchronized (ledger) {
+                record(ledger);
+            }
+        }
+    }
+
+    private void record(RequestLedger ledger) {
         ledger.begin(request);
         charges.record(ledger);
-        return hasFailed || charges.isPending() ? List.of() : due(ledger);
     }
 
     private CompletableFuture<Admission> known() {
@@ -150,7 +157,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
             decision = denial.join();
             if (decision == null) {
                 places.await(charges.lookUpPlans(), request.network());
-                ask(due(), true);
+                ask(true);
             }
             return;
         }
@@ -169,7 +176,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private void askLater() {
         try {
             if (!later().isDone()) {
-                ask(due(), false);
+                ask(false);
             }
         } catch (Throwable failed) {
             complete(null, failed);
@@ -213,7 +220,8 @@ public abstract class Admission implements HeldPlaces.Refusable {
      *
      * @param isFirst whether on the thread that brings the request
      */
-    private void ask(List<Charge> due, boolean isFirst) {
+    private void ask(boolean isFirst) {
+        List<Charge> due = due();
         if (due.isEmpty()) {
             if (later != null) {
                 later.complete(null);
@@ -244,21 +252,29 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
         if (later == null && answer.isDone() && (isSync || !answer.isCompletedExceptionally())) {
             decision = answer.join();
-        } else {
-            follow(answer, isHeld);
+            return;
         }
+        later = later == null ? new CompletableFuture<>() : later;
+        if (isHeld) {
+            // A client that has gone leaves the queue. What does not wait must be known, to be given back.
+            later.whenComplete((decided, gone) -> answer.cancel(false));
+        }
+        answer.whenComplete(this::complete);
     }
 
-    /** What is due with the plans that were looked up. */
+    /** What is due, also with the plans that were looked up. */
     private List<Charge> due() {
         RequestLedger ledger = ledger();
+        if (isBlocking && later == null) {
+            return due(ledger);
+        }
         synchronized (ledger) {
-            charges.recordPending(ledger);
             return due(ledger);
         }
     }
 
     private List<Charge> due(RequestLedger ledger) {
+        charges.recordPending(ledger);
         List<Charge> due = ledger.addCharges(charges.enforced());
         shadows = ledger.addShadows(charges.shadows());
         http.warnOfTwoDoors(ledger.chargedByAnother(due));
@@ -270,15 +286,6 @@ public abstract class Admission implements HeldPlaces.Refusable {
         return due.size() == 1 && first.isPlain() && !first.policy().isInFlight()
                 ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
                 : http.limiter().tryAcquire(PermitRequest.of(due).withEnd());
-    }
-
-    private void follow(CompletableFuture<Decision> answer, boolean isWaiting) {
-        later = later == null ? new CompletableFuture<>() : later;
-        if (isWaiting) {
-            // A client that has gone leaves the queue. What does not wait must be known, to be given back.
-            later.whenComplete((decided, gone) -> answer.cancel(false));
-        }
-        answer.whenComplete(this::complete);
     }
 
     private void complete(@Nullable Decision decided, @Nullable Throwable failed) {
@@ -314,12 +321,13 @@ public abstract class Admission implements HeldPlaces.Refusable {
             if (!tryEnd()) {
                 return false;
             }
-            if (!later.isCompletedExceptionally()) {
-                decision = later.join();
-            } else if (isRefused) {
+            if (later.isCompletedExceptionally()) {
                 refusal = UNAVAILABLE;
+                failure = isRefused
+                        ? null
+                        : later.handle((none, failed) -> failed).join();
             } else {
-                return true;
+                decision = later.join();
             }
         }
         if (charges.isEmpty() && refusal == 0) {
@@ -355,7 +363,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     /** After {@link #use}: whether the application gets the request. */
     public final boolean isAdmitted() {
-        return refusal == 0 && failure() == null && (decision == null || decision.allowed());
+        return refusal == 0 && (decision == null || decision.allowed());
     }
 
     /** After {@link #use}: the decision that denies or admits the request; null for none. */
@@ -363,16 +371,14 @@ public abstract class Admission implements HeldPlaces.Refusable {
         return decision;
     }
 
-    /** After {@link #use}: the status of the answer without a decision; 0 if there is a decision, or no rule counts it. */
+    /** After {@link #use}: the status of an answer without a decision; 0 if there is a decision, or no rule counts it. */
     public final int refusal() {
         return refusal;
     }
 
     /** After {@link #use}: why there is no decision; null if nothing has failed. */
     public final @Nullable Throwable failure() {
-        return later == null || refusal > 0 || !later.isCompletedExceptionally()
-                ? null
-                : later.handle((none, failed) -> failed).join();
+        return failure;
     }
 
     /** Whether the answer of a dispatch that is held will be an admission. */

@@ -17,7 +17,10 @@ import org.jspecify.annotations.Nullable;
  * What the rules that count a dispatch charge it. A rule charges a request once, even if its key has changed because of a
  * login within the request. Used by one thread at a time.
  */
-public final class DispatchCharges {
+final class DispatchCharges {
+    /** Those of a dispatch that no rule counts. */
+    static final DispatchCharges NONE = new DispatchCharges(List.of(), false, false);
+
     private List<RuleCharge> rules;
     private final boolean hasEnd;
     private final boolean mayWait;
@@ -45,12 +48,12 @@ public final class DispatchCharges {
     }
 
     /** Whether no rule counts the dispatch. */
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return rules.isEmpty();
     }
 
     /** Records the rules whose charges are known, if they are new to the request. */
-    public void record(RequestLedger ledger) {
+    void record(RequestLedger ledger) {
         // No iterator: called for each request.
         for (int i = 0; i < rules.size(); i++) {
             RuleCharge one = rules.get(i);
@@ -63,12 +66,12 @@ public final class DispatchCharges {
     }
 
     /** Whether a rule needs a plan that is not known. */
-    public boolean isPending() {
+    boolean isPending() {
         return !pending.isEmpty();
     }
 
     /** Begins the lookups of all plans. Completes when they have ended, never exceptionally. */
-    public CompletableFuture<?> lookUpPlans() {
+    CompletableFuture<?> lookUpPlans() {
         return CompletableFuture.allOf(pending.stream()
                 .map(RuleCharge::pending)
                 .map(one -> Objects.requireNonNull(one).lookup().get())
@@ -76,7 +79,7 @@ public final class DispatchCharges {
     }
 
     /** Records the rules whose plans were looked up, if they are new to the request. */
-    public void recordPending(RequestLedger ledger) {
+    void recordPending(RequestLedger ledger) {
         for (RuleCharge one : pending) {
             RuleCharge known = one.known();
             if (known != null) {
@@ -101,17 +104,17 @@ public final class DispatchCharges {
      * The recorded charges of enforced rules. If two rules charge one policy for one key and member, only the larger
      * charge counts, so that a request is counted once.
      */
-    public List<Charge> enforced() {
+    List<Charge> enforced() {
         return enforced;
     }
 
     /** The same of shadow rules. */
-    public List<Charge> shadows() {
+    List<Charge> shadows() {
         return shadows;
     }
 
     /** How long the request may wait if a charge is denied: the shortest wait of the configured rules that make it. */
-    public Duration maxWait(Charge charge) {
+    Duration maxWait(Charge charge) {
         return recorded.stream()
                 .filter(rule -> rule.isToSame(charge))
                 .flatMap(one -> Stream.ofNullable(one.rule().maxWait()))
@@ -120,7 +123,8 @@ public final class DispatchCharges {
     }
 
     /** How long what is due is reserved, by the rules that settle one of its charges; null if none does. */
-    public @Nullable Duration reservedFor(List<Charge> due) {
+    @Nullable
+    Duration reservedFor(List<Charge> due) {
         Duration longest = null;
         // No stream: called for each request.
         for (RuleCharge rule : recorded) {
@@ -135,12 +139,12 @@ public final class DispatchCharges {
     }
 
     /** Whether it may wait for one of these charges. */
-    public boolean mayWait(List<Charge> due) {
+    boolean mayWait(List<Charge> due) {
         return mayWait && due.stream().anyMatch(charge -> !maxWait(charge).isZero());
     }
 
     /** Whether what a limit denies may wait for it. */
-    public boolean mayWaitFor(Decision denial) {
+    boolean mayWaitFor(Decision denial) {
         List<LimitOutcome> violated = denial.violated();
         return !violated.isEmpty()
                 && violated.stream()

@@ -6,7 +6,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that a door holds, and the places for them; and the threads that wait for lookups where requests can't be held. One
@@ -22,7 +21,7 @@ public final class HeldPlaces {
     private final Set<Refusable> all = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean isNoted = new AtomicBoolean();
     private volatile boolean closed;
-    private volatile @Nullable Thread atExit;
+    private final Thread atExit = new Thread(() -> close(Duration.ZERO), "limiter-exit");
 
     /** As many places as the configuration of a limiter has now. */
     public HeldPlaces(Limiter limiter) {
@@ -96,18 +95,12 @@ public final class HeldPlaces {
     /** Denies all that are held as soon as the JVM begins to exit: the server stops at the same time. */
     public void denyAtExit() {
         forgetExit();
-        Thread fresh = new Thread(() -> close(Duration.ZERO), "limiter-exit");
-        Runtime.getRuntime().addShutdownHook(fresh);
-        atExit = fresh;
+        Runtime.getRuntime().addShutdownHook(atExit);
     }
 
     private void forgetExit() {
-        Thread known = atExit;
-        atExit = null;
         try {
-            if (known != null) {
-                Runtime.getRuntime().removeShutdownHook(known);
-            }
+            Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException exiting) {
             // It is running.
         }

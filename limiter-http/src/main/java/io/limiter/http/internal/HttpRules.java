@@ -223,19 +223,21 @@ public final class HttpRules {
     }
 
     /** The charges of a dispatch that no rule has counted yet. */
-    public DispatchCharges noCharges() {
+    DispatchCharges noCharges() {
         return new DispatchCharges(List.of(), hasEnd, mayWait);
     }
 
-    /** Adds what the rules charge a dispatch; if one throws, what those before it do. Nothing is recorded or taken. */
-    public void charge(RuleRequest request, DispatchCharges charges) {
-        for (int i : candidates.apply(request)) {
-            RuleCharge charge =
-                    i < enabled.size() ? enabled.get(i).charge(request) : ofCode(own.get(i - enabled.size()), request);
-            if (charge != null) {
-                charges.add(charge);
-            }
-        }
+    /** The numbers of the rules that may count a dispatch, in their order. */
+    int[] candidates(RuleRequest request) {
+        return candidates.apply(request);
+    }
+
+    /** What the rule of this number charges a dispatch; null if it does not count it. Nothing is recorded or taken. */
+    @Nullable
+    RuleCharge charge(int rule, RuleRequest request) {
+        return rule < enabled.size()
+                ? enabled.get(rule).charge(request)
+                : ofCode(own.get(rule - enabled.size()), request);
     }
 
     @SuppressWarnings("unchecked") // The door passes rules for its own type of request.

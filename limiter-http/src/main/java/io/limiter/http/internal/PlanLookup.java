@@ -5,6 +5,7 @@ import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.PlanSettings;
 import io.limiter.rule.PlanResolver;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -49,27 +50,24 @@ final class PlanLookup {
     private final Throttle log;
     private final Shares pending = new Shares(MOST_PENDING, PARTS);
 
-    /** Callers with a special plan; a flood of others must not displace them. Guarded by this, as the others. */
-    private final Map<String, CachedPlan> withPlan;
+    /** By caller; each done when the lookup has ended, or requests have waited for it long enough. Guarded by this, as the others. */
+    private final Map<String, CompletableFuture<?>> waits = new HashMap<>();
 
-    private final Map<String, CachedPlan> others;
+    /** Callers with a special plan; a flood of others must not displace them. */
+    private final Map<String, Known> withPlan;
 
-    /** The state of a caller. Guarded by the lookup. */
-    private static final class CachedPlan {
-        @Nullable
-        Object plan;
+    private final Map<String, Known> others;
 
-        /** Until when the plan, or that there is none, is in force. */
-        long goodMicros = Long.MIN_VALUE;
+    /**
+     * What is known of a caller.
+     *
+     * @param plan null for none
+     * @param goodMicros until when that is in force
+     * @param dueMicros when it is looked up again
+     */
+    private record Known(@Nullable Object plan, long goodMicros, long dueMicros) {}
 
-        /** When it is looked up again. */
-        long dueMicros = Long.MIN_VALUE;
-
-        boolean isPending;
-
-        /** Done when the last lookup has ended, or requests have waited for it long enough. */
-        CompletableFuture<?> wait = CompletableFuture.completedFuture(null);
-    }
+    private static final Known NOTHING = new Known(null, Long.MIN_VALUE, Long.MIN_VALUE);
 
     /**
      * A lookup of plans.
@@ -77,10 +75,6 @@ final class PlanLookup {
      * @param rule its name in log lines
      * @param isSpecial whether a plan differs from what callers without one have
      */
-    PlanLookup(String rule, PlanResolver resolver, PlanSettings settings, Predicate<Object> isSpecial) {
-        this(rule, resolver, settings, isSpecial, TimeSource.system(), threads());
-    }
-
     PlanLookup(
             String rule,
             PlanResolver resolver,
@@ -100,7 +94,8 @@ final class PlanLookup {
         this.others = bounded(settings.maxEntries());
     }
 
-    private static Executor threads() {
+    /** Threads for the lookups of one rule. */
+    static Executor threads() {
         ThreadPoolExecutor threads =
                 new ThreadPoolExecutor(THREADS, THREADS, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "limiter-plans");
@@ -112,15 +107,19 @@ final class PlanLookup {
     }
 
     /** Forgets the caller that was not seen for the longest time. */
-    private static Map<String, CachedPlan> bounded(int maxEntries) {
+    private static Map<String, Known> bounded(int maxEntries) {
         return new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;
 
             @Override
-            protected boolean removeEldestEntry(Map.Entry<String, CachedPlan> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<String, Known> eldest) {
                 return size() > maxEntries;
             }
         };
+    }
+
+    private Known known(String caller) {
+        return withPlan.getOrDefault(caller, others.getOrDefault(caller, NOTHING));
     }
 
     /**
@@ -130,27 +129,26 @@ final class PlanLookup {
      * @param client whose share a lookup is
      */
     synchronized @Nullable Object plan(String caller, String client) {
-        CachedPlan entry = find(caller);
+        Known known = known(caller);
         long now = time.nowMicros();
-        if (entry == null || now >= entry.goodMicros) {
+        if (now >= known.goodMicros) {
             return null;
         }
-        if (!entry.isPending && now >= entry.dueMicros) {
-            begin(caller, entry, client);
+        if (now >= known.dueMicros && !waits.containsKey(caller) && mayBegin(client)) {
+            begin(caller, client);
         }
-        return entry.plan;
+        return known(caller).plan;
     }
 
     /** Whether the plan of a caller is not known, and {@link #lookUp} may find it. */
     synchronized boolean isDue(String caller, String client) {
-        CachedPlan entry = find(caller);
+        Known known = known(caller);
         long now = time.nowMicros();
-        if (caller.length() > LONGEST_CALLER || (entry != null && now < entry.goodMicros)) {
+        if (caller.length() > LONGEST_CALLER || now < known.goodMicros) {
             return false;
         }
-        return entry != null && entry.isPending
-                ? !entry.wait.isDone()
-                : (entry == null || now >= entry.dueMicros) && mayBegin(client);
+        CompletableFuture<?> wait = waits.get(caller);
+        return wait == null ? now >= known.dueMicros && mayBegin(client) : !wait.isDone();
     }
 
     /**
@@ -162,20 +160,8 @@ final class PlanLookup {
         if (!isDue(caller, client)) {
             return CompletableFuture.completedFuture(null);
         }
-        CachedPlan entry = find(caller);
-        if (entry == null) {
-            entry = new CachedPlan();
-            others.put(caller, entry);
-        }
-        if (!entry.isPending) {
-            begin(caller, entry, client);
-        }
-        return entry.wait.copy();
-    }
-
-    private @Nullable CachedPlan find(String caller) {
-        CachedPlan known = withPlan.get(caller);
-        return known != null ? known : others.get(caller);
+        CompletableFuture<?> wait = waits.get(caller);
+        return wait == null ? begin(caller, client) : wait;
     }
 
     private boolean mayBegin(String client) {
@@ -186,61 +172,61 @@ final class PlanLookup {
         return isFree;
     }
 
-    /** Begins a lookup, if the client may have one more. */
-    private void begin(String caller, CachedPlan entry, String client) {
-        if (!mayBegin(client) || !pending.tryTake(client)) {
-            return;
-        }
-        CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
-        entry.isPending = true;
-        entry.wait = waitMicros == 0
-                ? CompletableFuture.completedFuture(null)
-                : ended.copy()
-                        .completeOnTimeout(null, waitMicros, TimeUnit.MICROSECONDS)
-                        .thenRun(() -> warnIfLate(ended));
-        ended.whenComplete((end, failure) -> pending.free(client));
-        try {
-            threads.execute(() -> load(caller, entry, ended));
-        } catch (OutOfMemoryError noThread) {
-            end(caller, entry, null, noThread);
-            ended.complete(null);
-        }
-    }
-
-    private void load(String caller, CachedPlan entry, CompletableFuture<@Nullable Void> ended) {
-        CompletableFuture<? extends @Nullable Object> plan;
-        try {
-            plan = resolver.planAsync(caller).toCompletableFuture().copy();
-        } catch (Throwable failed) {
-            plan = CompletableFuture.failedFuture(failed);
-        }
-        plan.orTimeout(LONGEST_LOOKUP_SECONDS, TimeUnit.SECONDS).whenComplete((found, failure) -> {
-            end(caller, entry, found, failure);
-            ended.complete(null);
+    /** Begins a lookup of a client that may have one more. */
+    private CompletableFuture<?> begin(String caller, String client) {
+        pending.tryTake(client);
+        CompletableFuture<@Nullable Object> found = new CompletableFuture<>();
+        CompletableFuture<Boolean> isInTime = found.handle((plan, failure) -> {
+            end(caller, client, plan, failure);
+            return true;
         });
+        CompletableFuture<?> wait = waitMicros == 0
+                ? CompletableFuture.completedFuture(null)
+                : isInTime.completeOnTimeout(false, waitMicros, TimeUnit.MICROSECONDS)
+                        .thenAccept(known -> {
+                            if (!known) {
+                                warn("there is no answer after " + waitMicros / 1_000 + " ms", null);
+                            }
+                        });
+        waits.put(caller, wait);
+        try {
+            threads.execute(() -> load(caller, found));
+        } catch (OutOfMemoryError noThread) {
+            found.completeExceptionally(noThread);
+        }
+        return wait;
     }
 
-    private synchronized void end(
-            String caller, CachedPlan entry, @Nullable Object found, @Nullable Throwable failure) {
+    private void load(String caller, CompletableFuture<@Nullable Object> found) {
+        try {
+            resolver.planAsync(caller).whenComplete((plan, failure) -> {
+                if (failure == null) {
+                    found.complete(plan);
+                } else {
+                    found.completeExceptionally(failure);
+                }
+            });
+            // Of a lookup without a thread. A thread that hangs stays taken, and so does the share of its client.
+            found.orTimeout(LONGEST_LOOKUP_SECONDS, TimeUnit.SECONDS);
+        } catch (Throwable failed) {
+            found.completeExceptionally(failed);
+        }
+    }
+
+    private synchronized void end(String caller, String client, @Nullable Object found, @Nullable Throwable failure) {
+        waits.remove(caller);
+        pending.free(client);
         long now = time.nowMicros();
-        entry.isPending = false;
-        if (failure != null) {
-            entry.dueMicros = now + Math.min(RETRY_MICROS, expiryMicros);
+        Known known = known(caller);
+        if (failure == null) {
+            known = new Known(found, now + STALE_EXPIRIES * expiryMicros, now + expiryMicros);
+        } else {
+            known = new Known(known.plan, known.goodMicros, now + Math.min(RETRY_MICROS, expiryMicros));
             warn("the resolver failed", failure);
-            return;
         }
-        entry.plan = found;
-        entry.dueMicros = now + expiryMicros;
-        entry.goodMicros = now + STALE_EXPIRIES * expiryMicros;
-        boolean special = found != null && isSpecial.test(found);
+        boolean special = known.plan != null && isSpecial.test(known.plan);
         (special ? others : withPlan).remove(caller);
-        (special ? withPlan : others).put(caller, entry);
-    }
-
-    private void warnIfLate(CompletableFuture<?> lookup) {
-        if (!lookup.isDone()) {
-            warn("there is no answer after " + waitMicros / 1_000 + " ms", null);
-        }
+        (special ? withPlan : others).put(caller, known);
     }
 
     private void warn(String reason, @Nullable Throwable failure) {

@@ -155,7 +155,9 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
                 rule.name(),
                 new TenantLimits(rule.name(), rule.policy(), resolver, TimeSource.system()),
                 settings,
-                plan -> policy(rule, plan) != rule.policy());
+                plan -> policy(rule, plan) != rule.policy(),
+                TimeSource.system(),
+                PlanLookup.threads());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);
         Throttle unknownLog = Throttle.hourly(TimeSource.system()::nowMicros);
         return request -> {

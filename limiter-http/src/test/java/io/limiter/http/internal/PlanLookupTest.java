@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
+import io.limiter.TimeSource;
 import io.limiter.internal.config.PlanSettings;
 import io.limiter.kit.Await;
 import io.limiter.rule.PlanResolver;
@@ -42,8 +43,9 @@ class PlanLookupTest {
     };
 
     /** On threads, as always but in tests. */
-    private PlanLookup onThreads(PlanResolver asked, Duration wait) {
-        return new PlanLookup("api", asked, settings(wait, 10_000), "gold"::equals);
+    private PlanLookup onThreads(PlanResolver database, Duration wait) {
+        return new PlanLookup(
+                "api", database, settings(wait, 10_000), "gold"::equals, TimeSource.system(), PlanLookup.threads());
     }
 
     private static PlanSettings settings(Duration wait, int maxEntries) {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.door.Client.Response;
-import io.limiter.webflux.GatewayRateLimiter;
+import io.limiter.webflux.gateway.GatewayRateLimiter;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;

@@ -12,7 +12,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
 import io.limiter.kit.door.Client.Response;
-import io.limiter.webflux.LimiterGatewayFilterFactory;
+import io.limiter.webflux.gateway.LimiterGatewayFilterFactory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;

@@ -24,7 +24,7 @@ import org.slf4j.helpers.NOPLogger;
  *
  * <p>Anybody can send headers that name a client, so unless a proxy is trusted the client is the peer of the TCP
  * connection. With trusted proxies, and a peer that is one of them, one header is read: all its lines, backwards from
- * the last hop, to the first address that is not a trusted proxy. A trusted proxy has count that address; everything
+ * the last hop, to the first address that is not a trusted proxy. A trusted proxy has reported that address; everything
  * before it is claimed by the client. If all are trusted, the client is the first of them. With a number of trusted
  * hops it is the hop that the outermost of these proxies added.
  *

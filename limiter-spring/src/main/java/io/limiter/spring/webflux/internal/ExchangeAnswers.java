@@ -8,13 +8,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
-/** How the responses of WebFlux are written, by the filter and for denied methods. */
+/** What filters, routes and denied methods have in common in WebFlux: how an answer is awaited, and how responses are written. */
 public final class ExchangeAnswers {
     /** {@code HttpHeaders.get}: of a text in Spring 7, of any object in Spring 6. */
     private static final MethodHandle LINES = linesOf(String.class, Object.class);
@@ -60,6 +62,12 @@ public final class ExchangeAnswers {
     /** The limits in the answer to a request; the same for all that decide about it. */
     public static LimitsInAnswer limits(ServerWebExchange exchange) {
         return (LimitsInAnswer) exchange.getAttributes().computeIfAbsent(LIMITS, name -> new LimitsInAnswer());
+    }
+
+    /** An answer, on a thread of Reactor if it is not known yet: what completes it never runs what follows. */
+    public static <T> Mono<T> onReactor(CompletableFuture<T> known) {
+        Mono<T> answer = Mono.fromFuture(known, true);
+        return known.isDone() ? answer : answer.publishOn(Schedulers.parallel());
     }
 
     /** Sends a body; the server leaves it out for a HEAD request. */

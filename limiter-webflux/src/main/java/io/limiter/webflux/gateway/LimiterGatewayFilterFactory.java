@@ -1,7 +1,8 @@
-package io.limiter.webflux;
+package io.limiter.webflux.gateway;
 
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.Holding;
+import io.limiter.webflux.RateLimitWebFilter;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -104,8 +105,7 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         String name = "gateway-" + Integer.toHexString(rule.hashCode());
         String where = "route '" + route + "'";
         try {
-            return new Limited(
-                    builders.get().rule(where, name, rule).places(held).build());
+            return new Limited(builders.get().route(held, where, name, rule).build());
         } catch (IllegalArgumentException wrong) {
             // What the route has is the last part of each key.
             String text = String.valueOf(wrong.getMessage())

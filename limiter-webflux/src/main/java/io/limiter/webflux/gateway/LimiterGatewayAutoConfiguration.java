@@ -1,9 +1,12 @@
-package io.limiter.webflux;
+package io.limiter.webflux.gateway;
 
 import io.limiter.application.Limiter;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
+import io.limiter.webflux.RateLimitWebFilter;
+import io.limiter.webflux.WebRejectionHandler;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -38,7 +41,8 @@ public class LimiterGatewayAutoConfiguration {
     @Bean("io.limiter.webflux.gatewayFilterFactory")
     static LimiterGatewayFilterFactory filterFactory(Limiter limiter, ListableBeanFactory beans) {
         return new LimiterGatewayFilterFactory(
-                new HeldPlaces(limiter), () -> LimiterWebFluxAutoConfiguration.builder(limiter, beans));
+                new HeldPlaces(limiter),
+                () -> FilterPlaces.withBeans(RateLimitWebFilter.builder(limiter), WebRejectionHandler.class, beans));
     }
 
     /** For the filter {@code RequestRateLimiter}. Routes that name no limiter keep the one that they have. */

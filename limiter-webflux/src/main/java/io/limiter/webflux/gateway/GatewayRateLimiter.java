@@ -1,4 +1,4 @@
-package io.limiter.webflux;
+package io.limiter.webflux.gateway;
 
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -11,6 +11,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.DenialAnswer;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
+import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
@@ -245,7 +246,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
                             .build();
                     Config ofArguments = configs.computeIfAbsent(routeId, none -> new Config());
                     Config config = ofCode.getOrDefault(routeId, ofArguments);
-                    return WebAdmission.onReactor(limiter.rateLimiter()
+                    return ExchangeAnswers.onReactor(limiter.rateLimiter()
                             .acquireAsync(
                                     PermitRequest.of(config.policy(routeId, limiter), key, config.requestedTokens)));
                 })
