@@ -78,9 +78,9 @@ record CallRules(
             NamedClasses classes = choice.classes(GrpcCall.class);
             return new CallRules(
                     choice.only(fits.and(rule -> !isByMessage(rule)), choice.rules())
-                            .rules(limiter, config, classes, GrpcCall.class, before == null ? null : before.calls),
+                            .rules(limiter, config, classes, before == null ? null : before.calls),
                     choice.only(fits.and(CallRules::isByMessage), List.of())
-                            .rules(limiter, config, classes, GrpcCall.class, before == null ? null : before.messages),
+                            .rules(limiter, config, classes, before == null ? null : before.messages),
                     new GrpcAnswers(config, choice.handler()),
                     users == null ? GrpcRequest::ofNobody : users,
                     findings);

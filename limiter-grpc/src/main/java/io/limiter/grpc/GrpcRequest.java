@@ -102,7 +102,7 @@ record GrpcRequest(GrpcCall call, String method, @Nullable Principal user, BiPre
     }
 
     @Override
-    public <T> @Nullable T unwrap(Class<T> type) {
-        return type.isInstance(call) ? type.cast(call) : null;
+    public GrpcCall server() {
+        return call;
     }
 }

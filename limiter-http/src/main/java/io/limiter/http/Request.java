@@ -107,11 +107,6 @@ public interface Request {
     /** Sets an attribute of the server's request. */
     void setAttribute(String name, Object value);
 
-    /** The server's own request, for classes of the application; null if it is not of this type. */
-    <T> @Nullable T unwrap(Class<T> type);
-
-    /** The class of the server's own request, for the log. */
-    default String kind() {
-        return getClass().getName();
-    }
+    /** The server's own request, which classes of the application get. */
+    Object server();
 }

@@ -212,7 +212,7 @@ public final class RateLimitFilter implements Filter, Holding {
     private ServletAdmission.Rules make(Limiter limiter, LimiterConfig config) {
         NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
         HttpRules before = inForce == null ? null : rulesInForce().http();
-        HttpRules made = choice.rules(limiter, config, classes, HttpServletRequest.class, before);
+        HttpRules made = choice.rules(limiter, config, classes, before);
         WebAppChecks known = checks;
         if (known != null) {
             known.refuse(config.settings());

@@ -15,7 +15,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -49,8 +48,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     protected void begin(RuleRequest dispatch) {
         List<String> to = dispatch.paths();
         partOfAnswer = isOpen()
-                && denial().isAnsweredBy(
-                                Objects.requireNonNull(dispatch.request().unwrap(HttpServletRequest.class)), to);
+                && denial().isAnsweredBy((HttpServletRequest) dispatch.request().server(), to);
         if (partOfAnswer) {
             denial().beginPart(to);
             return;

@@ -225,11 +225,11 @@ class DeniedDispatchTest {
     void aFailureIsNoWayToPass(String dispatch) throws Exception {
         RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
         FakeExchange exchange = new FakeExchange();
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger calls = new AtomicInteger();
         HttpServletRequest failing = new HttpServletRequestWrapper(exchange.request()) {
             @Override
             public String getRemoteAddr() {
-                if (asked.getAndIncrement() == 0) {
+                if (calls.getAndIncrement() == 0) {
                     throw new IllegalStateException("no address now");
                 }
                 return super.getRemoteAddr();

@@ -65,7 +65,7 @@ public final class FakeExchange {
     }
 
     /** The request as the rules read it. */
-    public Request asked() {
+    public Request adapted() {
         return new ServletHttpRequest(request);
     }
 

@@ -225,20 +225,20 @@ class QuotaFieldsTest {
     @Test
     void theDecisionIsAskedForOnce() throws Exception {
         Backend backend = InProcessBackend.builder().timeSource(time).build();
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger calls = new AtomicInteger();
         Backend counting = (charges, mode) -> {
-            asked.incrementAndGet();
+            calls.incrementAndGet();
             return backend.decide(charges, mode);
         };
         RateLimitFilter filter = WebServer.limiter(
                 RateLimiters.on(counting), "limiter.rules.a.path = /*\nlimiter.rules.a.limits = 1/10s, 9/1h");
-        asked.set(0);
+        calls.set(0);
         for (int i = 1; i <= 3; i++) {
             FakeExchange exchange = new FakeExchange();
             filter.doFilter(exchange.request(), exchange.response(), (request, response) -> {});
             assertEquals(i == 1 ? 200 : 429, exchange.status);
             assertEquals(1, exchange.all("RateLimit").size());
-            assertEquals(i, asked.get());
+            assertEquals(i, calls.get());
         }
     }
 

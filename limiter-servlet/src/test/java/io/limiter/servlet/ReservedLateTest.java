@@ -55,7 +55,7 @@ class ReservedLateTest {
     /** Its reservations have an answer when the test says so. */
     private static final class Slow extends ForwardingBackend {
         private final Backend backend = InProcessBackend.create();
-        private final CompletableFuture<Void> asked = new CompletableFuture<>();
+        private final CompletableFuture<Void> called = new CompletableFuture<>();
         private final CompletableFuture<Void> answers = new CompletableFuture<>();
 
         @Override
@@ -65,7 +65,7 @@ class ReservedLateTest {
 
         @Override
         public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-            asked.complete(null);
+            called.complete(null);
             return answers.thenCompose(none -> backend.reserve(charges, terms));
         }
     }
@@ -95,7 +95,7 @@ class ReservedLateTest {
                     Client client = Client.send(server.port(), "GET", "/answer", "X-Api-Key: a")) {
                 held.join();
                 lookup.plan.complete("free");
-                backend.asked.join();
+                backend.called.join();
                 filter.stopHolding();
                 assertEquals(503, client.response().status());
                 backend.answers.complete(null);

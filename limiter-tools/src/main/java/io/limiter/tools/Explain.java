@@ -5,7 +5,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.RuleReport;
-import io.limiter.http.Request;
 import io.limiter.http.RequestSample;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.HttpRules;
@@ -83,7 +82,7 @@ public final class Explain {
         try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
             NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null, null);
             HttpRules rules =
-                    new HttpRules(limiter, config, config.settings().rules(), List.of(), classes, Request.class);
+                    new HttpRules(limiter, config, config.settings().rules(), List.of(), classes);
             print(Explainer.explain(rules, SampleRequest.of(sample, contextPath, Function.identity())), out);
         }
     }

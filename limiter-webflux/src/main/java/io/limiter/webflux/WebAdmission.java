@@ -61,8 +61,7 @@ final class WebAdmission extends Admission {
             return (all, before) -> {
                 LimiterConfig config = own.isEmpty() ? all : all.with(source, own);
                 NamedClasses classes = choice.classes(ServerWebExchange.class);
-                HttpRules http = choice.rules(
-                        limiter, config, classes, ServerWebExchange.class, before == null ? null : before.http);
+                HttpRules http = choice.rules(limiter, config, classes, before == null ? null : before.http);
                 List<RuleDefinition> rules = http.configured();
                 boolean needsUser = config.settings().callers().exempt().needUser()
                         || has(rules, KeyPart.Kind.USER)

@@ -184,7 +184,7 @@ final class WebRequest implements RequestPaths.WithPrefix {
     }
 
     @Override
-    public <T> @Nullable T unwrap(Class<T> type) {
-        return type.isInstance(exchange) ? type.cast(exchange) : null;
+    public ServerWebExchange server() {
+        return exchange;
     }
 }

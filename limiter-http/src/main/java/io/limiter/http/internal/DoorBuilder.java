@@ -101,12 +101,11 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
                 Limiter limiter,
                 LimiterConfig config,
                 NamedClasses classes,
-                Class<S> type,
                 @Nullable HttpRules before) {
             checkRules(config);
             List<RuleDefinition> configured =
                     config.settings().rules().stream().filter(this::has).toList();
-            HttpRules made = new HttpRules(limiter, config, configured, rules, classes, type);
+            HttpRules made = new HttpRules(limiter, config, configured, rules, classes);
             if (before != null) {
                 made.continueFrom(before);
             }

@@ -81,17 +81,15 @@ public final class HttpRules {
      *
      * @param source whose configuration it is, also after it is replaced
      * @param configured those of its rules that this door has
-     * @param own rules of the application in code, for requests of that type
+     * @param own rules of the application in code, for the server's own requests
      * @param classes provides the objects of classes that it names
-     * @param type of the server's own request, which these classes get
      */
     public HttpRules(
             Limiter source,
             LimiterConfig config,
             List<RuleDefinition> configured,
             List<? extends Rule<?>> own,
-            NamedClasses classes,
-            Class<?> type) {
+            NamedClasses classes) {
         this.limiter = source.rateLimiter();
         this.config = config;
         Settings settings = config.settings();
@@ -124,8 +122,8 @@ public final class HttpRules {
         RequestPaths paths = new RequestPaths();
         MethodOverride override = settings.http().methodOverride();
         CallerMatcher exempt = RuleRequest.orNull(settings.callers().exempt());
-        this.reader = new RuleRequest.Reader(addresses, paths, override, exempt, type);
-        this.silentReader = new RuleRequest.Reader(addresses.silent(), paths, override, exempt, type);
+        this.reader = new RuleRequest.Reader(addresses, paths, override, exempt);
+        this.silentReader = new RuleRequest.Reader(addresses.silent(), paths, override, exempt);
     }
 
     /** The configuration. */
@@ -242,7 +240,7 @@ public final class HttpRules {
 
     @SuppressWarnings("unchecked") // The door passes rules for its own type of request.
     private static @Nullable RuleCharge ofCode(Rule<?> rule, RuleRequest request) {
-        Charge charge = ((Rule<Object>) rule).charge(request.subject());
+        Charge charge = ((Rule<Object>) rule).charge(request.request().server());
         return charge == null
                 ? null
                 : new RuleCharge(

@@ -82,7 +82,7 @@ public final class RequestKey {
             Throwable failure = null;
             PartitionKey key = null;
             try {
-                key = resolver.resolve(request.subject());
+                key = resolver.resolve(request.request().server());
             } catch (Throwable failed) {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;

@@ -27,7 +27,7 @@ final class RuleCost {
      *
      * @throws IllegalArgumentException if its class can't be made
      */
-    @SuppressWarnings("unchecked") // A class for another type of subject fails at each request.
+    @SuppressWarnings("unchecked") // A class for another type of request fails at each request.
     static ToLongFunction<RuleRequest> of(RuleDefinition rule, NamedClasses classes) {
         RequestCost cost = rule.charging().cost();
         String type = cost.type();
@@ -49,7 +49,7 @@ final class RuleCost {
             Throwable failure = null;
             long permits = -1;
             try {
-                permits = cost.permits(request.subject());
+                permits = cost.permits(request.request().server());
             } catch (Throwable failed) {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;

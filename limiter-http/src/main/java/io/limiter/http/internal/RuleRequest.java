@@ -11,7 +11,6 @@ import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import java.security.Principal;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** One dispatch of a request as rules read it: what they match, and whose it is. Used by the one thread that has the request. */
@@ -28,14 +27,12 @@ public final class RuleRequest extends MatchableRequest {
      *
      * @param override which claims of another method count
      * @param exempt callers that no rule counts; null for none
-     * @param type of the server's own request, which classes of the application get
      */
     record Reader(
             AddressResolver addresses,
             RequestPaths paths,
             MethodOverride override,
-            @Nullable CallerMatcher exempt,
-            Class<?> type) {}
+            @Nullable CallerMatcher exempt) {}
 
     /** A dispatch. */
     RuleRequest(Request request, Reader reader) {
@@ -67,11 +64,6 @@ public final class RuleRequest extends MatchableRequest {
             return true;
         }
         return false;
-    }
-
-    /** What classes of the application get: the server's own request. */
-    Object subject() {
-        return Objects.requireNonNull(request.unwrap(reader.type), "the request is of another type");
     }
 
     /** The address of the client; found once. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param prefix the path of the application
  * @param path inside it
- * @param server makes the server's own request, which classes of the application get
+ * @param maker makes the server's own request
  * @param missing the methods that were refused
  * @param failures which classes failed, and how
  */
@@ -29,7 +29,7 @@ public record SampleRequest(
         RequestSample sample,
         String prefix,
         String path,
-        Function<SampleRequest, ?> server,
+        Function<SampleRequest, ?> maker,
         Map<String, Object> attributes,
         Set<String> missing,
         Set<String> failures)
@@ -49,16 +49,16 @@ public record SampleRequest(
      * The request of a sample.
      *
      * @param prefix the path of the application
-     * @param server makes the server's own request
+     * @param maker makes the server's own request
      * @throws IllegalArgumentException if the path is outside of the application
      */
-    public static SampleRequest of(RequestSample sample, String prefix, Function<SampleRequest, ?> server) {
+    public static SampleRequest of(RequestSample sample, String prefix, Function<SampleRequest, ?> maker) {
         String inside = RequestPaths.routed(prefix, sample.target().split("\\?", 2)[0]);
         if (inside == null) {
             throw new IllegalArgumentException(
                     "the path is outside of the application; begin it with its context path " + prefix);
         }
-        return new SampleRequest(sample, prefix, inside, server, new HashMap<>(), new TreeSet<>(), new TreeSet<>());
+        return new SampleRequest(sample, prefix, inside, maker, new HashMap<>(), new TreeSet<>(), new TreeSet<>());
     }
 
     /** Refuses a call of the application that the sample has no answer to: a guess would explain a different request. */
@@ -136,9 +136,8 @@ public record SampleRequest(
     }
 
     @Override
-    public <T> @Nullable T unwrap(Class<T> type) {
-        Object made = server.apply(this);
-        return type.isInstance(made) ? type.cast(made) : null;
+    public Object server() {
+        return maker.apply(this);
     }
 
     @Override

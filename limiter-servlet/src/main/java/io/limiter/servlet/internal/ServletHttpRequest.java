@@ -212,13 +212,7 @@ public final class ServletHttpRequest implements Request {
     }
 
     @Override
-    public <T> @Nullable T unwrap(Class<T> type) {
-        return type.isInstance(request) ? type.cast(request) : null;
-    }
-
-    /** The class of the container. */
-    @Override
-    public String kind() {
-        return request.getClass().getName();
+    public HttpServletRequest server() {
+        return request;
     }
 }

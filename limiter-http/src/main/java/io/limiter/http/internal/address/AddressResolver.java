@@ -124,7 +124,7 @@ public final class AddressResolver {
         Request received = request.received();
         String peer = request.peerAddress();
         if (peer == null) {
-            warnings.once(ProxyWarnings.UNKNOWN_PEER, received.kind());
+            warnings.once(ProxyWarnings.UNKNOWN_PEER, nameOf(received));
         } else if (request.isAddressFromHeader()) {
             warnings.once(ProxyWarnings.USED_HEADER, new Shown(peer));
             return malformed(resolve(peer, name -> List.of()));
@@ -217,7 +217,7 @@ public final class AddressResolver {
         boolean isReplaced = !Node.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
         if (isReplaced && source != Source.CONTAINER) {
             if (peer == null) {
-                warnings.once(ProxyWarnings.UNKNOWN_PEER, request.received().kind());
+                warnings.once(ProxyWarnings.UNKNOWN_PEER, nameOf(request.received()));
             } else {
                 warnings.replaced(peer, request.remoteAddress());
             }
@@ -237,6 +237,10 @@ public final class AddressResolver {
             }
         }
         return !isTrusted(address, true);
+    }
+
+    private static String nameOf(Request request) {
+        return request.server().getClass().getName();
     }
 
     /** Filters hide headers that they have used. */

@@ -116,8 +116,8 @@ class PathIndexTest {
             Function<MatchableRequest, int[]> candidates = RequestMatcher.candidates(matchers, more);
             for (int j = 0; j < 100; j++) {
                 MatchableRequest request = request(random, rules);
-                int[] asked = candidates.apply(request);
-                int[] found = IntStream.of(asked)
+                int[] indexes = candidates.apply(request);
+                int[] found = IntStream.of(indexes)
                         .filter(rule ->
                                 rule >= matchers.size() || matchers.get(rule).matches(request))
                         .toArray();
@@ -125,7 +125,7 @@ class PathIndexTest {
                         .filter(rule -> rule >= matchers.size() || matchesOneByOne(rules.get(rule), settings, request))
                         .toArray();
                 assertArrayEquals(expected, found, () -> rules + " of " + request.paths());
-                assertArrayEquals(IntStream.of(asked).sorted().distinct().toArray(), asked);
+                assertArrayEquals(IntStream.of(indexes).sorted().distinct().toArray(), indexes);
                 matched += expected.length - more;
             }
         }
@@ -212,7 +212,7 @@ class PathIndexTest {
         if (random.nextInt(4) == 0) {
             exchange.header("X-HTTP-Method-Override", one(METHODS, random));
         }
-        return new MatchableRequest(exchange.asked(), new RequestPaths(), one(MethodOverride.values(), random));
+        return new MatchableRequest(exchange.adapted(), new RequestPaths(), one(MethodOverride.values(), random));
     }
 
     private static String otherCase(String text, Random random) {
@@ -260,9 +260,9 @@ class PathIndexTest {
             FakeExchange exchange = new FakeExchange();
             exchange.path = pattern.formatted(i).replace("{tenant}", "t").replace("{id}", "7");
             exchange.requestUri = exchange.path;
-            int[] asked = candidates.apply(
-                    new MatchableRequest(exchange.asked(), new RequestPaths(), MethodOverride.DECLARED));
-            assertArrayEquals(new int[] {i}, asked, exchange.path);
+            int[] indexes = candidates.apply(
+                    new MatchableRequest(exchange.adapted(), new RequestPaths(), MethodOverride.DECLARED));
+            assertArrayEquals(new int[] {i}, indexes, exchange.path);
         }
     }
 
