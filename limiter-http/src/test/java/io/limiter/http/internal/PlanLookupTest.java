@@ -183,6 +183,7 @@ class PlanLookupTest {
             assertNull(plan(plans, "ann"), "the first has waited for all");
         }
         assertTrue(System.nanoTime() - began < 5_000_000_000L);
+        awaitLookups(1);
         assertEquals(1, lookups.get());
         end.countDown();
         Await.until("the plan", () -> "gold".equals(plan(plans, "ann")));
