@@ -64,8 +64,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         private int burstCapacity = 1;
         private int requestedTokens = 1;
         private @Nullable Derived<Policy> inForce;
-        /** How many changes of the routes have been without the route since one has shown it; negative if none has. */
-        private int absences = -1;
+        private final Presence presence = new Presence();
 
         /** The defaults. */
         public Config() {}
@@ -205,8 +204,7 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
             Stream.ofNullable(before).forEach(Config::end);
             configs.put(route, config);
         }
-        // What the changes of routes say that were on their way is older.
-        Objects.requireNonNull(configs.get(route)).absences = -1;
+        Objects.requireNonNull(configs.get(route)).presence.renew();
     }
 
     /** Throws a mistake in a route: Gateway only logs it, and goes on without routes. */
@@ -217,15 +215,10 @@ public final class GatewayRateLimiter extends AbstractStatefulConfigurable<Gatew
         Stream.of(ofCode, configs).forEach(all -> all.forEach((route, config) -> config.policy(route, limiter)));
     }
 
-    /**
-     * Forgets what routes had that are not among these, and were not after the change before: a request may just have found one that
-     * was removed now.
-     */
+    /** Forgets what routes had that are not among these. */
     synchronized void retain(Set<String> ids) {
         configs.forEach((id, config) -> {
-            if (ids.contains(id)) {
-                config.absences = 0;
-            } else if (config.absences >= 0 && config.absences++ > 0) {
+            if (config.presence.isOver(ids.contains(id))) {
                 config.end();
                 configs.remove(id);
             }

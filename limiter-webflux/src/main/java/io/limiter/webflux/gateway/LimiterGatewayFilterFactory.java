@@ -67,8 +67,7 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
     /** A filter of routes, as they have it. */
     private static final class Limited extends OrderedGatewayFilter {
         private final RateLimitWebFilter filter;
-        /** Whether it was made, or asked for, since a change of the routes has shown it. */
-        private boolean isNew;
+        private final Presence presence = new Presence();
 
         Limited(RateLimitWebFilter filter) {
             super((exchange, chain) -> filter.filter(exchange, chain::filter), ORDER);
@@ -91,7 +90,7 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         try {
             return Objects.requireNonNull(filters.compute(Map.copyOf(rule), (same, known) -> {
                 Limited one = known == null ? limited(same, rule.getRouteId()) : known;
-                one.isNew = true;
+                one.presence.renew();
                 return one;
             }));
         } catch (RuntimeException wrong) {
@@ -119,13 +118,11 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
     void retain(Set<GatewayFilter> all) {
         filters.keySet()
                 .forEach(rule -> filters.computeIfPresent(rule, (same, one) -> {
-                    if (all.contains(one)) {
-                        one.isNew = false;
-                    } else if (!one.isNew) {
+                    boolean isOver = one.presence.isOver(all.contains(one));
+                    if (isOver) {
                         one.filter.close();
-                        return null;
                     }
-                    return one;
+                    return isOver ? null : one;
                 }));
     }
 
