@@ -176,15 +176,17 @@ final class PlanLookup {
     private CompletableFuture<?> begin(String caller, String client) {
         pending.tryTake(client);
         CompletableFuture<@Nullable Object> found = new CompletableFuture<>();
-        CompletableFuture<Boolean> isInTime = found.handle((plan, failure) -> {
+        CompletableFuture<Boolean> ended = found.handle((plan, failure) -> {
             end(caller, client, plan, failure);
             return true;
         });
+        // A copy, because the end must be noted after the wait too.
         CompletableFuture<?> wait = waitMicros == 0
                 ? CompletableFuture.completedFuture(null)
-                : isInTime.completeOnTimeout(false, waitMicros, TimeUnit.MICROSECONDS)
-                        .thenAccept(known -> {
-                            if (!known) {
+                : ended.copy()
+                        .completeOnTimeout(false, waitMicros, TimeUnit.MICROSECONDS)
+                        .thenAccept(isInTime -> {
+                            if (!isInTime) {
                                 warn("there is no answer after " + waitMicros / 1_000 + " ms", null);
                             }
                         });
