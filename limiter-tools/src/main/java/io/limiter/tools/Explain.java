@@ -81,8 +81,7 @@ public final class Explain {
         InProcessBackend backend = InProcessBackend.builder().build();
         try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
             NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null, null);
-            HttpRules rules =
-                    new HttpRules(limiter, config, config.settings().rules(), List.of(), classes);
+            HttpRules rules = new HttpRules(limiter, config, config.settings().rules(), List.of(), classes);
             print(Explainer.explain(rules, SampleRequest.of(sample, contextPath, Function.identity())), out);
         }
     }

@@ -98,10 +98,7 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
          * @throws IllegalArgumentException if there is no rule, and all were chosen, or a class can't be made
          */
         public HttpRules rules(
-                Limiter limiter,
-                LimiterConfig config,
-                NamedClasses classes,
-                @Nullable HttpRules before) {
+                Limiter limiter, LimiterConfig config, NamedClasses classes, @Nullable HttpRules before) {
             checkRules(config);
             List<RuleDefinition> configured =
                     config.settings().rules().stream().filter(this::has).toList();
