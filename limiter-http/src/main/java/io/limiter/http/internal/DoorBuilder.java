@@ -132,7 +132,7 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
 
         /** The classes that a configuration names, found as the current thread finds them. */
         public NamedClasses classes(Class<S> type) {
-            return NamedClasses.ofThread(instances, type);
+            return new NamedClasses(null, instances, type);
         }
     }
 }

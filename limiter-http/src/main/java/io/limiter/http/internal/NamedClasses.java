@@ -14,25 +14,20 @@ public final class NamedClasses {
     private final @Nullable Class<?> subject;
 
     /**
-     * For classes that a loader finds.
+     * For the classes of a configuration.
      *
+     * @param loader finds them; null for that of the current thread
      * @param instances returns an existing object of a class, such as a bean; null if a new one is to be made
      * @param subject the type of the server's own requests, which those with a type parameter get
      */
     public NamedClasses(
-            ClassLoader loader,
+            @Nullable ClassLoader loader,
             Function<? super Class<?>, ? extends @Nullable Object> instances,
             @Nullable Class<?> subject) {
-        this.loader = Objects.requireNonNull(loader, "loader");
+        ClassLoader ofThread = Thread.currentThread().getContextClassLoader();
+        this.loader = loader != null ? loader : ofThread != null ? ofThread : NamedClasses.class.getClassLoader();
         this.instances = Objects.requireNonNull(instances, "instances");
         this.subject = subject;
-    }
-
-    /** The same for classes as the current thread finds them. */
-    public static NamedClasses ofThread(
-            Function<? super Class<?>, ? extends @Nullable Object> instances, @Nullable Class<?> subject) {
-        ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        return new NamedClasses(loader == null ? NamedClasses.class.getClassLoader() : loader, instances, subject);
     }
 
     /**
