@@ -16,23 +16,12 @@ final class Overflow {
     /** How many states there are of all limits: those of 512 limits that are flooded. */
     static final int MOST_STATES = 512 * STATES;
 
-    private static final long NO_CREATION = -1;
     /** How long a key is denied that finds all states in use. */
     private static final long PAUSE_MICROS = 1_000_000;
 
     private record Place(LimitStates.Name name, int index) {}
 
-    private static final class Slot {
-        final State state;
-        /** The last call that entered it: until that call is decided the state is in use, even if nothing is taken yet. */
-        long creation;
-
-        Slot(State state) {
-            this.state = state;
-        }
-    }
-
-    private final ConcurrentHashMap<Place, Slot> slots = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Place, State> states = new ConcurrentHashMap<>();
     private final WallClock clock;
     private final int most;
     private final int factor = ThreadLocalRandom.current().nextInt() | 1;
@@ -45,42 +34,45 @@ final class Overflow {
 
     /** How many states are kept. */
     int size() {
-        return slots.size();
+        return states.size();
     }
 
     boolean isFull() {
-        return slots.size() >= most;
+        return states.size() >= most;
     }
 
     /** The shared state that counts permits of the key, or null if it is not in use. */
     @Nullable
-    State inUse(LimitStates.Name name, PartitionKey key, long now, long creation) {
-        Slot slot = slots.isEmpty() ? null : slots.get(place(name, key));
-        return slot != null && !clearIfFull(slot, now, creation) ? slot.state : null;
-    }
-
-    /** Removes all states that are full, to return their memory. To be called while no call creates states. */
-    void sweep(long now) {
-        slots.values().removeIf(slot -> clearIfFull(slot, now, NO_CREATION));
+    State inUse(LimitStates.Name name, PartitionKey key, long now) {
+        State state = states.isEmpty() ? null : states.get(place(name, key));
+        return state != null && !clearIfFull(state, now) ? state : null;
     }
 
     /**
-     * The state that decides for a key from now on, or one that denies where no more can be kept.
+     * Removes all states that are full, to return their memory. To be called while no call creates states: what such a call has entered
+     * must be found by the next one, even if nothing is taken yet.
+     */
+    void sweep(long now) {
+        states.values().removeIf(state -> clearIfFull(state, now));
+    }
+
+    /**
+     * The state that decides for a key from now on, or one that denies where no more can be kept. Called by one thread at a time for
+     * the keys of a partition.
      *
      * @param stamps where a log takes memory for its timestamps
      */
-    State enter(LimitStates.Name name, PartitionKey key, Capacity.Share stamps, long now, long creation) {
+    State enter(LimitStates.Name name, PartitionKey key, Capacity.Share stamps, long now) {
         Place place = place(name, key);
-        Slot slot = slots.get(place);
-        if (slot == null) {
+        State state = states.get(place);
+        if (state == null) {
             if (isFull()) {
                 return denying(now);
             }
-            slot = new Slot(States.of(name.algorithm(), null, clock, stamps));
-            slots.put(place, slot);
+            state = States.of(name.algorithm(), null, clock, stamps);
+            states.put(place, state);
         }
-        slot.creation = creation;
-        return slot.state;
+        return state;
     }
 
     /** A state that denies for a while. */
@@ -88,17 +80,17 @@ final class Overflow {
         return FixedWindowState.usedUpUntil(now + PAUSE_MICROS, clock);
     }
 
-    /** Clears a state that is full and that no call has entered, so that it may be removed. */
-    private static boolean clearIfFull(Slot slot, long now, long creation) {
-        slot.state.lock();
+    /** Clears a state that is full, so that it may be removed. */
+    private static boolean clearIfFull(State state, long now) {
+        state.lock();
         try {
-            if (slot.creation == creation || slot.state.fullAtMicros() > now) {
+            if (state.fullAtMicros() > now) {
                 return false;
             }
-            slot.state.clear();
+            state.clear();
             return true;
         } finally {
-            slot.state.unlock();
+            state.unlock();
         }
     }
 

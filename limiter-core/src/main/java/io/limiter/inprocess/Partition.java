@@ -28,8 +28,6 @@ final class Partition {
     private static final VarHandle SLOTS = MethodHandles.arrayElementVarHandle(State[][].class);
 
     final ReentrantLock lock = new ReentrantLock();
-    /** Which call that may create states is or was the last. */
-    volatile long creation;
 
     /** Of all partitions; those of this one are changed under its lock. */
     private final State[][] slots;

@@ -169,11 +169,6 @@ abstract class State {
         }
     }
 
-    /** Forgets that too which outlives a reset. */
-    void forget() {
-        clear();
-    }
-
     /** Whether it was removed from the table, and must not decide. */
     final boolean isDropped() {
         return dueMicros == DROPPED;
@@ -181,7 +176,7 @@ abstract class State {
 
     /** Forgets everything and marks the state as removed. */
     final void drop() {
-        forget();
+        clear();
         dueMicros = DROPPED;
     }
 

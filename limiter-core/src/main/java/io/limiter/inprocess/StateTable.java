@@ -106,9 +106,7 @@ final class StateTable {
     /** @param which has a bit for each partition */
     private <T> T locked(int which, Supplier<T> call) {
         for (int rest = which; rest != 0; rest &= rest - 1) {
-            Partition partition = partitions[Integer.numberOfTrailingZeros(rest)];
-            partition.lock.lock();
-            partition.creation++;
+            partitions[Integer.numberOfTrailingZeros(rest)].lock.lock();
         }
         try {
             return call.get();
@@ -133,7 +131,7 @@ final class StateTable {
     /** The shared state that counts permits of the key, or null. */
     @Nullable
     State findShared(LimitStates.Name name, PartitionKey key, TimeSource time) {
-        return overflow.inUse(name, key, time.nowMicros(), partition(name, key).creation);
+        return overflow.inUse(name, key, time.nowMicros());
     }
 
     /** Drops full states if a charge may need the memory. Must not be called while creating. */
@@ -164,8 +162,7 @@ final class StateTable {
         if (own != null) {
             return own;
         }
-        Capacity.Share sharedStamps = states(name).share.sharedStamps();
-        return overflow.enter(name, key, sharedStamps, time.nowMicros(), partition(name, key).creation);
+        return overflow.enter(name, key, states(name).share.sharedStamps(), time.nowMicros());
     }
 
     /** A new state as {@link #create} makes it, or null if the memory is used up. */

@@ -24,9 +24,6 @@ import org.junit.jupiter.api.Test;
 class OverflowTest {
     private static final long NOW = 1_000_000;
     private static final long MINUTE = 60_000_000;
-    /** A later call than those that entered. */
-    private static final long DECIDED = 2;
-
     private static final PartitionKey KEY = PartitionKey.of("k");
 
     private final Capacity.Share stamps = new Capacity(100_000).new Share();
@@ -38,17 +35,17 @@ class OverflowTest {
 
     @Test
     void aKeyFindsWhatItUsedUntilThatIsFullAgain() {
-        assertNull(overflow.inUse(name, KEY, NOW, DECIDED));
-        State state = overflow.enter(name, KEY, stamps, NOW, DECIDED - 1);
-        assertNull(overflow.inUse(name, KEY, NOW, DECIDED), "nothing was charged");
+        assertNull(overflow.inUse(name, KEY, NOW));
+        State state = overflow.enter(name, KEY, stamps, NOW);
+        assertNull(overflow.inUse(name, KEY, NOW), "nothing was charged");
         take(state);
-        assertSame(state, overflow.inUse(name, KEY, NOW, DECIDED));
-        assertNull(overflow.inUse(name, KEY, NOW + MINUTE, DECIDED));
+        assertSame(state, overflow.inUse(name, KEY, NOW));
+        assertNull(overflow.inUse(name, KEY, NOW + MINUTE));
     }
 
     @Test
     void sweepingForgetsOnlyWhatIsFullAgain() {
-        State state = overflow.enter(name, KEY, stamps, NOW, DECIDED - 1);
+        State state = overflow.enter(name, KEY, stamps, NOW);
         take(state);
         overflow.sweep(NOW + MINUTE - 1);
         assertEquals(1, overflow.size());
@@ -57,17 +54,17 @@ class OverflowTest {
         overflow.sweep(NOW + MINUTE);
         assertEquals(0, overflow.size(), "nothing is left in use");
         assertTrue(stamps.isUnused(), "its memory is given back");
-        assertNotSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE, DECIDED - 1));
+        assertNotSame(state, overflow.enter(name, KEY, stamps, NOW + MINUTE));
     }
 
     @Test
     void whereNoMoreStatesAreKeptANewKeyIsDeniedForASecond() {
         Overflow small = new Overflow(new WallClock(TimeSource.system()), 1);
-        take(small.enter(name, KEY, stamps, NOW, DECIDED - 1));
+        take(small.enter(name, KEY, stamps, NOW));
         Policy wide = Policy.of("p", Limit.fixedWindow(100, Duration.ofHours(1)));
         Charge other = new Charge(wide, KEY, 1);
         Limit hourly = wide.limits().get(0);
-        State denying = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW, DECIDED - 1);
+        State denying = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW);
         long second = 1_000_000;
         assertEquals(
                 LimitOutcome.of(other, hourly, false, 0, second, second, second, NOW + second),
@@ -76,17 +73,10 @@ class OverflowTest {
         assertFalse(late.allowed(), "it is kept nowhere, so what it granted would not count");
         assertEquals(1, late.retryAfterMicros());
         small.sweep(NOW + MINUTE);
-        State served = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW + MINUTE, DECIDED);
+        State served = small.enter(LimitStates.Name.of(other.policy(), hourly), KEY, stamps, NOW + MINUTE);
         assertEquals(
                 LimitOutcome.of(other, hourly, true, 99, 0, 60 * MINUTE, 60 * MINUTE, NOW + 61 * MINUTE),
                 outcome(decide(served, other, hourly, NOW + MINUTE)));
-    }
-
-    @Test
-    void aStateStaysInUseUntilTheCallThatEnteredItIsDecided() {
-        State entered = overflow.enter(name, KEY, stamps, NOW, DECIDED);
-        assertSame(entered, overflow.inUse(name, KEY, NOW, DECIDED), "by the same call");
-        assertNull(overflow.inUse(name, KEY, NOW, DECIDED + 1), "by a later one");
     }
 
     @Test
@@ -94,9 +84,9 @@ class OverflowTest {
         LimitStates.Name other = new LimitStates.Name("p", "other", Algorithm.FIXED_WINDOW);
         for (int i = 0; i < 5_000; i++) {
             PartitionKey key = PartitionKey.of("k" + i);
-            State first = overflow.enter(name, key, stamps, NOW, i);
-            assertNotSame(first, overflow.enter(other, key, stamps, NOW, i));
-            assertSame(first, overflow.enter(name, key, stamps, NOW, i));
+            State first = overflow.enter(name, key, stamps, NOW);
+            assertNotSame(first, overflow.enter(other, key, stamps, NOW));
+            assertSame(first, overflow.enter(name, key, stamps, NOW));
         }
         assertTrue(overflow.size() <= 2 * Overflow.STATES, overflow.size() + " states");
     }
