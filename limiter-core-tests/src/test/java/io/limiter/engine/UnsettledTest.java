@@ -97,6 +97,34 @@ class UnsettledTest {
         assertEquals(1, count(TWO, HoldCount.ABOVE_ESTIMATE), "only what is charged");
     }
 
+    /** The first limit counts calls, which cost one each: of a settlement nothing is charged there. */
+    @Test
+    void aCostAboveTheEstimateIsCountedBesideCallsInFlight() {
+        Policy policy = Policy.of(
+                        "three", Limit.concurrent(20), Limit.fixedWindow(100, MINUTE), Limit.tokenBucket(200, MINUTE))
+                .withHolds(10);
+        assertEquals(Settlement.SETTLED, limiter.settle(limiter.reserve(policy, KEY, 10, MINUTE), 15));
+        assertEquals(1, count(policy, HoldCount.ABOVE_ESTIMATE), "once, of the first limit that charges");
+        assertEquals(Settlement.SETTLED, limiter.settle(limiter.reserve(policy, KEY, 10, MINUTE), 10));
+        assertEquals(1, count(policy, HoldCount.ABOVE_ESTIMATE));
+    }
+
+    /** Nobody has looked at the counts before that. */
+    @Test
+    void aHoldThatIsSettledLateHasExpired() {
+        Hold late = limiter.reserve(ONE, KEY, 10, MINUTE);
+        timer.time.advance(MINUTE);
+        assertEquals(Settlement.SETTLED, limiter.settle(late, 5), "its actual cost is charged");
+        assertEquals(1, count(ONE, HoldCount.EXPIRED));
+        assertEquals(0, limiter.monitor().held(ONE.name()));
+        Hold inTime = limiter.reserve(ONE, KEY, 10, MINUTE);
+        timer.time.advance(MINUTE.minusMillis(1));
+        assertEquals(Settlement.SETTLED, limiter.settle(inTime, 5));
+        timer.time.advance(MINUTE);
+        assertEquals(1, count(ONE, HoldCount.EXPIRED), "not the one in time");
+        assertEquals(0, limiter.monitor().held(ONE.name()));
+    }
+
     /** The application settles again: nothing is asked, and nothing is logged. */
     @Test
     void aHoldIsSettledOnce() {
