@@ -84,7 +84,51 @@ public final class Control {
      * @param change what it has changed
      * @param note why; may be empty
      */
-    public record Version(long version, String time, String author, String change, String note) {}
+    public record Version(long version, String time, String author, String change, String note) {
+        /** How long it is kept, and a text after another one was published. */
+        static final long KEPT_MILLIS = 30 * 86_400_000L;
+
+        /** More bytes are none. */
+        static final int MOST_BYTES = 8_000;
+
+        private static final int LONGEST_LINE = 200;
+        private static final String KIND = "change";
+
+        /**
+         * Checks what a person has written.
+         *
+         * @throws IllegalArgumentException if it is not one line each
+         */
+        public Version {
+            Texts.line("the author", author, LONGEST_LINE);
+            Texts.line("the note", note, LONGEST_LINE);
+        }
+
+        /** As it is in Redis: signed by itself, because it ends there after 30 days, and the text does not. */
+        String record(Signer signer) {
+            String line = String.join("\t", time, author, change, note);
+            return signer.sign(KIND, version + "\t" + line) + "\t" + line;
+        }
+
+        /** Reads one; null if it is not there any more, or not signed. */
+        static @Nullable Version of(long version, @Nullable String record, Signer signer) {
+            String[] words = record == null ? new String[0] : record.split("\t", -1);
+            if (record == null || words.length != 5) {
+                return null;
+            }
+            try {
+                signer.check(KIND, version + record.substring(words[0].length()), words[0]);
+                return new Version(version, words[1], words[2], Texts.plain(words[3]), words[4]);
+            } catch (IllegalArgumentException foreign) {
+                return null;
+            }
+        }
+
+        /** For people: who, and why. */
+        String described() {
+            return " by " + author + (note.isEmpty() ? "" : " (" + note + ")");
+        }
+    }
 
     /**
      * What an instance runs.
@@ -158,12 +202,12 @@ public final class Control {
                 .sorted(Comparator.reverseOrder())
                 .toList();
         List<@Nullable String> records =
-                store.getAll(numbers.stream().map(keys::change).toList(), Change.MOST_BYTES);
+                store.getAll(numbers.stream().map(keys::change).toList(), Version.MOST_BYTES);
         List<Version> all = new ArrayList<>();
         for (int i = 0; i < numbers.size(); i++) {
-            Change by = Change.of(numbers.get(i), records.get(i), signer);
+            Version by = Version.of(numbers.get(i), records.get(i), signer);
             if (by != null) {
-                all.add(new Version(numbers.get(i), by.time(), by.author(), by.what(), by.note()));
+                all.add(by);
             }
         }
         return all;
@@ -193,7 +237,7 @@ public final class Control {
             Map<String, Long> kept = latest > now.version() ? Map.of() : now.entries();
             Published next = new Published(Math.max(latest, now.version()) + 1, text, kept);
             String all = what + String.join("; ", Words.changes(now.text(), text));
-            if (write(head, now, next, change(author, Texts.plain(all), note), null, null)) {
+            if (write(head, now, next, version(next, author, Texts.plain(all), note), null, null)) {
                 return next.version();
             }
             now = readable(head());
@@ -237,13 +281,13 @@ public final class Control {
         return latest;
     }
 
-    private Change change(String author, String what, String note) {
-        return new Change(now().toString(), author, what, note);
+    private Version version(Published next, String author, String what, String note) {
+        return new Version(next.version(), now().toString(), author, what, note);
     }
 
     /** Whether nobody was faster. */
     private boolean write(
-            String head, Published before, Published next, Change by, @Nullable Entry gone, @Nullable Entry come) {
+            String head, Published before, Published next, Version by, @Nullable Entry gone, @Nullable Entry come) {
         String record = next.record(signer);
         List<String> where = List.of(
                 keys.current(),
@@ -257,8 +301,8 @@ public final class Control {
                 head,
                 Published.head(record),
                 record,
-                by.record(next.version(), signer),
-                Long.toString(Change.KEPT_MILLIS),
+                by.record(signer),
+                Long.toString(Version.KEPT_MILLIS),
                 come == null ? "" : come.line(),
                 Long.toString(come == null ? 0 : come.until().toEpochMilli()));
         return store.run("publish", where, what).get(0).equals("done");
@@ -365,7 +409,7 @@ public final class Control {
             Map<String, Long> ends = new LinkedHashMap<>();
             all.values().forEach(one -> ends.put(one.hash(), one.untilMicros()));
             Published next = new Published(now.version() + 1, now.text(), ends);
-            if (write(head, now, next, change(author, what, note), gone, come)) {
+            if (write(head, now, next, version(next, author, what, note), gone, come)) {
                 return what;
             }
         }

@@ -228,7 +228,8 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     }
 
     private void layText(Published next) {
-        Change by = Change.of(store, keys, signer, next.version());
+        String change = store.get(keys.change(next.version()), Control.Version.MOST_BYTES);
+        Control.Version by = Control.Version.of(next.version(), change, signer);
         try {
             lay(new Layer(next, layer.switches()));
             laidRules = null;

@@ -4,9 +4,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.ControlSettings;
 import io.limiter.internal.config.RuleDefinition;
-import java.io.IOException;
-import java.io.StringReader;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -47,7 +44,7 @@ record Layer(Published text, List<Entry> switches) {
             return published;
         }
         LimiterConfig.Builder all = textOver(own);
-        values(all, "switch", lines);
+        Words.values(all, "switch", lines);
         return all.build();
     }
 
@@ -55,7 +52,7 @@ record Layer(Published text, List<Entry> switches) {
         LimiterConfig.Builder all = own.toBuilder();
         ControlSettings control = own.settings().operation().control();
         Set<String> classes = own.namedClasses();
-        values(all, text.source(), text.text()).forEach((key, value) -> {
+        Words.values(all, text.source(), text.text()).forEach((key, value) -> {
             String mistake = mistake(key, value, control, classes);
             if (mistake != null) {
                 all.mistake(text.source(), 0, key, mistake);
@@ -85,13 +82,5 @@ record Layer(Published text, List<Entry> switches) {
                         + " add it there")
                 .findFirst()
                 .orElse(null);
-    }
-
-    private static Map<String, String> values(LimiterConfig.Builder all, String source, String text) {
-        try {
-            return all.over(source, new StringReader(text));
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
     }
 }

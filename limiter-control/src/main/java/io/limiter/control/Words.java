@@ -39,8 +39,8 @@ final class Words {
      * key that one of them does not have is {@code (own)}: each instance has its own value.
      */
     static List<String> changes(String before, String text) {
-        Map<String, String> now = values(LimiterConfig.builder(), before);
-        Map<String, String> next = values(LimiterConfig.builder(), text);
+        Map<String, String> now = values(LimiterConfig.builder(), "the text", before);
+        Map<String, String> next = values(LimiterConfig.builder(), "the text", text);
         Set<String> keys = new LinkedHashSet<>(now.keySet());
         keys.addAll(next.keySet());
         return keys.stream()
@@ -57,13 +57,14 @@ final class Words {
     static void check(String text) {
         Published.checkText(text);
         LimiterConfig.Builder all = LimiterConfig.builder();
-        values(all, text);
+        values(all, "the text", text);
         all.checkOver();
     }
 
-    private static Map<String, String> values(LimiterConfig.Builder all, String text) {
+    /** Lays a text over a configuration; returns its properties. */
+    static Map<String, String> values(LimiterConfig.Builder all, String source, String text) {
         try {
-            return all.over("the text", new StringReader(text));
+            return all.over(source, new StringReader(text));
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }

@@ -87,7 +87,7 @@ class ClockTest extends ControlFixture {
             for (String key : redis.keys(all + "*")) {
                 long left = redis.pttl(key);
                 boolean isInForce = key.equals(keys.current()) || key.equals(keys.text(4));
-                assertTrue(isInForce ? left == -1 : left > 0 && left <= Change.KEPT_MILLIS, key + " " + left);
+                assertTrue(isInForce ? left == -1 : left > 0 && left <= Control.Version.KEPT_MILLIS, key + " " + left);
                 assertFalse(!key.contains(":change:") && redis.get(key).matches("(?s).*(alice|a note).*"), key);
             }
         });
