@@ -217,6 +217,17 @@ public final class LimitOutcome {
         return limit.isInFlight() && allowed && permits > 0;
     }
 
+    /** What it took, under another policy of that name: of the limit with the same state, if that grants anything; else this. For this library. */
+    public LimitOutcome under(Charge other) {
+        return other.policy().limits().stream()
+                .filter(one -> one.permits() > 0
+                        && one.algorithm() == limit.algorithm()
+                        && one.identity().equals(limit.identity()))
+                .findFirst()
+                .map(one -> of(other, one, true, 0, 0, 0, 0, stampMicros()))
+                .orElse(this);
+    }
+
     /** Claims the one end of what it holds: true the first time. For its {@link Holder}, under a lock; another operation costs as much. */
     public boolean claimEnd(Access library) {
         Objects.requireNonNull(library, "library");

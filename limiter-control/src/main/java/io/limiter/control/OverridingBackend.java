@@ -252,16 +252,7 @@ final class OverridingBackend extends ForwardingBackend {
     private LimitOutcome inForce(LimitOutcome then) {
         Charge charge = then.charge();
         Entry one = inForce.find(charge.policy().name(), charge.key());
-        if (one == null || !one.isLimits()) {
-            return then;
-        }
-        Charge now = withLimits(charge, one);
-        return now.policy().limits().stream()
-                .filter(limit -> limit.algorithm() == then.limit().algorithm()
-                        && limit.identity().equals(then.limit().identity()))
-                .findFirst()
-                .map(limit -> LimitOutcome.of(now, limit, true, 0, 0, 0, 0, then.stampMicros()))
-                .orElse(then);
+        return one == null || !one.isLimits() ? then : then.under(withLimits(charge, one));
     }
 
     /** Also the state under an override's limits. */

@@ -103,6 +103,20 @@ class OverridesTest extends ControlFixture {
         assertEquals(5, granted);
     }
 
+    /** Limits that grant nothing have no state, so what was reserved before is settled under those of then. */
+    @Test
+    void aHoldIsSettledWhereAnOverrideGrantsNothingSince() throws Exception {
+        Limiter one = instance(
+                ADDRESS, "limiter.policies.export.limits = 10/1h fixed", "limiter.policies.export.holds = 100");
+        Hold hold = one.rateLimiter().reserve(one.policy("export"), ALICE, 1, Duration.ofSeconds(30));
+        set(control, "policy:export", ALICE.canonical(), "limits", "0/1h fixed", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        assertEquals(Settlement.SETTLED, one.rateLimiter().settle(hold, 4));
+        control.remove("policy:export", ALICE.canonical(), "op", "");
+        await("ended", () -> entries(one).isEmpty());
+        assertEquals(6, admitted(one, ALICE, 10));
+    }
+
     /** A switch that does not fit this instance keeps no other one from its beginning or its end. */
     @Test
     void aSwitchOfARuleThatDoesNotFit() throws Exception {

@@ -331,6 +331,6 @@ class BatchTest {
     }
 
     private static Call call(RedisKeys keys, Charge charge, String mode, Duration longest) {
-        return Call.now(Call.parts(keys, List.of(charge), mode, none -> 0), longest, false);
+        return Call.now(Call.parts(keys, List.of(charge), mode), longest, false);
     }
 }

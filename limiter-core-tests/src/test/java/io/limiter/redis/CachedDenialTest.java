@@ -11,6 +11,7 @@ import io.limiter.Backend.Mode;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.DenialReason;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
@@ -136,6 +137,17 @@ class CachedDenialTest {
         is(REDIS, true, others.tryAcquire(policy, KEY, 1));
         time.advance(Duration.ofNanos(1_000));
         is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
+    }
+
+    @Test
+    void aFullTableOfReservationsDeniesNoOtherCalls() {
+        Policy policy =
+                Policy.of("held", Limit.fixedWindow(10, PERIOD)).withHolds(1).withFailureMode(FailureMode.DENY);
+        assertTrue(mine.reserve(policy, KEY, 1, PERIOD).allowed());
+        Decision full = mine.reserve(policy, KEY, 1, PERIOD).decision();
+        assertEquals(DenialReason.HOLDS_FULL, full.violated().get(0).reason());
+        Decision plain = mine.tryAcquire(policy, KEY, 1);
+        assertTrue(plain.allowed(), plain.toString());
     }
 
     @Test

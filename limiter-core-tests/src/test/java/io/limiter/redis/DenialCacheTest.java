@@ -209,7 +209,7 @@ class DenialCacheTest {
     }
 
     private static Call resetOf(Charge charge) {
-        List<Call.Part> parts = Call.parts(new RedisKeys("test", null), List.of(charge), Call.RESET, none -> 0);
+        List<Call.Part> parts = Call.parts(new RedisKeys("test", null), List.of(charge), Call.RESET);
         return Call.now(parts, Duration.ofSeconds(1), false);
     }
 

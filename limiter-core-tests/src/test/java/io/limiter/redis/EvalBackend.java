@@ -59,14 +59,13 @@ final class EvalBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        List<Call.Part> parts =
-                flights.begin(Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK, none -> 0));
+        List<Call.Part> parts = flights.begin(Call.parts(keys, charges, mode == Mode.TAKE ? Call.TAKE : Call.LOOK));
         return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
     }
 
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        List<Call.Part> parts = HeldCalls.with(Held.of(terms), Call.parts(keys, charges, Call.TAKE, none -> 0));
+        List<Call.Part> parts = Held.of(terms).reserving(Call.parts(keys, charges, Call.TAKE));
         return CompletableFuture.completedFuture(Decision.of(Decision.Source.REDIS, charges, run(parts)));
     }
 
@@ -74,9 +73,9 @@ final class EvalBackend implements Backend {
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
-        List<Settled> settled = Ends.of(keys, held.outcomes(), Call.BACK, true).stream()
-                .flatMap(ends -> run(HeldCalls.settling(ends, Held.of(terms), actual)).stream())
-                .map(outcome -> HeldCalls.read(outcome.stampMicros()))
+        List<Settled> settled = Decisions.ends(keys, held.outcomes(), Call.BACK, true).stream()
+                .flatMap(ends -> run(Held.of(terms).settling(ends, actual)).stream())
+                .map(outcome -> Reply.settled(outcome.stampMicros()))
                 .toList();
         return CompletableFuture.completedFuture(settled);
     }
@@ -94,14 +93,14 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> end(Decision decision, String how) {
-        return Ends.of(keys, decision.outcomes(), how, false).stream()
+        return Decisions.ends(keys, decision.outcomes(), how, false).stream()
                 .flatMap(parts -> run(parts).stream())
                 .toList();
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0);
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET);
         parts.removeIf(Call.Part::isInFlight);
         if (!parts.isEmpty()) {
             run(parts);

@@ -117,7 +117,7 @@ class FlightProtocolTest {
         /** A call of the application, which lasts for some time, or until the end of the test. */
         void enter() {
             Charge one = new Charge(POLICY, KEY, 1);
-            transmit(flights.begin(Call.parts(keys, List.of(one), Call.TAKE, none -> 0)));
+            transmit(flights.begin(Call.parts(keys, List.of(one), Call.TAKE)));
         }
 
         private void begun(LimitOutcome outcome) {
@@ -154,15 +154,7 @@ class FlightProtocolTest {
                 call.tryFail(Call.State.WAITING, NO_ANSWER);
                 return;
             }
-            call.trySend(now, new Call.Carrier() {
-                @Override
-                public boolean claimSilence() {
-                    return false;
-                }
-
-                @Override
-                public void end() {}
-            });
+            call.trySend(now, null);
             long runs = isCalm || random.nextInt(4) > 0 ? 1_000 : random.nextInt(400_000);
             boolean isLost = !isCalm && random.nextInt(10) == 0;
             boolean neverRuns = isLost && random.nextBoolean();

@@ -33,9 +33,9 @@ class HeldCallsTest {
 
     @Test
     void anOddReplySaysNothing() {
-        assertEquals(new Settled(Settlement.SETTLED, 7), HeldCalls.read(8));
+        assertEquals(new Settled(Settlement.SETTLED, 7), Reply.settled(8));
         for (long odd : new long[] {0, -1, -6, Long.MIN_VALUE}) {
-            assertEquals(new Settled(Settlement.ENDED, 0), HeldCalls.read(odd), odd + "");
+            assertEquals(new Settled(Settlement.ENDED, 0), Reply.settled(odd), odd + "");
         }
     }
 
@@ -138,12 +138,12 @@ class HeldCallsTest {
 
     private Call held(Policy policy, String key, String mode, Held held) {
         Charge charge = new Charge(policy, PartitionKey.of(key), 3);
-        List<Call.Part> parts = HeldCalls.with(held, Call.parts(keys, List.of(charge), mode, none -> 0));
+        List<Call.Part> parts = held.reserving(Call.parts(keys, List.of(charge), mode));
         return Call.now(parts, Duration.ofSeconds(1), false);
     }
 
     private Call take(Policy policy) {
         Charge charge = new Charge(policy, PartitionKey.of("k"), 1);
-        return Call.now(Call.parts(keys, List.of(charge), Call.TAKE, none -> 0), Duration.ofSeconds(1), false);
+        return Call.now(Call.parts(keys, List.of(charge), Call.TAKE), Duration.ofSeconds(1), false);
     }
 }

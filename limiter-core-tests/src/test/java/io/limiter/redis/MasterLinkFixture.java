@@ -29,8 +29,12 @@ abstract class MasterLinkFixture {
     final ManualTime time = new ManualTime();
     final List<Command.Receiver> sent = new ArrayList<>();
     final List<Command> commands = new ArrayList<>();
-    /** How many probes were sent. None is answered. */
+    /** How many probes and self-tests were sent. */
     int probes;
+
+    /** Their answer; null for none. */
+    @Nullable
+    Throwable probeFailure;
 
     @Nullable
     Throwable failing;
@@ -128,7 +132,7 @@ abstract class MasterLinkFixture {
 
     private static Call call(String key, Limit limit, long permits, long now, Duration longest, boolean blocking) {
         Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of(key), permits);
-        List<Call.Part> parts = Call.parts(new RedisKeys("p", null), List.of(charge), Call.TAKE, none -> 0);
+        List<Call.Part> parts = Call.parts(new RedisKeys("p", null), List.of(charge), Call.TAKE);
         long longestMicros = longest.toNanos() / 1_000;
         return new Call(parts, longestMicros, now, now + longestMicros, blocking);
     }
@@ -136,6 +140,9 @@ abstract class MasterLinkFixture {
     private void transport(Command command, Command.Receiver then) {
         if (command.keys().get(0).toString().contains("limiter-self-test")) {
             probes++;
+            if (probeFailure != null) {
+                then.accept(null, probeFailure);
+            }
             return;
         }
         commands.add(command);

@@ -315,17 +315,9 @@ final class Reservations {
      */
     private LimitOutcome inForce(Made hold, LimitOutcome then) {
         Policy now = policies.get(then.policy().name());
-        if (now == null || now == then.policy() || !hold.announced.contains(then.policy())) {
-            return then;
-        }
-        return now.limits().stream()
-                .filter(limit -> limit.permits() > 0
-                        && limit.algorithm() == then.limit().algorithm()
-                        && limit.identity().equals(then.limit().identity()))
-                .findFirst()
-                .map(limit -> LimitOutcome.of(
-                        FailureAnswers.under(now, then.charge()), limit, true, 0, 0, 0, 0, then.stampMicros()))
-                .orElse(then);
+        return now == null || now == then.policy() || !hold.announced.contains(then.policy())
+                ? then
+                : then.under(FailureAnswers.under(now, then.charge()));
     }
 
     /** What became of each part, which is counted; those without an answer are settled again. Never fails. */

@@ -4,10 +4,10 @@ import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Algorithm;
+import io.limiter.redis.CongestionWindow.Flight;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,15 +49,6 @@ final class Call {
     /** The number of values for each state in a reply. */
     static final int NUMBERS = 6;
 
-    /** What carries it to Redis, perhaps with others. */
-    interface Carrier {
-        /** There was no answer in time: one that is lost is lost for all its calls. Returns true for the first of them. */
-        boolean claimSilence();
-
-        /** It no longer delays others. */
-        void end();
-    }
-
     /** The progress of a call. */
     enum State {
         WAITING,
@@ -73,7 +63,6 @@ final class Call {
      * The operation on one state.
      *
      * @param isCombinable whether it takes for nobody in particular, so that equal ones can be counted
-     * @param denied for a block, how many denials of this key Redis has not counted
      * @param hold what makes it a reservation or a settlement; null for neither
      * @param flight the call in flight; null for none
      */
@@ -83,7 +72,6 @@ final class Call {
             Limit limit,
             String mode,
             boolean isCombinable,
-            long denied,
             @Nullable Held hold,
             CallsInFlight.@Nullable FlightCall flight) {
         /** Whether the script has to look at reservations. */
@@ -109,11 +97,11 @@ final class Call {
 
         /** The same as a reservation or settlement. */
         Part with(Held other) {
-            return new Part(key, charge, limit, mode, false, denied, other, null);
+            return new Part(key, charge, limit, mode, false, other, null);
         }
 
         Part with(CallsInFlight.FlightCall call) {
-            return new Part(key, charge, limit, mode, false, denied, null, call);
+            return new Part(key, charge, limit, mode, false, null, call);
         }
     }
 
@@ -131,7 +119,8 @@ final class Call {
     private final long madeMicros;
     // Written before the state becomes SENT and read after that: a call that ends meanwhile was never on its way.
     private long sentMicros;
-    private @Nullable Carrier carrier;
+    /** With which it is on its way, perhaps with others. */
+    private @Nullable Flight carrier;
 
     private volatile boolean replied;
     /** Of the thread that has its reply. */
@@ -172,23 +161,16 @@ final class Call {
         return Objects.requireNonNull(shortest);
     }
 
-    /**
-     * Calls on all limits of the charges.
-     *
-     * @param denied returns how many denials of a charge with a block Redis has not counted; called once for each
-     */
-    static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode, ToLongFunction<Charge> denied) {
+    /** Calls on all limits of the charges. */
+    static List<Part> parts(RedisKeys keys, List<Charge> charges, String mode) {
         List<Part> parts = new ArrayList<>(charges.size());
-        boolean takes = mode.equals(TAKE) || mode.equals(ASK);
         for (Charge charge : charges) {
             Policy policy = charge.policy();
             boolean isPlain = mode.equals(TAKE) && charge.isPlain();
-            boolean counts = takes && charge.permits() > 0 && policy.penalty() != null;
             for (Limit limit : policy.limits()) {
                 String key = keys.of(policy, charge.key(), limit);
                 boolean isCombinable = isPlain && limit.algorithm().isCombinable();
-                long uncounted = counts && limit instanceof Penalty ? denied.applyAsLong(charge) : 0;
-                parts.add(new Part(key, charge.of(limit), limit, mode, isCombinable, uncounted, null, null));
+                parts.add(new Part(key, charge.of(limit), limit, mode, isCombinable, null, null));
             }
         }
         return parts;
@@ -254,7 +236,7 @@ final class Call {
     }
 
     /** It leaves the queue to be sent. Returns false if its caller has stopped waiting. */
-    boolean trySend(long nowMicros, Carrier with) {
+    boolean trySend(long nowMicros, @Nullable Flight with) {
         sentMicros = nowMicros;
         carrier = with;
         return state.compareAndSet(State.WAITING, State.SENT);
@@ -274,13 +256,13 @@ final class Call {
 
     /** There was no answer in time. Returns true for the first call of what it was sent with: all of them are lost together. */
     boolean claimSilence() {
-        Carrier with = carrier;
+        Flight with = carrier;
         return with != null && with.claimSilence();
     }
 
     /** What it was sent with no longer delays others. */
     void endCarrier() {
-        Carrier with = carrier;
+        Flight with = carrier;
         if (with != null) {
             with.end();
         }

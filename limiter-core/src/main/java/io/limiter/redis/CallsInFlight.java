@@ -187,7 +187,7 @@ final class CallsInFlight {
             if (outcome.isInFlight() && !isFull(outcome.limit())) {
                 String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
                 Limit whole = whole(decision.charges(), outcome);
-                Call.Part part = new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, 0, null, null);
+                Call.Part part = new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, null, null);
                 FlightCall call = new FlightCall(part, outcome.holder());
                 outcome.heldBy(Access.LIBRARY, call);
                 call.adopt();
@@ -199,10 +199,8 @@ final class CallsInFlight {
     private static Limit whole(List<Charge> charges, LimitOutcome outcome) {
         return charges.stream()
                 .filter(charge -> charge.isToSame(outcome.charge()))
-                .flatMap(charge -> charge.policy().limits().stream())
-                .filter(limit -> limit.algorithm().isInFlight()
-                        && limit.identity().equals(outcome.limit().identity()))
                 .findFirst()
+                .map(charge -> outcome.under(charge).limit())
                 .orElse(outcome.limit());
     }
 
@@ -323,7 +321,7 @@ final class CallsInFlight {
 
         private Call.Part part(String mode) {
             dueMicros = NOT_DUE;
-            return new Call.Part(asked.key(), asked.charge(), asked.limit(), mode, false, 0, null, this);
+            return new Call.Part(asked.key(), asked.charge(), asked.limit(), mode, false, null, this);
         }
 
         private long renewsAt(long nowMicros) {

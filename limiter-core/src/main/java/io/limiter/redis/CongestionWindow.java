@@ -237,7 +237,7 @@ final class CongestionWindow {
     }
 
     /** Commands that are on their way together. */
-    final class Flight implements Call.Carrier {
+    final class Flight {
         /** What is sent with it. */
         final List<Call> calls = new ArrayList<>(2);
 
@@ -268,13 +268,13 @@ final class CongestionWindow {
             }
         }
 
-        @Override
-        public boolean claimSilence() {
+        /** There was no answer in time: one that is lost is lost for all its calls. Returns true for the first of them. */
+        boolean claimSilence() {
             return !silent.getAndSet(true);
         }
 
-        @Override
-        public void end() {
+        /** It no longer delays others. */
+        void end() {
             flights.compareAndSet(place, this, null);
         }
     }

@@ -1,50 +1,105 @@
 package io.limiter.redis;
 
-import io.limiter.Backend;
+import io.limiter.Backend.Decider;
 import io.limiter.Backend.Mode;
+import io.limiter.Backend.Settled;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.Settlement;
+import io.limiter.TimeSource;
+import io.limiter.internal.HoldTerms;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The calls that decide. Thread-safe. */
-record Decisions(Connection connection, RedisKeys keys, DenialCache denials, CallsInFlight flights, Duration deadline) {
+/**
+ * The calls that decide or reserve, and those that end what was taken: settle it, give it back, confirm or reset it. What is known
+ * already is not asked: {@link DenialCache} has the latest denials, {@link CallsInFlight} what this instance holds. Charges that no
+ * script can decide together are {@link Slots}. Thread-safe.
+ */
+final class Decisions implements CallsInFlight.Sender {
+    private static final TimeSource TIME = TimeSource.system();
+
+    private final Connection connection;
+    private final RedisKeys keys;
+    private final DenialCache denials;
+    private final Duration deadline;
+    final CallsInFlight flights;
+
+    Decisions(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
+        this.connection = connection;
+        this.keys = keys;
+        this.denials = denials;
+        this.deadline = deadline;
+        this.flights = new CallsInFlight(keys, TIME, this);
+    }
+
+    private Duration deadline(Policy policy) {
+        return Objects.requireNonNullElse(policy.deadline(), deadline);
+    }
+
     CompletableFuture<Decision> decide(List<Charge> charges, Mode mode) {
         Decision known = known(charges, mode);
-        return known == null ? decision(charges, mode, connection::send) : CompletableFuture.completedFuture(known);
+        return known == null ? ask(charges, mode, null, connection::send) : CompletableFuture.completedFuture(known);
     }
 
     List<CompletableFuture<Decision>> each(List<Charge> charges) {
         List<Call> calls = new ArrayList<>();
         List<CompletableFuture<Decision>> decisions = charges.stream()
-                .map(charge -> decision(List.of(charge), Mode.TAKE, calls::add))
+                .map(charge -> ask(List.of(charge), Mode.TAKE, null, calls::add))
                 .toList();
         connection.send(calls);
         return decisions;
     }
 
-    /** The decision by Redis. */
-    private CompletableFuture<Decision> decision(List<Charge> charges, Mode mode, Consumer<Call> sender) {
+    CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        Decision known = known(charges, Mode.TAKE);
+        return known == null
+                ? ask(charges, Mode.TAKE, Held.of(terms), connection::send)
+                : CompletableFuture.completedFuture(known);
+    }
+
+    /**
+     * The decision by Redis.
+     *
+     * @param held what makes it a reservation; null if it is none
+     */
+    private CompletableFuture<Decision> ask(
+            List<Charge> charges, Mode mode, @Nullable Held held, Consumer<Call> sender) {
         List<Denial.Asked> asked = denials.asking(charges, mode);
         Duration longest = Call.deadline(charges, deadline);
-        if (SlotsDecision.isNeeded(charges, connection.isCluster())) {
-            return new SlotsDecision(connection, keys, denials, flights, charges, longest, null)
+        if (areSpread(charges)) {
+            return new Slots(charges, longest, held)
                     .decide(mode)
                     .thenApply(decision -> denials.decided(asked, decision));
         }
-        Call call = call(charges, mode, longest, false);
+        Call call = Call.now(parts(charges, how(mode), held), longest, false);
+        if (held != null) {
+            // Nobody would settle what is reserved after the caller stopped waiting.
+            call.ifLate(late -> {
+                if (late.stream().allMatch(LimitOutcome::allowed)) {
+                    end(late, Call.BACK, !connection.isCluster(), held, longest);
+                }
+            });
+        }
         sender.accept(call);
         return call.answer(outcomes -> denials.decided(asked, Reply.decision(charges, outcomes)));
     }
 
-    /** For a thread that waits, and charges of one slot. */
+    /** For a thread that waits, and charges that are not {@linkplain #areSpread spread}. */
     Decision now(List<Charge> charges, Mode mode) {
         Decision known = known(charges, mode);
         if (known == null) {
@@ -55,8 +110,8 @@ record Decisions(Connection connection, RedisKeys keys, DenialCache denials, Cal
         return known;
     }
 
-    Backend.Decider decider(Policy policy) {
-        Duration longest = Objects.requireNonNullElse(policy.deadline(), deadline);
+    Decider decider(Policy policy) {
+        Duration longest = deadline(policy);
         int ofPolicy = DenialCache.hash(policy);
         return (key, permits, mode) -> {
             int hash = DenialCache.hash(ofPolicy, key);
@@ -80,13 +135,304 @@ record Decisions(Connection connection, RedisKeys keys, DenialCache denials, Cal
     }
 
     private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<Denial.Asked> asked) {
-        List<LimitOutcome> outcomes = connection.sendAndWait(call(charges, mode, longest, true));
-        return denials.decided(asked, Reply.decision(charges, outcomes));
+        Call call = Call.now(parts(charges, how(mode), null), longest, true);
+        return denials.decided(asked, Reply.decision(charges, connection.sendAndWait(call)));
     }
 
-    private Call call(List<Charge> charges, Mode mode, Duration longest, boolean blocking) {
-        String how = mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
-        List<Call.Part> parts = flights.begin(Call.parts(keys, charges, how, denials::takeUncounted));
-        return Call.now(parts, longest, blocking);
+    private static String how(Mode mode) {
+        return mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
+    }
+
+    private List<Call.Part> parts(List<Charge> charges, String how, @Nullable Held held) {
+        List<Call.Part> parts = Call.parts(keys, charges, how);
+        return flights.begin(held == null ? parts : held.reserving(parts));
+    }
+
+    /**
+     * Whether they need several scripts: in a cluster, or if two have one key with different members, because a script
+     * uses no state twice.
+     */
+    boolean areSpread(List<Charge> charges) {
+        // No stream: called for each call.
+        for (int i = 1; i < charges.size(); i++) {
+            Charge charge = charges.get(i);
+            for (Charge other : charges.subList(0, i)) {
+                boolean isOneState = charge.key().equals(other.key())
+                        && charge.policy().name().equals(other.policy().name());
+                if (isOneState || connection.isCluster()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** What became of each outcome of a reservation. Never fails. */
+    CompletableFuture<List<Settled>> settle(Decision decision, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+        Map<LimitOutcome, Settled> settled = Collections.synchronizedMap(new IdentityHashMap<>());
+        List<LimitOutcome> held = new ArrayList<>();
+        for (LimitOutcome outcome : decision.outcomes()) {
+            boolean isHeld =
+                    outcome.policy().holds() > 0 && outcome.limit().algorithm().takesHolds();
+            settled.put(outcome, new Settled(isHeld ? Settlement.ENDED : Settlement.SETTLED, 0));
+            // A limit that grants nothing has no state.
+            if (isHeld && outcome.limit().permits() > 0) {
+                held.add(outcome);
+            }
+        }
+        Duration longest = Call.deadline(decision.charges(), deadline);
+        List<CompletableFuture<?>> all = new ArrayList<>();
+        for (List<LimitOutcome> ends : inCalls(keys, held, !connection.isCluster())) {
+            List<Call.Part> parts = Held.of(terms).settling(parts(keys, ends, Call.BACK), actual);
+            all.add(sendEnd(parts, longest).handle((replies, failure) -> {
+                for (int i = 0; i < ends.size(); i++) {
+                    Settled one =
+                            failure == null ? Reply.settled(replies.get(i).stampMicros()) : Settled.failed(failure);
+                    settled.put(ends.get(i), one);
+                }
+                return settled;
+            }));
+        }
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(
+                        none -> decision.outcomes().stream().map(settled::get).toList());
+    }
+
+    /** Ends what a decision took, {@link Call#BACK} or {@link Call#KEEP}: the outcomes of all states. */
+    CompletableFuture<List<LimitOutcome>> end(Decision decision, String how) {
+        Duration longest = Call.deadline(decision.charges(), deadline);
+        return end(decision.outcomes(), how, !connection.isCluster(), null, longest)
+                .thenCompose(answers -> answers.failure == null
+                        ? CompletableFuture.completedFuture(answers.outcomes)
+                        : CompletableFuture.failedFuture(answers.failure));
+    }
+
+    /**
+     * Ends what the outcomes took. Never fails.
+     *
+     * @param inOne as for {@link #ends}
+     * @param held the reservation that took it, which is cancelled; null if it is none
+     */
+    private CompletableFuture<Answers> end(
+            List<LimitOutcome> outcomes, String how, boolean inOne, @Nullable Held held, Duration longest) {
+        return Answers.of(ends(keys, outcomes, how, inOne).stream()
+                .map(parts -> sendEnd(held == null ? parts : held.settling(parts, charge -> 0), longest)));
+    }
+
+    private CompletableFuture<List<LimitOutcome>> sendEnd(List<Call.Part> parts, Duration longest) {
+        return denials.clearing(Call.now(parts, longest, false), connection::send);
+    }
+
+    /**
+     * The calls that end what the outcomes took.
+     *
+     * @param inOne whether one call may have the states of several slots; else there is one for each charge
+     */
+    static List<List<Call.Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
+        return inCalls(keys, outcomes, inOne).stream()
+                .map(call -> parts(keys, call, how))
+                .toList();
+    }
+
+    private static List<Call.Part> parts(RedisKeys keys, List<LimitOutcome> call, String how) {
+        return call.stream()
+                .map(one -> one.holder() instanceof CallsInFlight.FlightCall flight
+                        ? flight.end()
+                        : new Call.Part(
+                                key(keys, one), one.charge(), one.limit(), how + one.stampMicros(), false, null, null))
+                .toList();
+    }
+
+    private static String key(RedisKeys keys, LimitOutcome one) {
+        return keys.of(one.policy(), one.charge().key(), one.limit());
+    }
+
+    /** The outcomes of each call. The script reads all states of a call before it writes one, so none can be there twice. */
+    private static List<List<LimitOutcome>> inCalls(RedisKeys keys, List<LimitOutcome> outcomes, boolean inOne) {
+        List<List<LimitOutcome>> calls = new ArrayList<>();
+        for (LimitOutcome outcome : outcomes) {
+            String key = key(keys, outcome);
+            List<LimitOutcome> call = calls.stream()
+                    .filter(one -> (inOne || one.get(0).charge().equals(outcome.charge()))
+                            && one.stream().noneMatch(other -> key(keys, other).equals(key)))
+                    .findFirst()
+                    .orElseGet(ArrayList::new);
+            if (call.isEmpty()) {
+                calls.add(call);
+            }
+            call.add(outcome);
+        }
+        return calls;
+    }
+
+    CompletableFuture<Void> reset(Policy policy, PartitionKey key) {
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET);
+        // Calls that are in flight stay so.
+        parts.removeIf(Call.Part::isInFlight);
+        return parts.isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : sendEnd(parts, deadline(policy)).thenApply(deleted -> null);
+    }
+
+    /** Sends a call about a call in flight. */
+    @Override
+    public void send(Call.Part part) {
+        Duration longest = deadline(part.charge().policy());
+        if (part.mode().equals(Call.END)) {
+            sendEnd(List.of(part), longest);
+        } else {
+            connection.send(Call.now(List.of(part), longest, false));
+        }
+    }
+
+    @Override
+    public void after(long micros, Runnable task) {
+        connection.after(micros, task);
+    }
+
+    /** The results of several calls: the outcomes of those that were answered, and why another was not. */
+    private record Answers(
+            List<LimitOutcome> outcomes, @Nullable Throwable failure) {
+        /** Never fails. */
+        static CompletableFuture<Answers> of(Stream<CompletableFuture<List<LimitOutcome>>> calls) {
+            List<CompletableFuture<List<LimitOutcome>>> all = calls.toList();
+            return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                    .handle((none, failure) -> new Answers(
+                            all.stream()
+                                    .filter(one -> !one.isCompletedExceptionally())
+                                    .flatMap(one -> one.join().stream())
+                                    .toList(),
+                            failure == null ? null : RedisFailure.of(failure)));
+        }
+
+        boolean isDenied() {
+            return !outcomes.stream().allMatch(LimitOutcome::allowed);
+        }
+    }
+
+    /**
+     * One decision over charges in several slots of a cluster, which no script can access together: all are checked at the
+     * same time, then taken in order, and given back on a late denial. Never over-admits; a call may briefly be denied
+     * unnecessarily. A known denial is valid even if another node does not answer.
+     */
+    private final class Slots {
+        private final List<Charge> charges;
+        private final Duration longest;
+        private final @Nullable Held held;
+        private final long dueMicros;
+
+        /** A call with this deadline from now. */
+        Slots(List<Charge> charges, Duration longest, @Nullable Held held) {
+            this.charges = charges;
+            this.longest = longest;
+            this.held = held;
+            this.dueMicros = TIME.nowMicros() + longest.toNanos() / 1_000;
+        }
+
+        CompletableFuture<Decision> decide(Mode mode) {
+            return askEach(0, mode == Mode.LOOK ? Call.SEE : Call.ASK).thenCompose(seen -> {
+                if (seen.isDenied() || seen.failure != null || mode == Mode.ASK) {
+                    return decision(seen);
+                }
+                return mode == Mode.TAKE
+                        ? take(0, List.of(), seen.outcomes)
+                        : askEach(0, Call.LOOK).thenCompose(this::decision);
+            });
+        }
+
+        /** Takes the charges from the i-th on, after what was taken before them. */
+        private CompletableFuture<Decision> take(int i, List<LimitOutcome> taken, List<LimitOutcome> seen) {
+            if (i == charges.size()) {
+                return CompletableFuture.completedFuture(decision(taken));
+            }
+            // Permits that are granted after the caller stopped waiting must not be lost either.
+            return connection
+                    .send(call(charges.get(i), Call.TAKE).ifLate(late -> giveBackIfTaken(taken.size(), late, seen)))
+                    .handle((outcomes, failure) -> {
+                        if (failure != null) {
+                            giveBack(taken, seen);
+                            return CompletableFuture.<Decision>failedFuture(failure);
+                        }
+                        if (!outcomes.stream().allMatch(LimitOutcome::allowed)) {
+                            return deniedLate(i, taken, outcomes, seen);
+                        }
+                        List<LimitOutcome> more = new ArrayList<>(taken);
+                        more.addAll(outcomes);
+                        return take(i + 1, more, seen);
+                    })
+                    .thenCompose(decision -> decision);
+        }
+
+        /** The denial by the i-th charge, with the state of those before it as given back and of those after it as seen. */
+        private CompletableFuture<Decision> deniedLate(
+                int i, List<LimitOutcome> taken, List<LimitOutcome> denied, List<LimitOutcome> seen) {
+            CompletableFuture<Decision> decision = giveBack(taken, seen)
+                    .thenCombine(askEach(i + 1, Call.SEE), (back, after) -> {
+                        List<LimitOutcome> outcomes = new ArrayList<>();
+                        back.outcomes.forEach(outcome -> outcomes.add(allowed(outcome, outcome.stampMicros())));
+                        outcomes.addAll(denied);
+                        outcomes.addAll(after.outcomes);
+                        return decision(outcomes);
+                    });
+            // What was taken may be given back after the deadline; nobody waits for that.
+            connection.after(dueMicros - TIME.nowMicros(), () -> decision.complete(decision(denied)));
+            return decision;
+        }
+
+        /** It allowed the charge; that the refund may have found nothing to give back changes nothing about that. */
+        private LimitOutcome allowed(LimitOutcome outcome, long stampMicros) {
+            return LimitOutcome.of(
+                    outcome.charge(),
+                    outcome.limit(),
+                    true,
+                    outcome.remaining(),
+                    0,
+                    outcome.nextMicros(),
+                    outcome.resetMicros(),
+                    stampMicros);
+        }
+
+        private CompletableFuture<Decision> decision(Answers answers) {
+            return answers.failure != null && !answers.isDenied()
+                    ? CompletableFuture.failedFuture(answers.failure)
+                    : CompletableFuture.completedFuture(decision(answers.outcomes));
+        }
+
+        /** Sends a call for each charge from the i-th on, all at once. Never fails. */
+        private CompletableFuture<Answers> askEach(int from, String how) {
+            return Answers.of(
+                    charges.subList(from, charges.size()).stream().map(charge -> connection.send(call(charge, how))));
+        }
+
+        private void giveBackIfTaken(int before, List<LimitOutcome> late, List<LimitOutcome> seen) {
+            if (late.stream().allMatch(LimitOutcome::allowed)) {
+                giveBack(late, seen.subList(before, seen.size()));
+            }
+        }
+
+        /**
+         * Waits for itself, as long as anybody does. What an earlier call with the same request id took, which was seen before, is not
+         * this call's to give back: its refund has the timestamp 0.
+         */
+        private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken, List<LimitOutcome> seen) {
+            List<LimitOutcome> own = IntStream.range(0, taken.size())
+                    .mapToObj(i -> {
+                        LimitOutcome one = taken.get(i);
+                        boolean repeated = one.charge().requestId() != null
+                                && one.stampMicros() == seen.get(i).stampMicros();
+                        return repeated ? allowed(one, 0) : one;
+                    })
+                    .toList();
+            return end(own, Call.BACK, false, held, longest);
+        }
+
+        private Call call(Charge charge, String how) {
+            List<Call.Part> parts = parts(List.of(charge), how, held);
+            return new Call(parts, longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
+        }
+
+        private Decision decision(List<LimitOutcome> outcomes) {
+            return Reply.decision(charges, outcomes);
+        }
     }
 }

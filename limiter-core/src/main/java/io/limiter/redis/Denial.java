@@ -1,25 +1,24 @@
 package io.limiter.redis;
 
 import io.limiter.Charge;
+import io.limiter.DenialReason;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A denial by Redis for one key of one policy: until it ends, every call of the same or a higher cost is denied.
- * Immutable except for the count of its answers.
+ * A denial by Redis for one key of one policy: until it ends, every call of the same or a higher cost is denied. Immutable. Of a
+ * policy whose denials may block the key, it is one by the block, or by calls in flight, which does not count.
  *
  * @param asked the denied call
  * @param untilMicros when the last of the denials ends
  * @param denied the limits that denied it
- * @param uncounted how many calls it has denied, if denials may block the key and did not find it blocked
  */
-record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong uncounted) {
+record Denial(Asked asked, long untilMicros, LimitOutcome[] denied) {
     /** The longest use of a denial because of calls in flight, which end at any time. */
     private static final long IN_FLIGHT_MICROS = 20_000;
 
@@ -31,25 +30,32 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
      *
      * @param outcomes of this charge, and possibly of others
      * @param maxAgeMicros the longest that they are used
-     * @param before the count of the denial before this one, if there was one
      */
-    static @Nullable Denial of(
-            Asked asked, List<LimitOutcome> outcomes, long maxAgeMicros, @Nullable AtomicLong before) {
+    static @Nullable Denial of(Asked asked, List<LimitOutcome> outcomes, long maxAgeMicros) {
         LimitOutcome[] denied = outcomes.stream()
                 .filter(outcome -> !outcome.allowed()
                         && outcome.limit().algorithm().isDenialLasting()
+                        // A full table denies reservations only: a plain call of the key may still be allowed.
+                        && outcome.reason() != DenialReason.HOLDS_FULL
                         && outcome.charge().equals(asked.charge()))
                 .toArray(LimitOutcome[]::new);
-        if (denied.length == 0) {
+        if (denied.length == 0 || isCounted(asked.charge().policy(), denied[denied.length - 1])) {
             return null;
-        }
-        AtomicLong uncounted = before == null ? new AtomicLong() : before;
-        if (denied[denied.length - 1].blocked()) {
-            uncounted.set(0);
         }
         long longest =
                 Arrays.stream(denied).mapToLong(Denial::lastsMicros).max().orElseThrow();
-        return new Denial(asked, asked.sentMicros() + Math.min(maxAgeMicros, longest), denied, uncounted);
+        return new Denial(asked, asked.sentMicros() + Math.min(maxAgeMicros, longest), denied);
+    }
+
+    /**
+     * Whether Redis has to count a denial, which may lead to a block.
+     *
+     * @param last of the outcomes that deny: calls in flight, whose denials do not count, stand first, and a block last
+     */
+    private static boolean isCounted(Policy policy, LimitOutcome last) {
+        return policy.penalty() != null
+                && !last.blocked()
+                && !last.limit().algorithm().isInFlight();
     }
 
     /**
@@ -76,7 +82,7 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
 
     /**
      * The current outcomes for a call of this policy and key, which costs no less and so is denied without calling
-     * Redis; none if nothing is known any more. Counts the call.
+     * Redis; none if nothing is known any more, or Redis has to count it.
      */
     LimitOutcome[] answers(Charge again, long nowMicros) {
         LimitOutcome[] answers = new LimitOutcome[denied.length];
@@ -87,15 +93,8 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied, AtomicLong u
                 answers[count++] = now;
             }
         }
-        // Denials of a blocked key do not count, those after the block do. Those of calls in flight, which stand first,
-        // do not.
-        if (count > 0
-                && again.policy().penalty() != null
-                && !answers[count - 1].blocked()
-                && !answers[count - 1].limit().algorithm().isInFlight()) {
-            uncounted.incrementAndGet();
-        }
-        return count == denied.length ? answers : Arrays.copyOf(answers, count);
+        boolean isKnown = count > 0 && !isCounted(again.policy(), answers[count - 1]);
+        return isKnown && count == denied.length ? answers : Arrays.copyOf(answers, isKnown ? count : 0);
     }
 
     /** The current outcome of one of the limits; null if that is no longer known, or never was. */

@@ -3,7 +3,6 @@ package io.limiter.redis;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -31,20 +29,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each set has an epoch. A call notes it before it is sent, and its denial is used only while the set still has that
  * epoch. Clearing a set begins the next epoch, so that answers on their way have no effect any more.
- *
- * <p>Redis does not see the calls that are denied here. If denials may block the key, they are counted, and {@link
- * #takeUncounted} passes the number to the next call to Redis: after {@value #UNCOUNTED_MICROS} microseconds at the
- * latest, because no denial of such a policy is used longer. The count is lost if that call fails, or if another key
- * uses the place by then.
  */
 final class DenialCache {
     private static final int SETS = 4_096;
     private static final int PLACES = 4;
     /** A key of several parts can be long; the limit bounds the memory. */
     private static final int LONGEST_KEY = 512;
-
-    /** The longest use of a denial for policies that count denials. */
-    private static final long UNCOUNTED_MICROS = 1_000_000;
 
     /** The longest use of a denial for policies with holds, which may end before the told time. */
     private static final long HELD_MICROS = 100_000;
@@ -158,27 +148,6 @@ final class DenialCache {
                 : List.of();
     }
 
-    /**
-     * How many calls of the charge's policy and key were denied here since the last call of this method; 0 if they are
-     * too old to count, or the charge does not count denials.
-     */
-    long takeUncounted(Charge charge) {
-        Limit block = charge.policy().penalty();
-        long sum = 0;
-        if (maxAgeMicros > 0 && block != null) {
-            int hash = hash(charge);
-            int first = set(hash) * PLACES;
-            for (int place = first; place < first + PLACES; place++) {
-                Denial denial = places.getAcquire(place);
-                if (denial != null && denial.isOf(hash, charge.policy(), charge.key())) {
-                    long taken = denial.uncounted().getAndSet(0);
-                    sum += time.nowMicros() - denial.asked().sentMicros() < block.periodMicros() ? taken : 0;
-                }
-            }
-        }
-        return sum;
-    }
-
     /** Handles the result of a call: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
     Decision decided(List<Denial.Asked> charges, Decision decision) {
         for (Denial.Asked asked : charges) {
@@ -188,21 +157,13 @@ final class DenialCache {
             List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
             Policy policy = asked.charge().policy();
             long longest = policy.holds() > 0 ? Math.min(maxAgeMicros, HELD_MICROS) : maxAgeMicros;
-            if (policy.penalty() == null) {
-                replace(asked, policy, outcomes, longest);
-            } else {
-                // Two at once would lose uncounted denials.
-                synchronized (this) {
-                    replace(asked, policy, outcomes, Math.min(longest, UNCOUNTED_MICROS));
-                }
-            }
+            replace(asked, policy, outcomes, longest);
         }
         return decision;
     }
 
     private void replace(Denial.Asked asked, Policy policy, List<LimitOutcome> outcomes, long longestMicros) {
         int first = set(asked.hash()) * PLACES;
-        AtomicLong uncounted = null;
         boolean overtaken = false;
         for (int place = first; place < first + PLACES; place++) {
             Denial old = places.get(place);
@@ -214,10 +175,9 @@ final class DenialCache {
                         && !before.charge().policy().equals(policy);
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
-                uncounted = old.uncounted();
             }
         }
-        Denial fresh = outcomes.isEmpty() ? null : Denial.of(asked, outcomes, longestMicros, uncounted);
+        Denial fresh = outcomes.isEmpty() ? null : Denial.of(asked, outcomes, longestMicros);
         if (fresh != null && !overtaken) {
             places.setRelease(endingFirst(first), fresh);
         }
@@ -251,13 +211,8 @@ final class DenialCache {
                 .toArray();
         // Also those that are known now: what is asked from now on is answered after this call.
         beginEpochs(sets);
-        return sender.apply(call.ifLate(late -> beginEpochs(sets))).whenComplete((outcomes, failure) -> {
-            beginEpochs(sets);
-            if (call.parts.get(0).mode().equals(Call.RESET)) {
-                // Otherwise the next call would block the key again.
-                takeUncounted(call.parts.get(0).charge());
-            }
-        });
+        return sender.apply(call.ifLate(late -> beginEpochs(sets)))
+                .whenComplete((outcomes, failure) -> beginEpochs(sets));
     }
 
     private void beginEpochs(int[] sets) {

@@ -1,6 +1,9 @@
 package io.limiter.redis;
 
+import io.limiter.Charge;
 import io.limiter.internal.HoldTerms;
+import java.util.List;
+import java.util.function.ToLongFunction;
 
 /**
  * What makes a call a reservation or a settlement. Immutable.
@@ -15,9 +18,20 @@ record Held(String id, long ttlMicros, long keepMicros, long actual) {
         return new Held(terms.id(), terms.ttlMicros(), terms.keepMicros(), -1);
     }
 
-    /** The settlement of it. */
-    Held settling(long cost) {
-        return new Held(id, ttlMicros, keepMicros, cost);
+    /** The parts of a call, of which those that hold are this reservation. */
+    List<Call.Part> reserving(List<Call.Part> parts) {
+        return parts.stream()
+                .map(part -> part.isHeld() ? part.with(this) : part)
+                .toList();
+    }
+
+    /** The parts of a call that gives back, of which those that hold settle this reservation instead. */
+    List<Call.Part> settling(List<Call.Part> ends, ToLongFunction<? super Charge> cost) {
+        return ends.stream()
+                .map(part -> part.isHeld()
+                        ? part.with(new Held(id, ttlMicros, keepMicros, cost.applyAsLong(part.charge())))
+                        : part)
+                .toList();
     }
 
     boolean isSettlement() {

@@ -7,6 +7,7 @@ import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,10 @@ final class MasterHealth {
 
     private static final long PROBE_PAUSE_MICROS = 100_000;
     private static final long TEST_PAUSE_MICROS = 1_000_000;
+    /** A probe waits longer than callers: a master that answers by then is slow, not unreachable. */
+    private static final long LEAST_PATIENCE_MICROS = 250_000;
+
+    private static final long LONGEST_PATIENCE_MICROS = 2_000_000;
     /** The time between the beginning of a wait and the sending of its call. */
     private static final long SEND_TOLERANCE_MICROS = 1_000;
 
@@ -67,6 +72,8 @@ final class MasterHealth {
     BackendException silence;
 
     // Written by any thread.
+    /** Whether the next periodic check tests it. */
+    private volatile boolean isTestDue;
     /** The error with which it refuses to decide, as far as is known. */
     private volatile @Nullable BackendException refusal;
     /** In time or late. */
@@ -248,9 +255,7 @@ final class MasterHealth {
         }
         try {
             if (transport.masters().contains(test.master)) {
-                long longest = Math.max(longestMicros, deadlineMicros);
-                Probe.send(test, time, longest, this::noteProbeAnswer, this::noteProbeLost)
-                        .thenRun(() -> transport.after(PROBE_PAUSE_MICROS, this::probe));
+                sendProbe();
             } else {
                 forget.run();
             }
@@ -259,6 +264,30 @@ final class MasterHealth {
             LOG.debug("a probe could not be sent to {}", test.name, e);
             transport.after(PROBE_PAUSE_MICROS, this::probe);
         }
+    }
+
+    /** Asks once. If it answers in the longest time of its callers, it is not unreachable. */
+    private void sendProbe() {
+        long patienceMicros = Math.min(
+                LONGEST_PATIENCE_MICROS, Math.max(LEAST_PATIENCE_MICROS, Math.max(longestMicros, deadlineMicros)));
+        long sentMicros = time.nowMicros();
+        CompletableFuture<Runnable> finding = new CompletableFuture<>();
+        CompletableFuture<Long> lateness = transport.latenessMicros(patienceMicros);
+        Runnable noAnswer = () -> transport
+                .latenessMicros(patienceMicros)
+                .thenCombine(lateness, Math::max)
+                .thenAccept(lateMicros -> finding.complete(() -> noteProbeLost(lateMicros)));
+        CompletableFuture<Void> noted = finding.thenAccept(Runnable::run);
+        transport.probe(test.master, test.probe(patienceMicros), (reply, failure) -> {
+            long tookMicros = time.nowMicros() - sentMicros;
+            if (failure == null || RedisFailure.isAnswer(failure)) {
+                finding.complete(() -> noteProbeAnswer(tookMicros));
+            } else {
+                noAnswer.run();
+            }
+        });
+        transport.after(patienceMicros, noAnswer);
+        noted.thenRun(() -> transport.after(PROBE_PAUSE_MICROS, this::probe));
     }
 
     /** Its connection has closed by itself: probes find out whether it answers, also when nobody asks. */
@@ -318,11 +347,22 @@ final class MasterHealth {
         }
     }
 
-    /** Tests the master, unless probes do. */
+    /** It refused keys of several slots, which it took before: then each slot has a command. A test finds out about others. */
+    void noteOneSlot() {
+        test.mixesSlots = false;
+        isTestDue = true;
+    }
+
+    /** Tests the master, unless probes do; once more by another connection, if its answers were those of a replica. */
     void test() {
         if (isClosed()) {
+            isTestDue = false;
             try {
-                refusal = Probe.test(test, time);
+                long sentMicros = time.nowMicros();
+                BackendException found = test.run();
+                boolean isReplica = RedisFailure.isOfReplica(found)
+                        || test.findings().stream().anyMatch(line -> line.startsWith("RL-203"));
+                refusal = isReplica && transport.renew(test.master, sentMicros) ? test.run() : found;
                 silence = null;
             } catch (BackendException silent) {
                 silence = silent;
@@ -334,7 +374,8 @@ final class MasterHealth {
     /** Writes what was held back, and tests again if the findings may have changed. Called periodically. */
     void lookAgain(boolean secretsAreDue) {
         test.write();
-        if (silence != null
+        if (isTestDue
+                || silence != null
                 || !test.findings().isEmpty()
                 || (secretsAreDue && test.checksSecrets())
                 || whyNotDeciding() != null) {

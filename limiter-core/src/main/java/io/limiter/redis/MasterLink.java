@@ -67,9 +67,6 @@ final class MasterLink {
     private final Transport transport;
     private final TimeSource time;
     private final @Nullable TimeSource decisionTime;
-    /** Whether the server has refused a command with keys of several slots. */
-    private volatile boolean bySlot;
-
     /** How many times the sending thread must check the queue. */
     private final AtomicInteger looks = new AtomicInteger();
     /** The calls that have no waiting thread to end them at their deadline: one sweep does it for all of them. */
@@ -229,7 +226,7 @@ final class MasterLink {
     private void transmit(Flight flight) {
         if (flight.calls.isEmpty()) {
             flight.end();
-        } else if (flight.calls.size() > 1 && (bySlot || (transport.isCluster() && !health.test.mixesSlots))) {
+        } else if (flight.calls.size() > 1 && transport.isCluster() && !health.test.mixesSlots) {
             transmit(
                     flight,
                     flight.calls.stream().collect(groupingBy(Call::slot)).values());
@@ -279,11 +276,8 @@ final class MasterLink {
                 answers.add(call.isBlocking() ? threads++ : answers.size(), answered(call, reply));
                 continue;
             }
-            if (!bySlot && RedisFailure.wantsOneSlot(reply)) {
-                bySlot = true;
-                LOG.warn(
-                        "RL-238 {} refuses a command with keys of several slots; from now on each slot has its own",
-                        health.test.name);
+            if (RedisFailure.wantsOneSlot(reply)) {
+                health.noteOneSlot();
             }
             if (call.isDone()) {
                 call.noteReply();

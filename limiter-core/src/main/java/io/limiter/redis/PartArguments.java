@@ -77,7 +77,7 @@ final class PartArguments {
                     .filter(limit ->
                             limit.algorithm().isQuota() && !limit.algorithm().isInFlight())
                     .count();
-            return options + ",of=" + others + (part.denied() == 0 ? "" : ",denied=" + part.denied());
+            return options + ",of=" + others;
         }
         return part.mode().startsWith(Call.KEEP) ? options + ",keep" : options;
     }

@@ -45,24 +45,19 @@ public final class RedisBackend implements Backend {
 
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
-    private final RedisKeys keys;
     final Connection connection;
     private final Duration deadline;
     private final DenialCache denials;
     final CallsInFlight flights;
     private final Decisions decisions;
-    private final HeldCalls held;
-    private final Ends ends;
 
     private RedisBackend(RedisClients clients, Builder builder) {
-        this.keys = new RedisKeys(builder.prefix, builder.keyHash);
+        RedisKeys keys = new RedisKeys(builder.prefix, builder.keyHash);
         this.deadline = builder.deadline;
         this.connection = new Connection(clients, keys, builder.time, deadline, builder.lookAgain);
         this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.ends = new Ends(connection, keys, denials, deadline);
-        this.flights = new CallsInFlight(keys, TimeSource.system(), ends);
-        this.decisions = new Decisions(connection, keys, denials, flights, deadline);
-        this.held = new HeldCalls(connection, keys, denials, flights, deadline);
+        this.decisions = new Decisions(connection, keys, denials, deadline);
+        this.flights = decisions.flights;
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -134,9 +129,7 @@ public final class RedisBackend implements Backend {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        return SlotsDecision.isNeeded(charges, connection.isCluster())
-                ? Backend.super.decideNow(charges, mode)
-                : decisions.now(charges, mode);
+        return decisions.areSpread(charges) ? Backend.super.decideNow(charges, mode) : decisions.now(charges, mode);
     }
 
     @Override
@@ -146,18 +139,20 @@ public final class RedisBackend implements Backend {
 
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        return held.reserve(charges, terms);
+        return decisions.reserve(charges, terms);
     }
 
     @Override
     public CompletionStage<List<Settled>> settle(
             Decision decision, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-        return held.settle(decision, terms, actual);
+        return decisions.settle(decision, terms, actual);
     }
 
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
-        return ends.send(decision, Call.BACK).thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
+        return decisions
+                .end(decision, Call.BACK)
+                .thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
     }
 
     @Override
@@ -172,19 +167,14 @@ public final class RedisBackend implements Backend {
 
     @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
-        return ends.send(decision, Call.KEEP).thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
+        return decisions
+                .end(decision, Call.KEEP)
+                .thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET, charge -> 0);
-        // Calls that are in flight stay so.
-        parts.removeIf(Call.Part::isInFlight);
-        if (parts.isEmpty()) {
-            return CompletableFuture.completedFuture(null);
-        }
-        Call reset = Call.now(parts, Objects.requireNonNullElse(policy.deadline(), deadline), false);
-        return denials.clearing(reset, connection::send).thenApply(deleted -> null);
+        return decisions.reset(policy, key);
     }
 
     /** Denials under another configuration are not valid under this one. */
@@ -310,7 +300,7 @@ public final class RedisBackend implements Backend {
          * The longest time for which a denial is answered from memory, counted from the sending of the denied call;
          * zero for never, 1 s by default. A denial holds for all calls of the key that cost the same or more, for
          * its {@code retryAfter} and no longer than this; refunds, resets and replaced configurations of this instance
-         * end it at once; those of others take effect when it ends.
+         * end it at once; those of others take effect when it ends. Denials that may lead to a block are always by Redis.
          *
          * @throws IllegalArgumentException if it is negative or above a minute
          */

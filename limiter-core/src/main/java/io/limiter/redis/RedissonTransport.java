@@ -18,8 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisClient;
+import org.redisson.client.RedisConnection;
 import org.redisson.client.RedisMovedException;
 import org.redisson.connection.ConnectionManager;
+import org.redisson.connection.ConnectionsHolder;
 import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
 import org.slf4j.Logger;
@@ -44,6 +46,9 @@ final class RedissonTransport implements Transport {
     /** A name mapper of the client changes it, and the keys, as only the public API does. */
     private static final String PROBED_NAME = "limiter:{a}";
 
+    /** Many callers ask at once, and more connections would not reach a master sooner. */
+    private static final long RETIRE_PAUSE_MICROS = 1_000_000;
+
     /** The time between the two tasks that measure a thread. */
     private static final long HOP_MICROS = 1_000;
 
@@ -61,7 +66,8 @@ final class RedissonTransport implements Transport {
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
 
-    private final FreshConnections renewals = new FreshConnections(TIME, this::retire);
+    /** When the connections to each master were last replaced, because its address may lead to another server than they do. */
+    private final Map<Object, Long> retiredMicros = new ConcurrentHashMap<>();
 
     private volatile long movesForgottenMicros;
 
@@ -131,7 +137,7 @@ final class RedissonTransport implements Transport {
                         .toList();
         // Redisson ends the clients of former masters, and with them all connections.
         pipelines.keySet().removeIf(RedisClient::isShutdown);
-        renewals.forgetFormer();
+        retiredMicros.keySet().removeIf(master -> master instanceof RedisClient one && one.isShutdown());
         long now = TIME.nowMicros();
         if (now - movesForgottenMicros >= MOVES_COUNT_MICROS) {
             movesForgottenMicros = now;
@@ -220,7 +226,16 @@ final class RedissonTransport implements Transport {
 
     @Override
     public boolean renew(Object master, long sentMicros) {
-        return renewals.isLater(master, sentMicros);
+        long last = retiredMicros.compute(master, (same, before) -> {
+            long now = TIME.nowMicros();
+            if (before != null && now - before < RETIRE_PAUSE_MICROS) {
+                return before;
+            }
+            // Before others see that it is done.
+            retire(master);
+            return now;
+        });
+        return last > sentMicros;
     }
 
     private void retire(Object master) {
@@ -231,7 +246,19 @@ final class RedissonTransport implements Transport {
         if (connections != null) {
             connections.getEntrySet().stream()
                     .filter(entry -> master(entry) == master)
-                    .forEach(FreshConnections::retireFree);
+                    .forEach(RedissonTransport::retireFree);
+        }
+    }
+
+    /** Closes those of the client's pool that are free, as if they had been idle for long: it makes others when it needs them. */
+    private static void retireFree(MasterSlaveEntry entry) {
+        try {
+            ConnectionsHolder<RedisConnection> pool = entry.getEntry().getConnectionsHolder();
+            List.copyOf(pool.getAllConnections()).stream()
+                    .filter(one -> one.getUsage() == 0 && pool.remove(one))
+                    .forEach(RedisConnection::closeIdleAsync);
+        } catch (LinkageError changed) {
+            LOG.debug("the connections of the client are not accessible", changed);
         }
     }
 

@@ -1,8 +1,10 @@
 package io.limiter.redis;
 
+import io.limiter.Backend.Settled;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.Settlement;
 import io.limiter.internal.Access;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +46,11 @@ final class Reply {
         return charges.size() == 1 && outcomes.size() == 1
                 ? Decision.of(Decision.Source.REDIS, outcomes.get(0))
                 : Decision.of(Decision.Source.REDIS, charges, outcomes);
+    }
+
+    /** What became of a settlement, of the last number of its reply: 1 + what was forgotten. */
+    static Settled settled(long stamp) {
+        return stamp <= 0 ? new Settled(Settlement.ENDED, 0) : new Settled(Settlement.SETTLED, stamp - 1);
     }
 
     static long number(List<?> numbers, int i) {

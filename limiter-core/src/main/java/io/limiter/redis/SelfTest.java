@@ -324,11 +324,11 @@ final class SelfTest {
     private Command reservation(Algorithm algorithm, PartitionKey nobody) {
         Call plain = call(policy(algorithm).withHolds(1), nobody, Call.TAKE, PATIENCE_MICROS);
         Held terms = new Held("0000000000000000", 1_000, 1_000, -1);
-        return Command.of(List.of(new Call(HeldCalls.with(terms, plain.parts), PATIENCE_MICROS, 0, 0, true)), null);
+        return Command.of(List.of(new Call(terms.reserving(plain.parts), PATIENCE_MICROS, 0, 0, true)), null);
     }
 
     private Call call(Policy policy, PartitionKey nobody, String mode, long patienceMicros) {
-        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode, charge -> 0);
+        List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, nobody, 1)), mode);
         return new Call(parts, patienceMicros, 0, 0, true);
     }
 

@@ -1,6 +1,5 @@
 package io.limiter.redis;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
@@ -13,7 +12,6 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -34,16 +32,19 @@ class DenialOrderTest {
         return cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
     }
 
-    /** Each of the limits denies for this long; the block, which comes last, denies if it is given a time. */
-    private static Decision denial(Policy policy, long... retryAfterMicros) {
-        Charge charge = new Charge(policy, KEY, 1);
-        List<LimitOutcome> outcomes = new ArrayList<>();
-        for (int i = 0; i < policy.limits().size(); i++) {
-            long retryAfter = i < retryAfterMicros.length ? retryAfterMicros[i] : 0;
-            outcomes.add(LimitOutcome.of(
-                    charge, policy.limits().get(i), retryAfter == 0, 0, retryAfter, retryAfter, retryAfter, 0));
-        }
-        return Decision.of(Decision.Source.REDIS, List.of(charge), outcomes);
+    /** The limit denies for this long. */
+    private static Decision denial(Policy policy, long retryAfterMicros) {
+        return Decision.of(
+                Decision.Source.REDIS,
+                LimitOutcome.of(
+                        new Charge(policy, KEY, 1),
+                        policy.limits().get(0),
+                        false,
+                        0,
+                        retryAfterMicros,
+                        retryAfterMicros,
+                        retryAfterMicros,
+                        0));
     }
 
     private @Nullable Decision find(Policy policy, PartitionKey key, long permits) {
@@ -80,23 +81,5 @@ class DenialOrderTest {
         time.advance(Duration.ofMillis(1));
         cache.decided(send(LONG), denial(LONG, 299_000));
         assertNotNull(find(LONG, KEY, 1));
-    }
-
-    /** Denials that led to a block are used up by it. */
-    @Test
-    void aBlockForgetsTheDenialsThatWereCountedHereBeforeItsAnswer() {
-        Policy policy = Policy.of(
-                "blocking",
-                Limit.fixedWindow(1, Duration.ofHours(1)),
-                Limit.block(20, Duration.ofHours(1), Duration.ofMinutes(1), Duration.ofHours(1)));
-        List<Denial.Asked> first = send(policy);
-        List<Denial.Asked> twentieth = send(policy);
-        cache.decided(first, denial(policy, 3_600 * SECOND));
-        for (int i = 0; i < 5; i++) {
-            assertNotNull(find(policy, KEY, 1));
-        }
-        cache.decided(twentieth, denial(policy, 3_600 * SECOND, 60 * SECOND));
-        assertNotNull(find(policy, KEY, 1));
-        assertEquals(0, cache.takeUncounted(new Charge(policy, KEY, 1)));
     }
 }
