@@ -53,35 +53,51 @@ public record Explanation(
             @Nullable String unused) {}
 
     /**
-     * The charge of a rule, and the current state of the key.
+     * A charge, and the current state of its key: of a rule, or what an operator asks about a key.
      *
-     * @param plan of the caller; null if the rule has no plans
-     * @param key as in the log and the endpoint
+     * @param plan of the caller; null if there are no plans
+     * @param key as in the log
+     * @param parts those of the key in plain text, so that an operator can recognize the client
      * @param member which the policy counts, encoded like the key; empty for the missing member, null if the policy counts
      *     none
      * @param allowed whether this charge alone would be allowed
      * @param source where the answer comes from: {@code redis}, {@code in-process}, {@code cached-denial} ...
      * @param limits empty if nothing could be counted
+     * @param note a problem of the backend or of the key; null if there is none
+     * @param previous the same client's key with the previous secret; null if there is none
      */
     public record ChargeReport(
             String policy,
             @Nullable String plan,
             String key,
+            List<String> parts,
             @Nullable String member,
             long permits,
             boolean allowed,
             String source,
             String retryAfter,
-            List<LimitReport> limits) {}
+            List<LimitReport> limits,
+            @Nullable String note,
+            @Nullable ChargeReport previous) {}
 
     /**
      * The answer of one limit to the charge.
      *
+     * @param name null if the limit has none
      * @param limit as configuration text
-     * @param remaining permits that would be left after it, or are left now if it would be denied
+     * @param remaining for a rule, permits that would be left after the charge, or are left now if it would be denied; for a key,
+     *     permits that are left now
      * @param reason why it denies, such as {@code quota} or {@code sold-out}; null if it allows
+     * @param next until more quota is available
      * @param reset until all quota is available again
      */
     public record LimitReport(
-            String limit, boolean allowed, @Nullable String reason, long remaining, String retryAfter, String reset) {}
+            @Nullable String name,
+            String limit,
+            boolean allowed,
+            @Nullable String reason,
+            long remaining,
+            String retryAfter,
+            String next,
+            String reset) {}
 }

@@ -274,7 +274,7 @@ class ExplainAgreesTest {
         for (LimitOutcome outcome : decision.outcomes()) {
             answers.computeIfAbsent(
                             outcome.policy().name() + " " + outcome.charge().key(), key -> new ArrayList<>())
-                    .add(Explainer.limit(outcome));
+                    .add(Explainer.limit(outcome, outcome));
         }
         expected.forEach((key, charge) -> {
             // A charge that alone would be allowed takes nothing where another one denies, so its limits have other

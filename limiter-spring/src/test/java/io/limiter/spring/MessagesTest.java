@@ -108,7 +108,6 @@ class MessagesTest {
                 "vote(String)",
                 "RL-123",
                 "key = \"ip + header:X-Api-Key\"",
-                "'header:'",
                 "limiter.rules",
                 "@RequestHeader(\"X-Api-Key\") String it",
                 "#it");

@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * first request, because nothing is asked but the file. Classes that the file names must be on the class path; those for a
  * server's own requests fail here, and the explanation contains that.
  */
-public final class Explain {
+final class Explain {
     private static final String USAGE = """
-            usage: Explain FILE [--method GET] [--path /] [--address 192.0.2.1] [--header 'Name: value']...
+            usage: explain FILE [--method GET] [--path /] [--address 192.0.2.1] [--header 'Name: value']...
                            [--user NAME] [--role NAME]... [--context-path /app]
             """;
 
@@ -48,15 +48,7 @@ public final class Explain {
         this.arguments = new ArrayDeque<>(Arrays.asList(arguments));
     }
 
-    /** Explains the request that the arguments describe; exits with 2 if they are wrong, or the file is. */
-    public static void main(String[] arguments) {
-        int status = run(System.out, System.err, arguments);
-        if (status != 0) {
-            System.exit(status);
-        }
-    }
-
-    /** The same; returns the status. */
+    /** Explains the request that the arguments describe. Returns the status: 2 if they are wrong, or the file is. */
     static int run(PrintStream out, PrintStream err, String... arguments) {
         try {
             new Explain(arguments).run(out);

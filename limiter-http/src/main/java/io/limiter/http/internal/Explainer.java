@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
+import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.http.DenialAnswer;
@@ -13,6 +14,8 @@ import io.limiter.http.Explanation.LimitReport;
 import io.limiter.http.Explanation.RuleReport;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RulePlans;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -167,28 +170,62 @@ public final class Explainer {
     private ChargeReport charge(Charge charge, @Nullable String plan) {
         Decision looked =
                 rules.limiter().tryAcquire(PermitRequest.of(List.of(charge)).withLook());
+        List<LimitReport> limits =
+                looked.outcomes().stream().map(one -> limit(one, one)).toList();
+        return charge(charge, plan, looked, limits, null, null);
+    }
+
+    /**
+     * A charge, and the state of its key.
+     *
+     * @param answer to the charge
+     */
+    public static ChargeReport charge(
+            Charge charge,
+            @Nullable String plan,
+            Decision answer,
+            List<LimitReport> limits,
+            @Nullable String note,
+            @Nullable ChargeReport previous) {
         return new ChargeReport(
                 charge.policy().name(),
                 plan,
                 charge.key().canonical(),
+                parts(charge.key()),
                 charge.policy().takesMembers() ? charge.memberText() : null,
                 charge.permits(),
-                looked.allowed(),
-                text(looked.source()),
-                duration(looked.retryAfterMicros()),
-                looked.outcomes().stream().map(Explainer::limit).toList());
+                answer.allowed(),
+                text(answer.source()),
+                duration(answer.retryAfterMicros()),
+                limits,
+                note,
+                previous);
     }
 
-    /** The answer of a limit. */
-    public static LimitReport limit(LimitOutcome outcome) {
-        DenialReason reason = outcome.reason();
+    /**
+     * A limit of a key.
+     *
+     * @param now what is left
+     * @param answer to a charge
+     */
+    public static LimitReport limit(LimitOutcome now, LimitOutcome answer) {
+        DenialReason reason = answer.reason();
         return new LimitReport(
-                outcome.limit().toString(),
-                outcome.allowed(),
+                now.limit().name(),
+                now.limit().toString(),
+                answer.allowed(),
                 reason == null ? null : reason.text(),
-                outcome.remaining(),
-                duration(outcome.retryAfterMicros()),
-                duration(outcome.resetMicros()));
+                now.remaining(),
+                duration(answer.retryAfterMicros()),
+                duration(now.nextMicros()),
+                duration(now.resetMicros()));
+    }
+
+    /** The parts of a key in plain text. */
+    public static List<String> parts(PartitionKey key) {
+        return Stream.of(key.canonical().split(":"))
+                .map(part -> URLDecoder.decode(part, StandardCharsets.UTF_8))
+                .toList();
     }
 
     private static @Nullable String plan(RuleDefinition rule, Policy policy) {

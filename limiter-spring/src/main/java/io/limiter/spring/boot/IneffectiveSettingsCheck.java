@@ -9,11 +9,7 @@ import io.limiter.spring.internal.AnnotatedPolicy;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -44,9 +40,13 @@ record IneffectiveSettingsCheck(
     private static final Pattern MISSPELLED = Pattern.compile(
             "(?i)^(?!limiter[.])\\s*(?:spring[.])?(?:rate[-_.]?)?li[-_]?m{0,2}[-_]?i?t{1,2}(?:er|or|re|r|s|ers|ing)?\\s*[.](?=.)");
 
-    /** The keys of policies and rules, and keys that other libraries are unlikely to have. */
-    private static final Pattern SECTIONS = Pattern.compile(
-            "(?i)(?:rules|policies|plans|exempt|deny|plan[-_]?lookup|client[-_]?ip|in[-_]?process)[.\\[].+");
+    /** The limits and policies of rules and others, which may be those of another library. */
+    private static final Pattern NAMED =
+            Pattern.compile("(?i)(?:rules|policies|plans)[.\\[].+[.](?:limits|policy)(?:\\[[0-9]+])?");
+
+    /** Keys that other libraries are unlikely to have. */
+    private static final Pattern SECTIONS =
+            Pattern.compile("(?i)(?:exempt|deny|plan[-_]?lookup|client[-_]?ip|in[-_]?process)[.\\[].+");
 
     @Override
     public void afterSingletonsInstantiated() {
@@ -91,49 +91,37 @@ record IneffectiveSettingsCheck(
                         && beans.getBeanDefinition(bean).getRole() == BeanDefinition.ROLE_INFRASTRUCTURE);
     }
 
-    /**
-     * A key that would be the limiter's if it were below {@code limiter}.
-     *
-     * @param isProof whether its value fits the limiter: limits in its grammar, or an existing policy
-     */
-    private record Misplaced(KnownKeys.Key key, boolean isProof, String shown) {}
-
     private void warnOfMisplacedKeys(LimiterConfig config) {
         // An environment variable has no dots; a cluster may set RULES_... there.
-        List<Misplaced> near = SourcedProperty.sources(environment).stream()
+        List<String> misplaced = SourcedProperty.sources(environment).stream()
                 .flatMap(SourcedProperty::of)
-                .filter(property -> !property.isVariable())
-                .flatMap(property -> Stream.ofNullable(misplaced(property, config)))
+                .filter(property -> !property.isVariable() && isMisplaced(property, config))
+                .map(property -> property.name() + " (" + property.place()
+                        + (property.line() > 0 ? ", line " + property.line() : "") + ")")
                 .toList();
-        Set<String> owners = near.stream()
-                .filter(Misplaced::isProof)
-                .map(one -> one.key.owner())
-                .collect(Collectors.toSet());
-        List<Misplaced> ours =
-                near.stream().filter(one -> owners.contains(one.key.owner())).toList();
-        if (!ours.isEmpty()) {
+        if (!misplaced.isEmpty()) {
             LOG.warn(
                     "RL-141 {} keys look like the limiter's, are not below limiter, and are not read: {}; check the spelling of"
-                            + " limiter and the indentation of the lines below it, and write {}",
-                    ours.size(),
-                    ours.stream().limit(MOST_SHOWN).map(Misplaced::shown).toList(),
-                    ours.get(0).key.text());
+                            + " limiter and the indentation of the lines below it, and write limiter.{}",
+                    misplaced.size(),
+                    misplaced.stream().limit(MOST_SHOWN).toList(),
+                    below(misplaced.get(0).replaceFirst(" \\(.*", "")));
         }
     }
 
-    private @Nullable Misplaced misplaced(SourcedProperty property, LimiterConfig config) {
-        String name = MISSPELLED.matcher(property.name()).replaceFirst("");
-        KnownKeys.Key key = SECTIONS.matcher(name).matches() ? KnownKeys.find("limiter." + name) : null;
+    /** Whether it would be a key of the limiter below {@code limiter}, and its value fits: limits in its grammar, or one of its policies. */
+    private boolean isMisplaced(SourcedProperty property, LimiterConfig config) {
+        String name = below(property.name());
+        boolean isNamed = NAMED.matcher(name).matches();
+        KnownKeys.Key key = isNamed || SECTIONS.matcher(name).matches() ? KnownKeys.find("limiter." + name) : null;
         if (key == null || !key.isKnown()) {
-            return null;
+            return false;
         }
         String value = environment.resolvePlaceholders(String.valueOf(property.value()));
-        return new Misplaced(
-                key,
-                key.owner().isEmpty()
-                        || (key.text().endsWith(".limits") && LimitText.isLimits(value))
-                        || (key.text().endsWith(".policy") && config.policies().containsKey(value)),
-                property.name() + " (" + property.place() + (property.line() > 0 ? ", line " + property.line() : "")
-                        + ")");
+        return !isNamed || config.policies().containsKey(value) || LimitText.isLimits(value);
+    }
+
+    private static String below(String name) {
+        return MISSPELLED.matcher(name).replaceFirst("");
     }
 }

@@ -44,11 +44,10 @@ final class KnownKeys {
      * A known key, or an unknown one below the limiter's prefix.
      *
      * @param text as limiter-core writes it, or as it was written if it is unknown
-     * @param owner its policy or rule, such as {@code rules.api}; empty if there is none
      * @param isKnown whether there is such a key
      * @param index the index of the item of a list; -1 if it is not one
      */
-    record Key(String text, String owner, boolean isKnown, int index) {
+    record Key(String text, boolean isKnown, int index) {
         /** Whether there are keys below it: a file may have such a line without a value. */
         boolean isSection() {
             return ALL.keySet().stream().anyMatch(key -> key.startsWith(uniform(text) + "."));
@@ -59,7 +58,7 @@ final class KnownKeys {
     static @Nullable Key find(String property) {
         if (!WRITTEN.matcher(property).matches()) {
             // Spring Boot would drop the other characters, and two names could become equal.
-            return property.regionMatches(true, 0, "limiter.", 0, 8) ? new Key(property, "", false, -1) : null;
+            return property.regionMatches(true, 0, "limiter.", 0, 8) ? new Key(property, false, -1) : null;
         }
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         int index = -1;
@@ -82,7 +81,7 @@ final class KnownKeys {
         String rest = elements(name, isOfOne ? end : 1, last + 1);
         String known = ALL.get(uniform(isOfOne ? ofOne(group, rest) : start + rest));
         String text = known == null ? start + rest : known.replace(group + "." + ConfigKey.NAME, owner);
-        return new Key(text, owner, known != null, index);
+        return new Key(text, known != null, index);
     }
 
     private static String ofOne(String group, String rest) {

@@ -22,10 +22,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEvent;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.event.SmartApplicationListener;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -81,15 +81,9 @@ public class LimiterAutoConfiguration {
         /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. */
         @Bean("io.limiter.spring.refreshedEnvironment")
         @ConditionalOnBean(name = IneffectiveSettingsCheck.LIMITER)
-        static SmartApplicationListener refreshedEnvironment(ObjectProvider<Limiter> limiter) {
-            return new SmartApplicationListener() {
-                @Override
-                public boolean supportsEventType(Class<? extends ApplicationEvent> type) {
-                    return type.getName().equals(REFRESHED);
-                }
-
-                @Override
-                public void onApplicationEvent(ApplicationEvent event) {
+        static ApplicationListener<ApplicationEvent> refreshedEnvironment(ObjectProvider<Limiter> limiter) {
+            return event -> {
+                if (event.getClass().getName().equals(REFRESHED)) {
                     try {
                         limiter.getObject().reload();
                     } catch (IllegalStateException refused) {

@@ -3,9 +3,7 @@ package io.limiter.spring.boot;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.RuleDefinition;
 import io.limiter.spring.internal.web.WebBeans;
-import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -39,24 +37,13 @@ class LimiterReactiveAutoConfiguration {
     }
 
     private static List<String> whatNeedsAFilter(LimiterConfig config) {
-        List<String> all = new ArrayList<>();
-        if (!config.settings().rules().isEmpty()) {
-            all.add("the rules "
-                    + config.settings().rules().stream()
-                            .map(RuleDefinition::name)
-                            .toList());
-        }
-        if (!config.settings().callers().denied().isEmpty()) {
-            all.add("limiter.deny.addresses = " + config.settings().callers().denied());
-        }
-        if (config.settings().http().rejectionHandler() != null) {
-            all.add("limiter.http.rejection-handler = "
-                    + config.settings().http().rejectionHandler());
-        }
-        return all.stream()
-                .map(what ->
-                        "RL-119 " + what + ": no effect, because this application is reactive, and limiter-webflux is"
-                                + " missing; add io.limiter:limiter-webflux")
+        List<String> unused = config.origins().keySet().stream()
+                .filter(key -> key.matches("limiter\\.(rules|deny)\\..*|limiter\\.http\\.rejection-handler"))
                 .toList();
+        return unused.isEmpty()
+                ? List.of()
+                : List.of(
+                        "RL-119 " + unused + ": no effect, because this application is reactive, and limiter-webflux is"
+                                + " missing; add io.limiter:limiter-webflux");
     }
 }

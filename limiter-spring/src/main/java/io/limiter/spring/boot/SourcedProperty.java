@@ -1,15 +1,13 @@
 package io.limiter.spring.boot;
 
-import io.limiter.internal.config.ConfigKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.OriginLookup;
+import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.boot.origin.TextResourceOrigin;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
@@ -18,11 +16,6 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /** A property in a source of an application's environment. */
 record SourcedProperty(PropertySource<?> source, String name) {
-    private static final Map<String, String> PLACES = Map.of(
-            "commandLineArgs", "the command line",
-            "systemProperties", "the system properties",
-            "spring.application.json", "SPRING_APPLICATION_JSON");
-
     /** The sources that Spring Boot reads, in order of precedence. */
     static List<PropertySource<?>> sources(ConfigurableEnvironment environment) {
         List<PropertySource<?>> sources = new ArrayList<>();
@@ -50,22 +43,23 @@ record SourcedProperty(PropertySource<?> source, String name) {
         return source instanceof SystemEnvironmentPropertySource;
     }
 
-    /** The file or other source. */
+    /** The file, or how Spring Boot names another source. */
     String place() {
-        Origin origin = OriginLookup.getOrigin(source, name);
-        if (origin instanceof TextResourceOrigin text) {
-            return text.toString().replace(" - " + text.getLocation(), "");
-        }
-        if (isVariable()) {
-            return "environment variable " + ConfigKey.variable(name);
-        }
-        return origin == null ? PLACES.getOrDefault(source.getName(), source.getName()) : origin.toString();
+        TextResourceOrigin text = text();
+        return text == null
+                ? PropertySourceOrigin.get(source, name).toString()
+                : text.toString().replace(" - " + text.getLocation(), "");
     }
 
     /** The line there, from 1; 0 where there are no lines. */
     int line() {
-        return OriginLookup.getOrigin(source, name) instanceof TextResourceOrigin text && text.getLocation() != null
-                ? text.getLocation().getLine() + 1
-                : 0;
+        TextResourceOrigin text = text();
+        return text == null || text.getLocation() == null
+                ? 0
+                : text.getLocation().getLine() + 1;
+    }
+
+    private @Nullable TextResourceOrigin text() {
+        return OriginLookup.getOrigin(source, name) instanceof TextResourceOrigin text ? text : null;
     }
 }

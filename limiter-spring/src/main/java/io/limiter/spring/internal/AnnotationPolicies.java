@@ -64,25 +64,23 @@ final class AnnotationPolicies {
         boolean own = !annotation.limits().isEmpty();
         boolean plans = !annotation.plan().isEmpty();
         String wrong = "";
-        if (named && own) {
-            wrong = "it names the policy '" + annotation.value() + "' and has limits = \"" + annotation.limits()
-                    + "\"; keep one of the two (own limits can have a name = \"...\")";
-        } else if (plans && (named || own)) {
-            wrong = "it has plan = \"" + annotation.plan() + "\", whose limits are in limiter.plans, and "
-                    + (named ? "names the policy '" + annotation.value() + "'" : "limits of its own")
-                    + "; keep one of the two";
+        if (plans ? named || own : named && own) {
+            wrong = "it has " + (named ? "the policy '" + annotation.value() + "', " : "")
+                    + (own ? "limits = \"" + annotation.limits() + "\", " : "")
+                    + (plans ? "plan = \"" + annotation.plan() + "\", " : "")
+                    + "of which each has limits; keep one of the two (own limits can have a name = \"...\")";
         } else if (plans == annotation.defaultPlan().isEmpty()) {
             wrong = "plan and defaultPlan must be set together: the source of a caller's plan, and the plan of"
                     + " callers without one; write plan = \"#user.plan\", defaultPlan = \"free\"";
         } else if (!named && !own && !plans) {
             wrong = "it has neither a policy nor limits; write @RateLimited(\"vote\") for limiter.policies.vote, or"
                     + " @RateLimited(limits = \"3/10s\")";
-        } else if (!own && !annotation.block().isEmpty()) {
-            wrong = "block = \"" + annotation.block() + "\" needs limits in the annotation; leave it out, or configure"
-                    + " limiter.policies.<name>.block";
-        } else if (named && !annotation.name().isEmpty()) {
-            wrong = "name = \"" + annotation.name() + "\" needs limits in the annotation, and the policy '"
-                    + annotation.value() + "' has its name; leave the name out";
+        } else if (!own
+                && (!annotation.block().isEmpty()
+                        || (named && !annotation.name().isEmpty()))) {
+            wrong = (named ? "policy '" + annotation.value() + "' has" : "plans have")
+                    + " their own name and block, so name = \"" + annotation.name() + "\" and block = \""
+                    + annotation.block() + "\" have no effect; leave them out";
         }
         if (!wrong.isEmpty()) {
             throw scope.error("RL-121", wrong);

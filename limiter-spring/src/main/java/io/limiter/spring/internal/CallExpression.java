@@ -7,9 +7,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
@@ -43,7 +42,7 @@ final class CallExpression {
     private static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 
-    /** The properties of the root object: see {@link RequestWords}. */
+    /** The properties of the root object: see {@link CallVariables.Words}. */
     private static final List<String> WORDS = List.of("ip", "user", "principal", "global");
 
     /** Makes one text of the spellings of a name. */
@@ -56,10 +55,6 @@ final class CallExpression {
             OpInc.class, "changes something",
             OpDec.class, "changes something",
             FunctionReference.class, "calls a function, and there are none");
-
-    private static final Pattern PART_OF_RULE = Pattern.compile("\\b(header|cookie|path):([^\\s+,]+)");
-    private static final Map<String, String> ANNOTATIONS =
-            Map.of("header", "RequestHeader", "cookie", "CookieValue", "path", "PathVariable");
 
     private final MethodScope scope;
     private final String attribute;
@@ -92,8 +87,9 @@ final class CallExpression {
         } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
             throw scope.error(
                     "RL-123",
-                    attribute + " = \"" + text + "\" is not an expression (" + broken.getMessage() + "); "
-                            + instead(text),
+                    attribute + " = \"" + text + "\" is not an expression (" + broken.getMessage()
+                            + "); write one such as #user. Parts of rules such as header:X-Api-Key work in limiter.rules only: take the"
+                            + " value as a parameter, @RequestHeader(\"X-Api-Key\") String it, and write #it",
                     broken);
         }
         return new CallExpression(scope, attribute, text, parsed);
@@ -104,29 +100,15 @@ final class CallExpression {
         return text.isBlank() ? null : parse(scope, attribute, text);
     }
 
-    /** What to write instead. A part of a rule's key in quotes would be a constant, so that all callers would share a quota. */
-    private static String instead(String text) {
-        Matcher part = PART_OF_RULE.matcher(text);
-        return !part.find()
-                ? "write one such as #user"
-                : "'" + part.group(1) + ":' works in limiter.rules only; take the value as a parameter, @"
-                        + ANNOTATIONS.get(part.group(1)) + "(\"" + part.group(2) + "\") String it, and write #it";
-    }
-
     /**
      * The words in the parts of a key, null for other parts: for {@code {ip, #account}} the first is {@code ip}.
      */
     List<@Nullable String> words() {
         List<@Nullable String> words = new ArrayList<>();
-        for (SpelNode part : isListOfParts() ? DirectValue.children(root) : List.of(root)) {
+        for (SpelNode part : root instanceof InlineList ? DirectValue.children(root) : List.of(root)) {
             words.add(part instanceof PropertyOrFieldReference word ? word.getName() : isFold(part) ? FOLD : null);
         }
         return words;
-    }
-
-    /** Whether it is a list, with the parts as items. */
-    private boolean isListOfParts() {
-        return root instanceof InlineList;
     }
 
     /**
@@ -139,13 +121,12 @@ final class CallExpression {
                 : null;
         Class<?> type = position == null ? null : scope.method().getParameterTypes()[position];
         return type == null
-                ? !(isListOfParts()
+                ? !(root instanceof InlineList
                         || root instanceof Literal
                         || root instanceof Operator
                         || root instanceof OperatorNot
                         || isFold(root)
-                        || (root instanceof PropertyOrFieldReference word
-                                && !word.getName().equals("global")))
+                        || root instanceof PropertyOrFieldReference)
                 : type == Object.class
                         || type == PartitionKey.class
                         || Collection.class.isAssignableFrom(type)
@@ -156,10 +137,14 @@ final class CallExpression {
         return node instanceof MethodReference method && method.getName().equals(FOLD) && method.getChildCount() == 1;
     }
 
-    /** Its value for every call, if it is constant: a number, a text in quotes; else null. */
+    /** Its value for every call, if it is constant: a number, a text in quotes, {@code global}; else null. */
     @Nullable
     Object constant() {
-        return isLiteral(root) ? value(new Object[0]) : null;
+        return isLiteral(root) || isGlobal() ? value(new Object[0]) : null;
+    }
+
+    private boolean isGlobal() {
+        return root instanceof PropertyOrFieldReference word && word.getName().equals("global");
     }
 
     private static boolean isLiteral(SpelNode node) {
@@ -179,12 +164,10 @@ final class CallExpression {
         try {
             return expression.getValue(new CallVariables(scope, arguments));
         } catch (RuntimeException failed) {
-            for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-                // The language wraps an exception of a word, which already names the method and the remedy.
-                if (cause instanceof IllegalStateException wrong
-                        && String.valueOf(wrong.getMessage()).startsWith("RL-128")) {
-                    throw wrong;
-                }
+            // The language wraps an exception of a word, which already names the method and the remedy.
+            if (NestedExceptionUtils.getMostSpecificCause(failed) instanceof IllegalStateException wrong
+                    && String.valueOf(wrong.getMessage()).startsWith("RL-128")) {
+                throw wrong;
             }
             throw scope.error(
                     "RL-132",
@@ -246,7 +229,7 @@ final class CallExpression {
 
     private void checkBean(String reference) {
         String name = reference.substring(reference.lastIndexOf('@') + 1).replace("'", "");
-        Beans beans = scope.beans();
+        MethodScope.Beans beans = scope.beans();
         if (beans == null) {
             throw unknown("@" + name, "is a bean, and there is no Spring context; use parameters");
         }

@@ -103,7 +103,7 @@ record CallLimiter(
             // Without what a stream costs, because each call comes here.
             for (int i = 0; i < charged.size(); i++) {
                 Charged one = charged.get(i);
-                Duration time = one.limit().cost().reservedFor();
+                Duration time = one.limit().reservedFor();
                 longest = time.compareTo(longest) > 0 ? time : longest;
                 hasEnd |=
                         !time.isZero() || one.limit().refunds() || one.policy().isInFlight();
@@ -306,9 +306,9 @@ record CallLimiter(
             }
             return charged.stream()
                     .filter(one -> one.isTo(charge))
-                    .mapToLong(one -> one.limit().cost().reservedFor().isZero()
+                    .mapToLong(one -> one.limit().reservedFor().isZero()
                             ? one.permits()
-                            : one.limit().cost().actual(call.arguments, how))
+                            : one.limit().actual(call.arguments, how))
                     .reduce(0, (one, other) -> Math.min(one, other) < 0 ? -1 : Math.max(one, other));
         }
     }

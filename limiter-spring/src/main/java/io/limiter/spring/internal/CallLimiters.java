@@ -31,7 +31,7 @@ final class CallLimiters implements AutoCloseable {
 
     private final Limiter limiter;
     private final @Nullable CallerSource callers;
-    private final @Nullable Beans beans;
+    private final MethodScope.@Nullable Beans beans;
     final RateLimiter rateLimiter;
     final ShadowCounter shadow;
     final MethodCall.@Nullable Observer observer;
@@ -48,7 +48,7 @@ final class CallLimiters implements AutoCloseable {
     CallLimiters(
             Limiter limiter,
             @Nullable CallerSource callers,
-            @Nullable Beans beans,
+            MethodScope.@Nullable Beans beans,
             MethodCall.@Nullable Observer observer) {
         this.limiter = limiter;
         this.callers = callers;

@@ -1,5 +1,8 @@
 package io.limiter.spring.internal;
 
+import io.limiter.PartitionKey;
+import io.limiter.internal.rule.KeyFold;
+import java.security.Principal;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +12,7 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
- * The variables of an expression in one call: parameters, beans, and the words of the request. An expression can't
+ * The variables of an expression in one call: parameters, beans, and the words of the request ({@link Words}). An expression can't
  * assign values, find types by name, create objects, or call methods of {@code Object} and {@code Class}. It can call
  * any methods of parameters and beans.
  */
@@ -23,7 +26,7 @@ final class CallVariables extends StandardEvaluationContext {
     private final @Nullable Object[] arguments;
 
     CallVariables(MethodScope scope, @Nullable Object[] arguments) {
-        super(new RequestWords(scope));
+        super(new Words(scope));
         this.scope = scope;
         this.arguments = arguments;
         setPropertyAccessors(FENCE.getPropertyAccessors());
@@ -48,5 +51,40 @@ final class CallVariables extends StandardEvaluationContext {
     @Override
     public boolean isAssignmentEnabled() {
         return false;
+    }
+
+    /** The words without {@code #}: properties of the root object. Its methods are public, because the language calls no others. */
+    static final class Words {
+        private final MethodScope scope;
+
+        Words(MethodScope scope) {
+            this.scope = scope;
+        }
+
+        /** The client's address. */
+        public String getIp() {
+            return scope.requiredCaller().address();
+        }
+
+        /** The name of the authenticated user, or null. */
+        public @Nullable String getUser() {
+            Principal principal = getPrincipal();
+            return principal == null ? null : principal.getName();
+        }
+
+        /** The authenticated user, or null. */
+        public @Nullable Principal getPrincipal() {
+            return scope.requiredCaller().principal();
+        }
+
+        /** The key of a shared quota. */
+        public PartitionKey getGlobal() {
+            return PartitionKey.global();
+        }
+
+        /** One text for all spellings of a name. */
+        public String fold(@Nullable String name) {
+            return name == null ? "" : KeyFold.of(name);
+        }
     }
 }

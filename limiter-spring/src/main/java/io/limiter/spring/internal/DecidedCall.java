@@ -49,7 +49,7 @@ final class DecidedCall {
      */
     static boolean tryReach(Method woven, @Nullable Object target) {
         DecidedCall call = CURRENT.get();
-        if (call == null || call.target != target || !WovenClasses.isSameSignature(woven, call.method)) {
+        if (call == null || call.target != target || !WovenMethods.isSameSignature(woven, call.method)) {
             return false;
         }
         Class<?> type = woven.getDeclaringClass();

@@ -48,7 +48,7 @@ interface DirectValue {
             return position == null ? null : arguments -> arguments[position];
         }
         if (node instanceof PropertyOrFieldReference word) {
-            RequestWords words = new RequestWords(scope);
+            CallVariables.Words words = new CallVariables.Words(scope);
             return new OfProperty(arguments -> words, word);
         }
         if (node instanceof InlineList list && !list.isConstant()) {

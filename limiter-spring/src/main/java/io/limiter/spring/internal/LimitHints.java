@@ -44,7 +44,7 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
         hints.reflection()
                 .registerType(RateLimited.class, MemberCategory.INVOKE_DECLARED_METHODS)
                 .registerType(RateLimited.List.class, MemberCategory.INVOKE_DECLARED_METHODS)
-                .registerType(RequestWords.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+                .registerType(CallVariables.Words.class, MemberCategory.INVOKE_PUBLIC_METHODS);
         for (String collection : COLLECTIONS.split(" ")) {
             hints.reflection()
                     .registerType(TypeReference.of("java.util." + collection), MemberCategory.INVOKE_PUBLIC_METHODS);
@@ -99,7 +99,7 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
         for (Class<?> one : types) {
             hints.registerType(one, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS);
             for (Field field : one.getDeclaredFields()) {
-                if (WovenClasses.isOfWeaver(field)) {
+                if (WovenMethods.isOfWeaver(field)) {
                     hints.registerField(field);
                 }
             }

@@ -18,7 +18,7 @@ final class MethodKey {
     private final MethodScope scope;
     /** The key of all calls; null if each has its own. */
     private final @Nullable PartitionKey only;
-    /** Null if the key is the client's address, or global. */
+    /** Null if the key is the client's address. */
     private final @Nullable CallExpression expression;
 
     /** The kind of each part; empty for an address. */
@@ -28,8 +28,8 @@ final class MethodKey {
     private final boolean isMember;
 
     /**
-     * The key of an attribute: {@code key}, or {@code member}, whose missing parts stay missing. The words {@code ip} and
-     * {@code global} alone, and an empty text, need no evaluation.
+     * The key of an attribute: {@code key}, or {@code member}, whose missing parts stay missing. The word {@code ip}
+     * alone, and an empty text, need no evaluation.
      *
      * @throws IllegalStateException if the expression is wrong, or there is no key and never a request
      */
@@ -40,16 +40,14 @@ final class MethodKey {
         }
         this.scope = scope;
         this.isMember = attribute.equals("member");
-        boolean isGlobal = word.equals("global");
-        boolean isAddress = word.isEmpty() || (word.equals("ip") && scope.isInRequests());
-        this.expression = isGlobal || isAddress ? null : CallExpression.parse(scope, attribute, text);
+        this.expression = word.isEmpty() || (word.equals("ip") && scope.isInRequests())
+                ? null
+                : CallExpression.parse(scope, attribute, text);
         List<@Nullable String> words = expression == null ? List.of("ip") : expression.words();
         this.kinds = words.stream().map(MethodKey::kind).toList();
         Object constant = expression == null ? null : expression.constant();
-        this.only = isGlobal
-                ? PartitionKey.global()
-                : expression == null || constant == null || constant.equals("") ? null : of(constant, expression);
-        this.form = only != null && only.equals(PartitionKey.global())
+        this.only = expression == null || constant == null || constant.equals("") ? null : of(constant, expression);
+        this.form = PartitionKey.global().equals(only)
                 ? KeyForm.global()
                 : expression != null && expression.mayBeKeyOrList()
                         ? KeyForm.any()

@@ -1,14 +1,20 @@
 package io.limiter.spring.internal;
 
 import io.limiter.Charge;
+import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.DiagnosticLog;
+import io.limiter.internal.Throttle;
+import io.limiter.internal.config.ActualCost;
+import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -21,7 +27,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** One annotation of a method: its key, its cost, and the policies that it has under a configuration. Immutable. */
+/**
+ * One annotation of a method: its key; what a call costs, and has cost, if that is an estimate; and the policies that it has under a
+ * configuration. Thread-safe.
+ */
 final class MethodLimit {
     private static final Logger LOG = DiagnosticLog.of(MethodLimit.class);
 
@@ -29,13 +38,17 @@ final class MethodLimit {
     private final RateLimited annotation;
     private final MethodKey key;
     private final @Nullable MethodKey member;
-    private final MethodCost cost;
+    private final long permits;
+    private final @Nullable CallExpression permitsOf;
+    private final @Nullable CallExpression settle;
+    private final Duration settleWithin;
     private final @Nullable CallExpression condition;
     private final @Nullable CallExpression plan;
     private final @Nullable ShadowCounter shadow;
     private final List<Class<? extends Throwable>> refundOn;
     private final Duration maxWait;
     private final Function<LimiterConfig, Map<String, Policy>> policies;
+    private final Throttle unsettledLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /**
      * Prepares an annotation; its key, permits and condition are expressions.
@@ -53,7 +66,14 @@ final class MethodLimit {
         this.annotation = annotation;
         this.key = new MethodKey(scope, "key", annotation.key());
         this.member = annotation.member().isBlank() ? null : new MethodKey(scope, "member", annotation.member());
-        this.cost = new MethodCost(scope, annotation);
+        String cost = annotation.permits();
+        // The usual case, a number, does not need to load the expression language.
+        CallExpression expression = cost.matches("[0-9]{1,15}") ? null : CallExpression.parse(scope, "permits", cost);
+        Object constant = expression == null ? Long.valueOf(cost) : expression.constant();
+        this.permitsOf = constant == null ? expression : null;
+        this.permits = constant == null ? 0 : permits(constant);
+        this.settle = CallExpression.parseUnlessBlank(scope.withResult(), "settle", annotation.settle());
+        this.settleWithin = scope.duration("RL-182", "settleWithin", annotation.settleWithin(), "1s", "1d");
         this.condition = CallExpression.parseUnlessBlank(scope, "condition", annotation.condition());
         if (condition != null && condition.constant() != null) {
             isFor(condition.constant(), condition);
@@ -64,7 +84,7 @@ final class MethodLimit {
         this.maxWait = annotation.maxWait().isEmpty()
                 ? Duration.ZERO
                 : scope.duration("RL-148", "maxWait", annotation.maxWait(), "1us", "1m");
-        if (!cost.reservedFor().isZero() && (shadow != null || !maxWait.isZero())) {
+        if (settle != null && (shadow != null || !maxWait.isZero())) {
             throw scope.error(
                     "RL-182",
                     "it has settle, and a reservation can neither wait nor only count; leave shadow and maxWait out");
@@ -80,12 +100,12 @@ final class MethodLimit {
      */
     InForce under(LimiterConfig config) {
         Map<String, Policy> its = policies.apply(config);
-        its.values().forEach(cost::check);
+        its.values().forEach(this::checkCost);
         checkMember(its.values().stream().anyMatch(Policy::takesMembers));
         if (shadow == null && !maxWait.isZero()) {
             its.values().forEach(this::checkNoBlock);
         }
-        boolean hasEnd = !cost.reservedFor().isZero() || its.values().stream().anyMatch(Policy::isInFlight);
+        boolean hasEnd = settle != null || its.values().stream().anyMatch(Policy::isInFlight);
         if (hasEnd && scope.endsLater()) {
             LOG.warn(
                     "RL-183 {} returns {}, and its calls in flight end, and its estimates are settled, when it returns, not when"
@@ -105,9 +125,63 @@ final class MethodLimit {
         return shadow != null;
     }
 
-    /** What a call costs. */
-    MethodCost cost() {
-        return cost;
+    /** How long the cost is reserved, if it is an estimate; else zero. */
+    Duration reservedFor() {
+        return settle == null ? Duration.ZERO : settleWithin;
+    }
+
+    private long cost(@Nullable Object[] arguments) {
+        long cost = permitsOf == null ? permits : permits(permitsOf.value(arguments));
+        // Nothing can't be reserved.
+        return cost == 0 && settle != null ? 1 : cost;
+    }
+
+    /** What a call has cost; -1 if nobody knows. */
+    long actual(@Nullable Object[] arguments, End how) {
+        @Nullable Object[] all = Arrays.copyOf(arguments, arguments.length + 1);
+        all[arguments.length] = how.result();
+        try {
+            return ActualCost.number(Objects.requireNonNull(settle).value(all));
+        } catch (RuntimeException | LinkageError | StackOverflowError failed) {
+            if (unsettledLog.tryPass()) {
+                LOG.warn("RL-414 the cost of a call is unknown, so the estimate stays. Logged once an hour", failed);
+            }
+            return -1;
+        }
+    }
+
+    private void checkCost(Policy policy) {
+        if (settle != null && policy.holds() == 0) {
+            throw scope.error(
+                    "RL-182",
+                    "it has settle, and policy '" + policy.name() + "' can't be reserved; add limiter.policies."
+                            + policy.name() + ".holds = 1000, for as many reservations of one key");
+        }
+        for (Limit limit : policy.limits()) {
+            String where = "the limit '" + limit + "' of policy '" + policy.name() + "' ";
+            if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
+                throw wrongCost(where + "counts different members, of which a call has one; leave the cost out");
+            }
+            if (RequestCost.of(permits).exceeds(policy, limit)) {
+                throw wrongCost(where + "never has more than " + limit.capacity() + ", and a call costs "
+                        + permits + ", so none could ever be allowed; lower the cost or raise the limit");
+            }
+        }
+    }
+
+    private long permits(@Nullable Object value) {
+        boolean isWhole =
+                value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte;
+        long number = isWhole && value instanceof Number known ? known.longValue() : -1;
+        if (number < 0 || number > Limit.MAX_PERMITS) {
+            throw wrongCost("gave " + (isWhole ? "the number " + number : MethodScope.typeOf(value))
+                    + "; a cost is a whole number from 0 to " + Limit.MAX_PERMITS + ", such as #items.size()");
+        }
+        return number;
+    }
+
+    private IllegalStateException wrongCost(String what) {
+        return scope.error("RL-132", "permits = \"" + annotation.permits() + "\": " + what);
     }
 
     boolean refunds() {
@@ -217,7 +291,7 @@ final class MethodLimit {
                         ? charged(
                                 plan == null ? "" : planOf(plan, call.arguments),
                                 key.of(call.arguments),
-                                cost.of(call.arguments),
+                                cost(call.arguments),
                                 member == null ? null : member.of(call.arguments))
                         : null;
             } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
@@ -264,7 +338,7 @@ final class MethodLimit {
             if (condition != null && Boolean.FALSE.equals(condition.constant())) {
                 ofAll = "RL-156 " + scope + ": condition = \"" + annotation.condition()
                         + "\" holds for no call, so nothing is limited there; remove it to limit again";
-            } else if (cost.isFree()) {
+            } else if (permits == 0 && permitsOf == null && settle == null) {
                 ofAll = "RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing";
             }
             Stream<Policy> enforced = isShadow() ? Stream.empty() : its.values().stream();

@@ -12,6 +12,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -41,6 +43,9 @@ final class MethodScope {
             "ResponseBodyEmitter",
             "SseEmitter",
             "StreamingResponseBody");
+
+    /** The beans that expressions may name. */
+    record Beans(Predicate<String> has, Function<String, Object> get) {}
 
     private static final String RESULT = "result";
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();

@@ -1,25 +1,34 @@
 package io.limiter.spring.internal;
 
 import io.limiter.application.Limiter;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.FactoryBean;
@@ -28,6 +37,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ConcurrentReferenceHashMap;
 import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
 
@@ -38,7 +48,8 @@ import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
  *
  * <p>Its proxies decide before every other advice of a bean: transactions, caches and {@code @Async} begin after it. It
  * runs before processors that pass beans on, such as those of message listeners; {@link #lastPass}, which must be a
- * bean too, moves its advice before that of later processors.
+ * bean too, moves its advice before that of later processors. A method that no proxy can intercept, and no weaver has reached,
+ * fails startup.
  */
 public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
         implements SmartInitializingSingleton, DisposableBean {
@@ -46,6 +57,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public static final String LATER_REPORT = "io.limiter.spring.laterReport";
 
     private static final long serialVersionUID = 1L;
+    private static final Logger LOG = DiagnosticLog.of(RateLimitedPostProcessor.class);
 
     private final transient Advisor arrival;
     private final transient Map<Class<?>, List<Method>> reachable =
@@ -66,7 +78,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         BiPredicate<Method, Class<?>> hasLimits = this::mayBeLimited;
         this.advisor = RateLimitInterceptor.advisor(hasLimits, this::interceptor);
         this.arrival = RateLimitInterceptor.advisor(
-                hasLimits.and((method, type) -> WovenClasses.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
+                hasLimits.and((method, type) -> WovenMethods.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
                 () -> interceptor()::arrive);
     }
 
@@ -108,7 +120,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** Whether a bean has the annotation, also one that is created later. */
     public boolean isUsed() {
-        return !policies().isEmpty() || !ProxyReach.namedPolicies(factory()).isEmpty();
+        return !policies().isEmpty() || !namedPolicies(factory()).isEmpty();
     }
 
     /** Records which beans have limits, while their classes are known. */
@@ -142,7 +154,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private void makeLimits(Object bean) {
         Class<?> type = AopUtils.getTargetClass(bean);
         try {
-            ProxyReach.typesOf(bean)
+            typesOf(bean)
                     .forEach(one -> reachable(one).forEach(method -> limiters().of(method, type, bean)));
         } catch (IllegalStateException wrong) {
             throw thrown.apply(wrong);
@@ -154,14 +166,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return !reachable(targetClass).isEmpty();
     }
 
-    /** A final class has no subclasses, and a proxy of the JDK or a lambda can only be proxied by its interfaces. */
     @Override
     protected void customizeProxyFactory(ProxyFactory proxy) {
         Class<?> type = proxy.getTargetClass();
-        if (type != null
-                && proxy.isProxyTargetClass()
-                && !ProxyReach.canHaveSubclass(type)
-                && type.getInterfaces().length > 0) {
+        if (type != null && proxy.isProxyTargetClass() && !canHaveSubclass(type) && type.getInterfaces().length > 0) {
             proxy.setProxyTargetClass(false);
             evaluateProxyInterfaces(type, proxy);
         }
@@ -206,7 +214,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
      */
     private boolean arrange(Object bean) {
         if (!(bean instanceof Advised advised) || advised.indexOf(advisor) < 0) {
-            return ProxyReach.has(advisor, bean);
+            return hasAdvice(bean);
         }
         if (!advised.isFrozen()) {
             if (advised.indexOf(advisor) > 0) {
@@ -234,7 +242,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         if (factory.getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
             limiters();
         }
-        if (ProxyReach.hasReplacements(factory)) {
+        if (hasReplacements(factory)) {
             return;
         }
         checkEarlyBeans(factory);
@@ -247,7 +255,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public static void reportUnusedPolicies(ListableBeanFactory factory) {
         if (factory.getBeanNamesForType(Limiter.class, true, false).length > 0) {
             factory.getBeanProvider(Limiter.class)
-                    .ifUnique(limiter -> limiter.reportUnusedPolicies(() -> ProxyReach.namedPolicies(factory)));
+                    .ifUnique(limiter -> limiter.reportUnusedPolicies(() -> namedPolicies(factory)));
         }
     }
 
@@ -283,8 +291,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private boolean isFor(Object bean) {
         // Products of a factory are processed separately, and the factory may describe a proxy.
         return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
-                && !ProxyReach.has(advisor, bean)
-                && ProxyReach.typesOf(bean).anyMatch(this::isEligible);
+                && !hasAdvice(bean)
+                && typesOf(bean).anyMatch(this::isEligible);
     }
 
     /** The limited methods of a class that a proxy can intercept; checks all its annotations. */
@@ -294,7 +302,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             List<AnnotatedMethod> annotated = AnnotatedMethod.of(type);
             boolean subclassed = !annotated.isEmpty() && isSubclassed(type);
             known = annotated.stream()
-                    .filter(method -> ProxyReach.includes(method, type, subclassed))
+                    .filter(method -> includes(method, type, subclassed))
                     .map(AnnotatedMethod::called)
                     .toList();
             reachable.put(type, known);
@@ -304,12 +312,118 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** Whether the proxy of a bean of this class is a subclass of it. */
     private boolean isSubclassed(Class<?> type) {
-        if (isProxyTargetClass() && ProxyReach.canHaveSubclass(type)) {
+        if (isProxyTargetClass() && canHaveSubclass(type)) {
             return true;
         }
         ProxyFactory interfaces = new ProxyFactory();
         evaluateProxyInterfaces(type, interfaces);
         return interfaces.isProxyTargetClass();
+    }
+
+    /** A final class has no subclasses, and a proxy of the JDK or a lambda can only be proxied by its interfaces. */
+    private static boolean canHaveSubclass(Class<?> type) {
+        return !Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type) && !ClassUtils.isLambdaClass(type);
+    }
+
+    /**
+     * False for methods that are limited elsewhere or not intended; throws for methods that would silently not be
+     * limited at all.
+     *
+     * @param subclassed whether the proxy of a bean of this class is a subclass of it
+     */
+    private static boolean includes(AnnotatedMethod annotated, Class<?> type, boolean subclassed) {
+        Method method = annotated.specific();
+        String why = hindrance(method, type, subclassed);
+        // Methods of a class that can't be called on the proxy need no limit.
+        boolean meant = annotated.annotations().get(0).getSource() instanceof Method
+                || (!Modifier.isStatic(method.getModifiers()) && subclassed);
+        if (why != null && meant) {
+            if (!WovenMethods.isPerhapsWoven(method.getDeclaringClass())) {
+                throw MethodScope.errorAt(
+                        MethodScope.describe(method),
+                        "RL-130",
+                        "the method " + why
+                                + ", so a proxy can't limit it; change that, move it to another bean, or weave the"
+                                + " class by AspectJ");
+            }
+            // The aspect that was woven into the class can't be detected; most likely it is RateLimitAspect.
+            LOG.info(
+                    "RL-135 {} {}, so no proxy limits it; it is limited if RateLimitAspect is one of the"
+                            + " aspects that its class was woven with",
+                    MethodScope.describe(method),
+                    why);
+        }
+        return why == null;
+    }
+
+    private static @Nullable String hindrance(Method method, Class<?> type, boolean subclassed) {
+        int modifiers = method.getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
+            return Modifier.isStatic(modifiers) ? "is static" : "is private";
+        }
+        if (!subclassed) {
+            return Proxy.isProxyClass(type) || isOfInterface(method, type)
+                    ? null
+                    : "is in no interface, and the proxy of its bean has only the interfaces";
+        }
+        return !canHaveSubclass(type) ? "is of a final class" : Modifier.isFinal(modifiers) ? "is final" : null;
+    }
+
+    private static boolean isOfInterface(Method method, Class<?> type) {
+        return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                .flatMap(one -> Arrays.stream(one.getMethods()))
+                .anyMatch(one -> AnnotatedMethod.specific(one, type).equals(method));
+    }
+
+    /** Where a bean may have annotations: in its class, and in interfaces that only its proxy has, as that of a repository. */
+    private static Stream<Class<?>> typesOf(Object bean) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        return Stream.concat(
+                Stream.of(type),
+                bean instanceof Advised
+                        ? Arrays.stream(bean.getClass().getInterfaces()).filter(one -> !one.isAssignableFrom(type))
+                        : Stream.empty());
+    }
+
+    /** Whether a bean has our advice, or is a proxy of a bean that has, such as a facade with another name. That bean decides. */
+    private boolean hasAdvice(Object bean) {
+        Object target = bean;
+        while (target instanceof Advised advised) {
+            if (advised.indexOf(advisor) >= 0) {
+                return true;
+            }
+            target = AopProxyUtils.getSingletonTarget(advised);
+        }
+        return false;
+    }
+
+    /** Whether a test has replaced beans by its own objects ({@code @MockitoBean}, {@code @TestBean}), which stay as they are. */
+    private static boolean hasReplacements(ConfigurableListableBeanFactory factory) {
+        return Arrays.stream(factory.getSingletonNames())
+                .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
+    }
+
+    /** The policies that annotations of beans name; also of beans that are created later: lazy ones, and those of a scope. */
+    private static Set<String> namedPolicies(ListableBeanFactory beans) {
+        Set<String> names = new TreeSet<>();
+        for (String name : beans.getBeanDefinitionNames()) {
+            Class<?> type = type(name, beans);
+            if (type != null) {
+                AnnotatedMethod.of(type)
+                        .forEach(method ->
+                                method.annotations().forEach(annotation -> names.add(annotation.getString("value"))));
+            }
+        }
+        return names;
+    }
+
+    /** The class of a bean that may never be created: a library that it needs may be missing. */
+    private static @Nullable Class<?> type(String name, ListableBeanFactory beans) {
+        try {
+            return beans.getType(name, false);
+        } catch (BeansException | LinkageError unknown) {
+            return null;
+        }
     }
 
     /** Created when the first bean needs it, because the limiter is a bean too. */
@@ -325,7 +439,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             used = new CallLimiters(
                     factory.getBean(Limiter.class),
                     factory.getBeanProvider(CallerSource.class).getIfAvailable(),
-                    new Beans(factory::containsBean, factory::getBean),
+                    new MethodScope.Beans(factory::containsBean, factory::getBean),
                     factory.getBeanProvider(MethodCall.Observer.class).getIfAvailable());
             woven = WovenMethods.use(used);
             limiters = used;

@@ -4,15 +4,20 @@ import io.limiter.application.Limiter;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.CallerSource;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.springframework.core.KotlinDetector;
@@ -20,7 +25,10 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
 
-/** The limits of the methods that AspectJ has woven: the last ones in use count. Thread-safe. */
+/**
+ * The limits of the methods that AspectJ has woven: the last ones in use count. Which classes and methods it has woven is seen by
+ * what it adds to them; the aspect can't be detected. Thread-safe.
+ */
 public final class WovenMethods implements AutoCloseable {
     private static final Logger LOG = DiagnosticLog.of(WovenMethods.class);
     private static final List<WovenMethods> IN_USE = new ArrayList<>();
@@ -104,7 +112,7 @@ public final class WovenMethods implements AutoCloseable {
      * @throws IllegalStateException with all of them and the remedy (RL-142)
      */
     public static void requireWoven(Class<?>... classes) {
-        String problems = Arrays.stream(classes).flatMap(WovenClasses::notWoven).collect(Collectors.joining(", "));
+        String problems = Arrays.stream(classes).flatMap(WovenMethods::notWoven).collect(Collectors.joining(", "));
         if (!problems.isEmpty()) {
             throw new IllegalStateException("RL-142 not woven, so not limited: " + problems
                     + "; start the JVM with -javaagent:aspectjweaver-<version>.jar and include their package in"
@@ -171,7 +179,7 @@ public final class WovenMethods implements AutoCloseable {
         if (woven == null) {
             woven = Optional.ofNullable(
                             isGenerated(method) ? null : used.limiters.of(method, method.getDeclaringClass()))
-                    .map(limiter -> new Woven(limiter, WovenClasses.overridesWoven(method)));
+                    .map(limiter -> new Woven(limiter, overridesWoven(method)));
             used.known.put(place, woven);
         }
         return woven.orElse(null);
@@ -180,5 +188,71 @@ public final class WovenMethods implements AutoCloseable {
     /** For a proxy that Spring made while classes are woven: it calls the limited method. */
     private static boolean isGenerated(Method method) {
         return method.getDeclaringClass().getName().contains(ClassUtils.CGLIB_CLASS_SEPARATOR);
+    }
+
+    /** Whether AspectJ has woven a class. */
+    static boolean isPerhapsWoven(Class<?> type) {
+        return Arrays.stream(type.getDeclaredFields()).anyMatch(WovenMethods::isOfWeaver);
+    }
+
+    /** Whether it has woven the class of a method, or one with a method that this overrides. */
+    static boolean isPerhapsWoven(Method method) {
+        return isPerhapsWoven(method.getDeclaringClass()) || overridesWoven(method);
+    }
+
+    /** Whether it overrides, and so may call, a method that may be woven. */
+    static boolean overridesWoven(Method method) {
+        return !Modifier.isStatic(method.getModifiers())
+                && !Modifier.isPrivate(method.getModifiers())
+                && superclasses(method.getDeclaringClass())
+                        .skip(1)
+                        .filter(WovenMethods::isPerhapsWoven)
+                        .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
+                        .anyMatch(other -> isSameSignature(other, method));
+    }
+
+    static boolean isSameSignature(Method one, Method other) {
+        return one.equals(other)
+                || (one.getName().equals(other.getName())
+                        && Arrays.equals(one.getParameterTypes(), other.getParameterTypes()));
+    }
+
+    /** Whether a weaver has added the field. */
+    static boolean isOfWeaver(Field field) {
+        return field.getName().startsWith("ajc$");
+    }
+
+    /** The limited methods of a class that are not woven, for a message. */
+    static Stream<String> notWoven(Class<?> type) {
+        List<AnnotatedMethod> methods = AnnotatedMethod.of(ClassUtils.getUserClass(type));
+        return methods.isEmpty()
+                ? Stream.of(type.getName() + " (it has no method with the annotation)")
+                : methods.stream()
+                        .filter(method -> method.isOfInterface()
+                                || KotlinDetector.isSuspendingFunction(method.specific())
+                                || !isWoven(method.specific()))
+                        .map(method -> MethodScope.describe(method.specific()));
+    }
+
+    /**
+     * The body of a method with around advice is moved to another method, which has the object and the arguments as
+     * first parameters.
+     */
+    private static boolean isWoven(Method method) {
+        List<Class<?>> first = new ArrayList<>(List.of(method.getParameterTypes()));
+        if (!Modifier.isStatic(method.getModifiers())) {
+            first.add(0, method.getDeclaringClass());
+        }
+        Pattern body = Pattern.compile(Pattern.quote(method.getName()) + "_aroundBody[0-9]+(\\$advice)?");
+        return Arrays.stream(method.getDeclaringClass().getDeclaredMethods())
+                .anyMatch(other -> body.matcher(other.getName()).matches()
+                        && other.getParameterCount() > first.size()
+                        && List.of(other.getParameterTypes())
+                                .subList(0, first.size())
+                                .equals(first));
+    }
+
+    private static Stream<Class<?>> superclasses(Class<?> type) {
+        return Stream.iterate(type, Objects::nonNull, Class::getSuperclass);
     }
 }

@@ -285,7 +285,7 @@ class AheadOfTimeTest {
         invokes(hints, Item.class, "weight");
         invokes(hints, Plans.class, "of", Order.class);
         invokes(hints, Class.forName("java.util.ImmutableCollections$ListN"), "size");
-        invokes(hints, Class.forName("io.limiter.spring.internal.RequestWords"), "getUser");
+        invokes(hints, Class.forName("io.limiter.spring.internal.CallVariables$Words"), "getUser");
     }
 
     private static void has(RuntimeHints hints, String resource) {

@@ -282,7 +282,11 @@ class ApplicationTextTest {
                 "single",
                 "sentinel",
                 "cluster");
-        Facts.toldInOneLine(message, "command line: RL-104 ", "limiter.filter.user-order = last", "0 or -50");
+        Facts.toldInOneLine(
+                message,
+                "from property source \"commandLineArgs\": RL-104 ",
+                "limiter.filter.user-order = last",
+                "0 or -50");
         Facts.toldInOneLine(
                 message, "environment variable LIMITER_INSTANCES: RL-104 ", "limiter.instances = many", "1 to 1000000");
     }

@@ -82,13 +82,11 @@ class MisplacedKeysTest {
         assertEquals(1, lines.size(), lines::toString);
         Facts.toldInOneLine(
                 lines.get(0),
-                "RL-141",
-                "rules.api.path (",
+                "RL-141 2 ",
                 "rules.api.policy (",
-                "rules.login.path[0] (",
+                "application.yml], line 7)",
                 "rules.login.limits[0] (",
-                "application.yml], line 6)",
-                "limiter.rules.api.path");
+                "write limiter.rules.api.policy");
     }
 
     @Test
@@ -103,12 +101,7 @@ class MisplacedKeysTest {
                   trusted-proxies: 10.0.0.0/8
                 """, Site.class);
         assertEquals(1, lines.size(), lines::toString);
-        Facts.toldInOneLine(
-                lines.get(0),
-                "RL-141 3 ",
-                "policies.vote.limits (",
-                "policies.vote.on-failure (",
-                "client-ip.trusted-proxies (");
+        Facts.toldInOneLine(lines.get(0), "RL-141 2 ", "policies.vote.limits (", "client-ip.trusted-proxies (");
     }
 
     @Test
@@ -228,7 +221,7 @@ class MisplacedKeysTest {
             assertEquals(1, lines.size(), root);
             Facts.toldInOneLine(
                     lines.get(0),
-                    "RL-141 3 ",
+                    "RL-141 2 ",
                     "limiter.deny.addresses (".replace("limiter", root.replace("\"", "")),
                     "write limiter.deny.addresses");
         }

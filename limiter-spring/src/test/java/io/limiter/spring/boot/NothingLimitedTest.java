@@ -122,7 +122,7 @@ class NothingLimitedTest {
                 """, Site.class);
         assertEquals(2, lines.size(), lines::toString);
         Facts.toldInOneLine(lines.get(0), "WARN", "RL-138");
-        Facts.toldInOneLine(lines.get(1), "WARN", "RL-141", "indentation", "rules.api.path (", "rules.api.limits (");
+        Facts.toldInOneLine(lines.get(1), "WARN", "RL-141", "indentation", "rules.api.limits (");
     }
 
     @Test

@@ -187,7 +187,7 @@ class SwitchesTest {
                     });
             List<String> lines = log.of(Level.WARN, "RL-119");
             assertEquals(1, lines.size(), log::toString);
-            Facts.told(lines.get(0), "RL-119", "[all]", "reactive", "add io.limiter:limiter-webflux");
+            Facts.told(lines.get(0), "RL-119", "limiter.rules.all.path", "reactive", "add io.limiter:limiter-webflux");
         }
     }
 
@@ -202,11 +202,7 @@ class SwitchesTest {
             List<String> lines = log.of(Level.WARN, "RL-119");
             assertEquals(1, lines.size(), lines::toString);
             Facts.told(
-                    lines.get(0),
-                    "RL-119",
-                    "limiter.http.rejection-handler = com.example.Sorry",
-                    "reactive",
-                    "io.limiter:limiter-webflux");
+                    lines.get(0), "RL-119", "limiter.http.rejection-handler", "reactive", "io.limiter:limiter-webflux");
         }
     }
 }

@@ -52,7 +52,8 @@ class UnwatchedSourcesTest {
                 "--limiter.filter.order=3");
         assertTrue(
                 told.contains("sees no change of: limiter.rules.pages.limits in environment variable"
-                        + " LIMITER_RULES_PAGES_LIMITS, limiter.denials.keys in the command line;"),
+                        + " LIMITER_RULES_PAGES_LIMITS, limiter.denials.keys in \"limiter.denials.keys\" from property"
+                        + " source \"commandLineArgs\";"),
                 told);
     }
 

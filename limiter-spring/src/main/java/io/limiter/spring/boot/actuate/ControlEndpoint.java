@@ -36,7 +36,7 @@ class ControlEndpoint {
     /** What is published and in force. */
     @ReadOperation
     public WebEndpointResponse<Object> state() {
-        return answer(control -> new JsonObject()
+        return answer(control -> new Reports.JsonObject()
                 .with("version", control.version())
                 .with("versions", control.versions(50))
                 .with("instances", control.instances())

@@ -9,7 +9,6 @@ import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.MethodCall;
-import io.limiter.spring.internal.RateLimitedPostProcessor;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -40,6 +39,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
@@ -73,25 +73,9 @@ class LimiterActuatorAutoConfiguration {
     /** The endpoints that show and explain limits, and for both of them the filters, if there are any. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+    @Import({RateLimitsEndpoint.class, RateLimitExplainEndpoint.class})
     @RegisterReflectionForBinding(Explanation.class)
     static class OfEndpoints {
-        @Bean("io.limiter.spring.rateLimitsEndpoint")
-        @ConditionalOnMissingBean
-        @ConditionalOnAvailableEndpoint
-        RateLimitsEndpoint rateLimitsEndpoint(
-                Limiter limiter,
-                ObjectProvider<RateLimitedPostProcessor> annotations,
-                ObjectProvider<RequestExplainer> explainer) {
-            return new RateLimitsEndpoint(limiter, annotations, explainer);
-        }
-
-        @Bean("io.limiter.spring.rateLimitExplainEndpoint")
-        @ConditionalOnMissingBean
-        @ConditionalOnAvailableEndpoint
-        RateLimitExplainEndpoint rateLimitExplainEndpoint(ObjectProvider<RequestExplainer> explainer) {
-            return new RateLimitExplainEndpoint(explainer);
-        }
-
         @Lazy
         @Bean("io.limiter.spring.requestExplainer")
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -133,14 +117,9 @@ class LimiterActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, Control.class})
     @ConditionalOnAvailableEndpoint(ControlEndpoint.class)
+    @Import(ControlEndpoint.class)
     @RegisterReflectionForBinding({Control.Version.class, Control.Instance.class, Entry.class, Control.Answer.class})
-    static class OfControl {
-        @Bean("io.limiter.spring.controlEndpoint")
-        @ConditionalOnMissingBean
-        ControlEndpoint controlEndpoint(Limiter limiter) {
-            return new ControlEndpoint(limiter);
-        }
-    }
+    static class OfControl {}
 
     /** The meters of what operators have set. */
     @Configuration(proxyBeanMethods = false)
@@ -167,13 +146,9 @@ class LimiterActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
-    static class OfMeters {
-        @Bean("io.limiter.spring.limiterMetrics")
-        @ConditionalOnMissingBean
-        LimiterMetrics limiterMetrics(Limiter limiter) {
-            return new LimiterMetrics(limiter);
-        }
-    }
+    @ConditionalOnMissingBean(LimiterMetrics.class)
+    @Import(LimiterMetrics.class)
+    static class OfMeters {}
 
     /** Attributes of spans. */
     @Configuration(proxyBeanMethods = false)
@@ -216,7 +191,7 @@ class LimiterActuatorAutoConfiguration {
         HealthIndicator ratelimitsHealthIndicator(Limiter limiter) {
             return limiter.rateLimiter().monitor().health().servers().isEmpty()
                     ? null
-                    : () -> RedisHealth.of(
+                    : () -> Reports.health(
                             limiter,
                             (status, details) ->
                                     Health.status(status).withDetails(details).build());
@@ -234,7 +209,7 @@ class LimiterActuatorAutoConfiguration {
                 Limiter limiter) {
             return limiter.rateLimiter().monitor().health().servers().isEmpty()
                     ? null
-                    : () -> RedisHealth.of(
+                    : () -> Reports.health(
                             limiter,
                             (status, details) -> org.springframework.boot.health.contributor.Health.status(status)
                                     .withDetails(details)

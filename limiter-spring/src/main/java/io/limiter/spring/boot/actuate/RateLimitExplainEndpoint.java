@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
@@ -18,6 +19,7 @@ import org.springframework.util.StringUtils;
  * nothing, so it is not part of {@code ratelimits}, whose writes do. Over HTTP: 404 without filters, 400 for what is no
  * request. Thread-safe.
  */
+@ConditionalOnAvailableEndpoint(RateLimitExplainEndpoint.class)
 @WebEndpoint(id = "ratelimitexplain")
 class RateLimitExplainEndpoint {
     private final ObjectProvider<RequestExplainer> explainer;

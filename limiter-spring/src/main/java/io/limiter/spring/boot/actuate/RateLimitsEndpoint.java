@@ -7,7 +7,13 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
 import io.limiter.application.Limiter;
+import io.limiter.http.ClientAddress;
+import io.limiter.http.Explanation.ChargeReport;
+import io.limiter.http.Explanation.LimitReport;
+import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.RequestKey;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.RuleDefinition;
@@ -15,15 +21,16 @@ import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.internal.AnnotatedPolicy;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -38,6 +45,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * unrestricted}, resets a key and reloads the configuration: who may look does not get quota back. Over HTTP: 404 for an
  * unknown policy, 400 for a text that is not a key, 503 if Redis did not answer and the state is unknown. Thread-safe.
  */
+@ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
 @WebEndpoint(id = "ratelimits", defaultAccess = Access.READ_ONLY)
 class RateLimitsEndpoint {
     private final Limiter limiter;
@@ -88,16 +96,11 @@ class RateLimitsEndpoint {
             return new WebEndpointResponse<>(
                     Reports.denied(limiter.rateLimiter().monitor(), shown));
         }
-        return answer(policy, key, (known, keys) -> {
-            PartitionKey one = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
-            JsonObject previous = keys.size() == 1 ? null : look(known, keys.get(1), one, null);
-            JsonObject report = look(known, keys.get(0), one, previous);
-            return new WebEndpointResponse<>(report, List.of().equals(report.get("limits")) ? 503 : 200);
-        });
+        return answer(policy, key, member, false);
     }
 
-    private JsonObject look(
-            Policy policy, PartitionKey key, @Nullable PartitionKey member, @Nullable JsonObject previous) {
+    private ChargeReport look(
+            Policy policy, PartitionKey key, @Nullable PartitionKey member, @Nullable ChargeReport previous) {
         Charge one = new Charge(policy, key, 1, null, member);
         // Two peeks at the same time: the state, and the answer to a call.
         CompletableFuture<Decision> peeked = peek(new Charge(policy, key, 0));
@@ -107,12 +110,12 @@ class RateLimitsEndpoint {
         // The backend may have become unreachable between the two peeks; then the numbers do not fit together.
         boolean whole = state.source() == call.source()
                 && state.outcomes().size() == call.outcomes().size();
-        List<JsonObject> limits = new ArrayList<>();
-        for (int i = 0; whole && i < state.outcomes().size(); i++) {
-            limits.add(Reports.limit(state.outcomes().get(i), call.outcomes().get(i)));
-        }
+        List<LimitReport> limits = IntStream.range(0, whole ? state.outcomes().size() : 0)
+                .mapToObj(i ->
+                        Explainer.limit(state.outcomes().get(i), call.outcomes().get(i)))
+                .toList();
         String note = whole && call.source().isExact() ? form(policy, key) : note(call.source());
-        return Reports.key(one, call, limits, note, previous);
+        return Explainer.charge(one, null, call, limits, note, previous);
     }
 
     private CompletableFuture<Decision> peek(Charge charge) {
@@ -121,19 +124,11 @@ class RateLimitsEndpoint {
                 .toCompletableFuture();
     }
 
-    /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: resets what a key has used of a policy. */
+    /** {@code DELETE /actuator/ratelimits/{policy}?key=...}: resets what a key has used of a policy, and shows it. */
     @DeleteOperation
     public WebEndpointResponse<Object> reset(
             @Selector String policy, @org.springframework.lang.Nullable @Nullable String key) {
-        return answer(policy, key, (known, keys) -> {
-            PartitionKey present = keys.get(0);
-            keys.forEach(one -> limiter.rateLimiter().reset(known, one));
-            return new WebEndpointResponse<>(new JsonObject()
-                    .with("policy", known.name())
-                    .with("key", present.canonical())
-                    .with("parts", Reports.parts(present))
-                    .with("note", form(known, present)));
-        });
+        return answer(policy, key, null, true);
     }
 
     /**
@@ -150,9 +145,7 @@ class RateLimitsEndpoint {
     }
 
     private WebEndpointResponse<Object> answer(
-            String policy,
-            @Nullable String key,
-            BiFunction<Policy, List<PartitionKey>, WebEndpointResponse<Object>> ask) {
+            String policy, @Nullable String key, @Nullable String member, boolean resets) {
         Policy known = limiter.policies().get(policy);
         if (known == null) {
             return failure(
@@ -164,7 +157,14 @@ class RateLimitsEndpoint {
             return failure(400, "the key is missing; add ?key=192.0.2.1 or another key");
         }
         try {
-            return ask.apply(known, read(known, key));
+            List<PartitionKey> keys = read(known, key);
+            PartitionKey one = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
+            if (resets) {
+                keys.forEach(present -> limiter.rateLimiter().reset(known, present));
+            }
+            ChargeReport previous = keys.size() == 1 ? null : look(known, keys.get(1), one, null);
+            ChargeReport report = look(known, keys.get(0), one, previous);
+            return new WebEndpointResponse<>(report, report.limits().isEmpty() ? 503 : 200);
         } catch (IllegalArgumentException noKey) {
             return failure(400, noKey.getMessage());
         } catch (BackendException away) {
@@ -196,7 +196,34 @@ class RateLimitsEndpoint {
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
                 .orElse(limiter.config().settings().clientIp().ipv6PrefixBits());
-        return List.of(KeyText.read(key.strip(), bits));
+        return List.of(key(key.strip(), bits));
+    }
+
+    /**
+     * The key that an operator enters: a client's address, or a key as in the names of states in Redis. Other text is refused, never
+     * guessed.
+     *
+     * @param ipv6PrefixBits how many bits of an IPv6 address identify a client in the policy's rules
+     * @throws IllegalArgumentException if it is not one; the message contains what to write
+     */
+    static PartitionKey key(String text, int ipv6PrefixBits) {
+        try {
+            // IPv6 has colons, which separate the parts of a key, and a network has a slash, which is encoded in a key.
+            IpAddress address = IpAddress.parse(text);
+            if (address != null) {
+                Optional<IpAddress> known = Optional.of(address.unmapped().untranslated());
+                return PartitionKey.of(
+                        new ClientAddress(known, ClientAddress.Origin.NONE, false, ipv6PrefixBits).text());
+            }
+            return text.indexOf('/') < 0
+                    ? PartitionKey.parse(text)
+                    : PartitionKey.of(IpNetwork.parse(text).withoutHostBits().toString());
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException(
+                    wrong.getMessage() + "; write a client's address, or the key as it is in Redis after the"
+                            + " policy's name, and in a URL each % of it as %25 (curl -G --data-urlencode 'key=...')",
+                    wrong);
+        }
     }
 
     /**

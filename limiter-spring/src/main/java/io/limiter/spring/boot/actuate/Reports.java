@@ -2,12 +2,9 @@ package io.limiter.spring.boot.actuate;
 
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
-import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DenialReason;
-import io.limiter.LimitOutcome;
+import io.limiter.FailureMode;
 import io.limiter.LimiterMonitor;
-import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
@@ -19,15 +16,14 @@ import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleScope;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.internal.AnnotatedPolicy;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +32,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Reports {
     private Reports() {}
+
+    /** An object of JSON, with its values in the order in which they are added. */
+    static final class JsonObject extends LinkedHashMap<String, @Nullable Object> {
+        private static final long serialVersionUID = 1L;
+
+        JsonObject with(String name, @Nullable Object value) {
+            put(name, value);
+            return this;
+        }
+    }
 
     /**
      * What is limited in an application, and the decisions since startup. Contains no clients.
@@ -79,6 +85,45 @@ final class Reports {
         Map<String, String> servers = new TreeMap<>();
         health.servers().forEach((name, state) -> servers.put(name, text(state)));
         return servers;
+    }
+
+    /**
+     * The health of the Redis of a limiter. Down only while it is unreachable and policies are configured to deny then: all
+     * others continue without it.
+     *
+     * @param made makes it of a status, {@code DOWN} if calls are denied that would be allowed if Redis answered, else {@code UP}, and
+     *     of details for authorized users
+     */
+    static <H> H health(Limiter limiter, BiFunction<String, Map<String, Object>, H> made) {
+        BackendHealth health = limiter.rateLimiter().monitor().health();
+        List<String> denying = limiter.policies().values().stream()
+                .filter(policy -> policy.onFailure() == FailureMode.DENY)
+                .map(Policy::name)
+                .toList();
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("redis", redis(health, denying));
+        details.put("servers", servers(health));
+        if (!health.findings().isEmpty()) {
+            details.put("findings", health.findings());
+        }
+        return made.apply(health.isDeciding() || denying.isEmpty() ? "UP" : "DOWN", details);
+    }
+
+    /** The status for callers, by the worst state of a server. */
+    private static String redis(BackendHealth health, List<String> denying) {
+        if (health.isDeciding()) {
+            return "answers";
+        }
+        int away = health.serversThatAre(BackendHealth.State.AWAY).size();
+        String what = away == health.servers().size() ? "unreachable" : "partly unreachable";
+        if (away == 0) {
+            what = health.serversThatAre(BackendHealth.State.REFUSES).isEmpty()
+                    ? "does not answer in time"
+                    : "answers, but refuses to decide";
+        }
+        return denying.isEmpty()
+                ? what + "; local and allow continue without it"
+                : what + "; denied until it recovers: " + String.join(", ", denying);
     }
 
     /** By name: those of the configuration, those of annotations, and others that have decided something. */
@@ -196,7 +241,7 @@ final class Reports {
         return new JsonObject()
                 .with("policy", denied.policy())
                 .with("key", denied.key().canonical())
-                .with("parts", parts(denied.key()))
+                .with("parts", Explainer.parts(denied.key()))
                 .with("rules", denied.rules())
                 .with("shadow", denied.shadow())
                 .with("denied", denied.denied())
@@ -204,54 +249,6 @@ final class Reports {
                 .with("source", text(denied.source()))
                 .with("sinceLast", denied.sinceLast().toString())
                 .with("retryAfter", Objects.toString(denied.retryAfter(), "never"));
-    }
-
-    /**
-     * What one key has used of one policy.
-     *
-     * @param one the charge of a call for one permit
-     * @param limits the state of each limit; empty if nothing was counted
-     * @param note a problem of the backend or of the key; null if there is none
-     * @param previous the same client's key with the previous secret; null if there is none
-     */
-    static JsonObject key(
-            Charge one, Decision call, List<JsonObject> limits, @Nullable String note, @Nullable JsonObject previous) {
-        return new JsonObject()
-                .with("policy", one.policy().name())
-                .with("key", one.key().canonical())
-                .with("parts", parts(one.key()))
-                .with("member", one.policy().takesMembers() ? one.memberText() : null)
-                .with("source", text(call.source()))
-                .with("allowed", call.allowed())
-                .with("retryAfter", Explainer.duration(call.retryAfterMicros()))
-                .with("limits", limits)
-                .with("note", note)
-                .with("previous", previous);
-    }
-
-    /**
-     * What a key has used of one limit.
-     *
-     * @param now the state
-     * @param call the answer to a call for one permit
-     */
-    static JsonObject limit(LimitOutcome now, LimitOutcome call) {
-        DenialReason reason = call.reason();
-        return new JsonObject()
-                .with("name", now.limit().name())
-                .with("limit", now.limit().toString())
-                .with("remaining", now.remaining())
-                .with("reason", reason == null ? null : reason.text())
-                .with("retryAfter", Explainer.duration(call.retryAfterMicros()))
-                .with("next", Explainer.duration(now.nextMicros()))
-                .with("reset", Explainer.duration(now.resetMicros()));
-    }
-
-    /** The parts of a key in plain text, so that an operator can recognize the client. */
-    static List<String> parts(PartitionKey key) {
-        return Stream.of(key.canonical().split(":"))
-                .map(part -> URLDecoder.decode(part, StandardCharsets.UTF_8))
-                .toList();
     }
 
     private static List<String> texts(List<?> values) {

@@ -210,6 +210,7 @@ class EndpointTest {
             Map<String, Object> state = new HashMap<>(Map.of(
                     "name", "vote-10s",
                     "limit", "3/10s sliding-list name vote-10s",
+                    "allowed", true,
                     "remaining", 1,
                     "retryAfter", "PT0S",
                     "next", "PT8S",

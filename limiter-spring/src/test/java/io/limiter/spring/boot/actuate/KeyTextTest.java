@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
+import io.limiter.http.internal.Explainer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,16 +37,17 @@ class KeyTextTest {
                 "unknown                                        | unknown",
             })
     void isRead(String text, String canonical) {
-        assertEquals(PartitionKey.parse(canonical), KeyText.read(text, 64));
+        assertEquals(PartitionKey.parse(canonical), RateLimitsEndpoint.key(text, 64));
     }
 
     @Test
     void withAnotherPrefixAsTheRulesOfThePolicySay() {
         assertEquals(
-                "2001%3Adb8%3A1%3A%3A%2F48", KeyText.read("2001:db8:1:2::5", 48).canonical());
+                "2001%3Adb8%3A1%3A%3A%2F48",
+                RateLimitsEndpoint.key("2001:db8:1:2::5", 48).canonical());
         assertEquals(
                 "2001%3Adb8%3A1%3A2%3A%3A5",
-                KeyText.read("2001:db8:1:2::5", 128).canonical());
+                RateLimitsEndpoint.key("2001:db8:1:2::5", 128).canonical());
     }
 
     @ParameterizedTest
@@ -60,7 +62,7 @@ class KeyTextTest {
                 "192.0.2.1/33                           | --data-urlencode",
             })
     void isRefused(String text, String remedy) {
-        String message = assertThrows(IllegalArgumentException.class, () -> KeyText.read(text, 64))
+        String message = assertThrows(IllegalArgumentException.class, () -> RateLimitsEndpoint.key(text, 64))
                 .getMessage();
         assertTrue(message.contains(remedy), message);
     }
@@ -72,6 +74,6 @@ class KeyTextTest {
                 .add("user", "alice:b@example.com")
                 .addStandIn("192.0.2.1")
                 .build();
-        assertEquals(List.of("2001:db8::/64", "user=alice:b@example.com", "@192.0.2.1"), Reports.parts(key));
+        assertEquals(List.of("2001:db8::/64", "user=alice:b@example.com", "@192.0.2.1"), Explainer.parts(key));
     }
 }

@@ -50,7 +50,7 @@ public final class WithoutLibraries implements Callable<String> {
                 service.call();
                 return "not limited";
             } catch (RateLimitExceededException denied) {
-                return context.containsBean("io.limiter.spring.rateLimitsEndpoint")
+                return context.containsBean("io.limiter.spring.boot.actuate.RateLimitsEndpoint")
                         ? "limited, with endpoint"
                         : "limited";
             }

@@ -1,6 +1,7 @@
 package io.limiter.spring.boot.aot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -147,13 +148,13 @@ class BootAheadOfTimeTest {
         assertEquals(2, context.getBeansOfType(FilterRegistrationBean.class).size());
         assertTrue(context.getBeansOfType(FilterRegistrationBean.class).values().stream()
                 .allMatch(registration -> registration.getFilter() instanceof RateLimitFilter));
-        Object endpoint = context.getBean("io.limiter.spring.rateLimitsEndpoint");
+        Object endpoint = context.getBean("io.limiter.spring.boot.actuate.RateLimitsEndpoint");
         Map<?, ?> overview = ReflectionTestUtils.invokeMethod(endpoint, "ratelimits");
         assertEquals(List.of("vote", "Votes.once"), List.copyOf(((Map<?, ?>) overview.get("policies")).keySet()));
         WebEndpointResponse<?> alice =
                 ReflectionTestUtils.invokeMethod(endpoint, "peek", "vote", "key=alice", null, null);
-        assertEquals(false, ((Map<?, ?>) alice.getBody()).get("allowed"));
-        context.getBean("io.limiter.spring.limiterMetrics", MeterBinder.class)
+        assertFalse(((Explanation.ChargeReport) alice.getBody()).allowed());
+        context.getBean("io.limiter.spring.boot.actuate.LimiterMetrics", MeterBinder.class)
                 .bindTo(context.getBean(MeterRegistry.class));
         assertEquals(
                 2,
