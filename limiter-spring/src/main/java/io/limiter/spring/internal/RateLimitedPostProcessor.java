@@ -127,22 +127,17 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     @Override
     public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
         seen.add(beanName);
-        if (isFor(bean)) {
-            makeLimits(bean);
-            limited.add(beanName);
-        }
+        limit(bean, beanName);
         return bean;
     }
 
     /** Checks the annotations of a bean, and makes a proxy if it has any. */
     @Override
     public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
-        if (!isFor(bean)) {
+        // Products of a factory are only processed here.
+        if (!limit(bean, beanName)) {
             return bean;
         }
-        // Products of a factory are only processed here.
-        makeLimits(bean);
-        limited.add(beanName);
         if (bean instanceof Advised advised && !advised.isFrozen()) {
             advised.addAdvisor(0, advisor);
             return bean;
@@ -150,8 +145,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return super.postProcessAfterInitialization(bean, beanName);
     }
 
-    /** Finds all mistakes; from now on, at the latest, woven methods have a limiter. */
-    private void makeLimits(Object bean) {
+    /** Finds all mistakes in the limits of a bean, if it has some; from now on, at the latest, woven methods have a limiter. */
+    private boolean limit(Object bean, String beanName) {
+        if (!isFor(bean)) {
+            return false;
+        }
         Class<?> type = AopUtils.getTargetClass(bean);
         try {
             typesOf(bean)
@@ -159,6 +157,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         } catch (IllegalStateException wrong) {
             throw thrown.apply(wrong);
         }
+        limited.add(beanName);
+        return true;
     }
 
     @Override

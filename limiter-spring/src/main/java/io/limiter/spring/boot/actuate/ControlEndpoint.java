@@ -5,7 +5,6 @@ import io.limiter.application.Limiter;
 import io.limiter.control.Command;
 import io.limiter.control.Control;
 import java.security.Principal;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -62,23 +61,19 @@ class ControlEndpoint {
     private WebEndpointResponse<Object> answer(Question question) {
         Control control = Control.of(limiter).orElse(null);
         if (control == null) {
-            return error("set limiter.control.group to control this application", 404);
+            return RateLimitsEndpoint.failure(404, "set limiter.control.group to control this application");
         }
         try {
             return new WebEndpointResponse<>(question.ask(control));
         } catch (Control.ConflictException lost) {
-            return error(lost.getMessage(), 409);
+            return RateLimitsEndpoint.failure(409, lost.getMessage());
         } catch (BackendException failed) {
-            return error(failed.getMessage(), 503);
+            return RateLimitsEndpoint.failure(503, failed.getMessage());
         } catch (IllegalArgumentException wrong) {
-            return error(wrong.getMessage(), 400);
+            return RateLimitsEndpoint.failure(400, wrong.getMessage());
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
-            return error("this application is being closed", 503);
+            return RateLimitsEndpoint.failure(503, "this application is being closed");
         }
-    }
-
-    private static WebEndpointResponse<Object> error(@Nullable String message, int status) {
-        return new WebEndpointResponse<>(Map.of("error", String.valueOf(message)), status);
     }
 }
