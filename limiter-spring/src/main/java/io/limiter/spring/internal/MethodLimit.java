@@ -163,8 +163,8 @@ final class MethodLimit {
                 throw wrongCost(where + "counts different members, of which a call has one; leave the cost out");
             }
             if (RequestCost.of(permits).exceeds(policy, limit)) {
-                throw wrongCost(where + "never has more than " + limit.capacity() + ", and a call costs "
-                        + permits + ", so none could ever be allowed; lower the cost or raise the limit");
+                throw wrongCost(where + "never has more than " + limit.capacity() + ", and a call costs " + permits
+                        + ", so none could ever be allowed; lower the cost or raise the limit");
             }
         }
     }
