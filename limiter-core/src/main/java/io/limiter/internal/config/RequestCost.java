@@ -84,8 +84,8 @@ public record RequestCost(
      */
     static RequestCost read(PropertyReader reader, String here, boolean isEstimate) {
         RequestCost most = reader.read(here + "max-cost", value -> ofHeader("any", number(value)));
-        RequestCost cost =
-                reader.read(here + "cost", value -> parse(value, most == null ? 1 : most.permits, isEstimate));
+        RequestCost cost = reader.read(
+                here + "cost", value -> parse(value, most == null ? Limit.MAX_PERMITS : most.permits, isEstimate));
         ConfigEntry entry = reader.get(here + "cost");
         String written = entry == null ? "" : entry.value();
         boolean isOfHeader = written.startsWith(HEADER);
