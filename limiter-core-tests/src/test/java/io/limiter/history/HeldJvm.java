@@ -55,6 +55,8 @@ final class HeldJvm {
                 .address(arguments[0])
                 .prefix(arguments[1])
                 .deadline(Duration.ofSeconds(60))
+                // Each step asks Redis: a denial from memory would be none.
+                .denialMaxAge(Duration.ZERO)
                 .build();
         if (!backend.awaitConnected(Duration.ofSeconds(60))) {
             throw new IllegalStateException("no connection to " + arguments[0]);
