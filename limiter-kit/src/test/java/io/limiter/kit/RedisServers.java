@@ -83,7 +83,7 @@ public final class RedisServers {
 
     /** A server of a version that the limiter was not built for. */
     public static RedisServer startOld(int port) {
-        return start(() -> executable("target/redis-old/redis-server-2.8.19"), port);
+        return start(() -> executable("../limiter-kit/target/redis-old/redis-server-2.8.19"), port);
     }
 
     /** A server of a test's own, on a port of its own: that of {@link RedisServer#ports}. */
@@ -314,12 +314,12 @@ public final class RedisServers {
     private static final class Newer {
         static final int PORT = startAnywhere(Newer::unpacked).ports().get(0);
 
-        /** The build unpacks it beside the classes. */
+        /** The build unpacks it beside the classes of the kit. */
         private static File unpacked() throws IOException {
             String os =
                     System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("mac") ? "darwin" : "linux";
             String processor = System.getProperty("os.arch", "").equals("aarch64") ? "arm64" : "amd64";
-            return executable("target/redis-newer/redis-server-7.0.15-" + os + "-" + processor);
+            return executable("../limiter-kit/target/redis-newer/redis-server-7.0.15-" + os + "-" + processor);
         }
     }
 
