@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.Pages;
+import io.limiter.kit.Sources;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** docs/diagnostics has a section for each code in the sources of all modules, and no other; diagnostics.md lists all. */
@@ -70,13 +70,12 @@ class DiagnosticsPageTest {
         return Pages.text("diagnostics");
     }
 
-    private static List<Path> sources() throws IOException {
-        try (Stream<Path> files = Files.walk(Path.of(".."))) {
-            List<Path> sources = files.filter(file -> file.toString().matches(".*\\.java|.*/config/properties\\.txt"))
-                    .filter(file -> file.toString().matches(".*limiter-\\w+/src/main/.*"))
-                    .toList();
-            assertTrue(sources.size() > 50, "only " + sources.size() + " source files were found");
-            return sources;
-        }
+    private static List<Path> sources() {
+        List<Path> sources = Sources.all().stream()
+                .filter(file -> file.toString().matches(".*\\.java|.*/config/properties\\.txt"))
+                .filter(file -> file.toString().matches(".*limiter-\\w+/src/main/.*"))
+                .toList();
+        assertTrue(sources.size() > 50, "only " + sources.size() + " source files were found");
+        return sources;
     }
 }

@@ -7,6 +7,7 @@ import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Pages;
+import io.limiter.kit.Sources;
 import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -107,14 +107,14 @@ class RulesPageTest {
                 .map(found -> found.group(1) + " " + (found.group(2) == null ? "" : found.group(2)))
                 .toList();
         assertTrue(named.size() > 10, named::toString);
+        List<Path> sources = Sources.all();
         for (String one : named) {
             String[] names = one.split(" ", -1);
-            try (Stream<Path> files = Files.walk(Path.of(".."))) {
-                Path file = files.filter(path -> path.endsWith(names[0] + ".java"))
-                        .findFirst()
-                        .orElseThrow();
-                assertTrue(Files.readString(file).contains(names[1]), one);
-            }
+            Path file = sources.stream()
+                    .filter(path -> path.endsWith(names[0] + ".java"))
+                    .findFirst()
+                    .orElseThrow();
+            assertTrue(Files.readString(file).contains(names[1]), one);
         }
     }
 }
