@@ -4,6 +4,8 @@ import { dirname, join, posix, relative } from 'node:path'
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..')
 const out = join(root, 'site', 'target', 'pages')
+// Pages of maintainers stay in ../design. These are on the site, but nobody who searches it looks for what they say.
+const notSearched = ['CONTRIBUTING.md', 'CHANGELOG.md', 'benchmarks/README.md']
 const beside = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'README.md', 'benchmarks/README.md']
 
 /** Where a page of the repository is on the site. */
@@ -50,6 +52,7 @@ for (const path of all) {
   const settings = [
     (text.match(/^## /gm) ?? []).length < 2 ? 'aside: false' : '',
     path === 'docs/configuration.md' ? 'pageClass: reference' : '',
+    notSearched.includes(path) ? 'search: false' : '',
   ].filter(Boolean)
   const to = join(out, place(path))
   mkdirSync(dirname(to), { recursive: true })

@@ -8,6 +8,8 @@ export default defineConfig({
   description: 'A rate limiter for Java services: in this JVM or in Redis, with the same meaning',
   lang: 'en',
   srcDir: 'target/pages',
+  // The Javadoc has Markdown of its own, the licences of its scripts, which are no pages.
+  srcExclude: ['public/**'],
   outDir: 'target/dist',
   cacheDir: 'target/cache',
   cleanUrls: false,
@@ -95,16 +97,15 @@ export default defineConfig({
         page('Testing', '/spring/testing'),
         page('Endpoint, health, meters', '/spring/actuator'),
         page('When startup fails', '/spring/startup-failures'),
-        page('Cost', '/spring/cost'),
       ]),
       group('Operations', '/operations', [
         page('Change limits, see who is limited', '/operations/change-and-look'),
         page('Control from one place', '/operations/control'),
         page('Monitoring', '/operations/monitoring'),
         page('Access to Redis', '/operations/redis-access'),
-        page('Measured faults', '/operations/measured-faults'),
         page('Redis', '/redis'),
         page('Compatibility', '/compatibility'),
+        page('What a decision costs', '/performance'),
         page('Security', '/security'),
       ]),
       group('Codes in the log', '/diagnostics', [
@@ -127,14 +128,9 @@ export default defineConfig({
         page('Held permits', '/algorithms/holds'),
         page('Block', '/algorithms/block'),
       ]),
-      group('Background', '/decisions', [
-        page('Performance', '/performance'),
-        page('Performance on Redis', '/redis/performance'),
-        page('Articles', '/articles'),
-        page('Contributing', '/contributing'),
-        page('Releasing', '/releasing'),
+      group('The project', '/readme', [
         page('Changelog', '/changelog'),
-        page('The repository', '/readme'),
+        page('Contributing', '/contributing'),
       ]),
     ],
     footer: { message: 'Apache-2.0' },

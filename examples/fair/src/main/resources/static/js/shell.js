@@ -78,7 +78,7 @@ function showHome() {
 async function showPanel(panel) {
   const part = (selector) => main.querySelector(selector);
   const learn = document.createElement('a');
-  learn.href = 'docs/articles.md';
+  learn.href = 'design/articles.md';
   learn.textContent = 'what it gets wrong';
   part('.article').append(`Article ${panel.article}, and `, learn);
   part('h1').textContent = panel.title;

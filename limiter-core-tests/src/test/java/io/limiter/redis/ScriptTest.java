@@ -32,7 +32,7 @@ class ScriptTest {
     /**
      * The wire contract. When this fails a script has changed. Nodes with the old and the new one will run side by side on
      * the same states: if either misreads what the other writes, raise RedisKeys.VERSION (clients start with a full quota
-     * once); if both read the same layout the same way, say so in docs/decisions.md. Then pin the new values.
+     * once); if both read the same layout the same way, say so in design/decisions/redis.md. Then pin the new values.
      */
     @Test
     void theScriptsAreThoseThatWerePinned() {

@@ -71,7 +71,7 @@ abstract class State {
     volatile @Nullable State next;
 
     /**
-     * The last bit: whether a thread has it. A field of its own costs a third of a monitor, see docs/decisions/in-process.md.
+     * The last bit: whether a thread has it. A field of its own costs a third of a monitor, see design/decisions/in-process.md.
      * The other bits: the low bits of the time of the last holder, which need no memory there.
      */
     private int lock;

@@ -44,7 +44,7 @@ public final class Pages {
         return pages;
     }
 
-    /** Every page that is tested: those of docs and those beside the README.md. */
+    /** Every page that is tested: those of docs, those of design and those beside the README.md. */
     public static List<Path> all() {
         List<Path> pages = new ArrayList<>();
         for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")) {
@@ -53,6 +53,7 @@ public final class Pages {
             }
         }
         pages.addAll(below(ROOT.resolve("docs")));
+        pages.addAll(below(ROOT.resolve("design")));
         return pages;
     }
 

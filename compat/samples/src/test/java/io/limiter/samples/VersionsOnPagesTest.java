@@ -21,11 +21,11 @@ class VersionsOnPagesTest {
     private static final Set<String> WITH_VERSIONS_OF_THEIR_OWN = Set.of(
             "SECURITY.md",
             "CHANGELOG.md",
-            "docs/performance.md",
-            "docs/redis/performance.md",
-            "docs/articles.md",
+            "design/performance.md",
+            "design/performance-redis.md",
+            "design/measured-faults.md",
+            "design/articles.md",
             "docs/compatibility.md",
-            "docs/operations/measured-faults.md",
             "docs/operations/redis-access.md");
 
     private final String compatibility = Pages.text("compatibility");

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/articles.md names every package and only tests that exist. */
+/** design/articles.md names every package and only tests that exist. */
 class ArticlesPageTest {
     private static final Path TESTS = Path.of("src/test/java");
     private static final Path PACKAGES = Path.of("src/main/java/io/limiter/example/fair");
@@ -22,7 +22,7 @@ class ArticlesPageTest {
     private static final List<String> OF_ALL = List.of("shell", "worker");
 
     private static String page() throws IOException {
-        return Files.readString(Path.of("../../docs/articles.md"));
+        return Files.readString(Path.of("../../design/articles.md"));
     }
 
     @Test

@@ -62,7 +62,7 @@ class FairPageTest {
                                 .startsWith("default-src 'none'; script-src 'self'; style-src 'self'"),
                         path);
             }
-            Pattern.compile("href=\"(docs/[^\"]+)\"")
+            Pattern.compile("href=\"((?:docs|design)/[^\"]+)\"")
                     .matcher(Files.readString(STATIC.resolve("index.html")))
                     .results()
                     .map(link -> "/" + link.group(1))

@@ -49,10 +49,10 @@ class FairStartTest {
         }
     }
 
-    /** The command of docs/articles.md starts this class, with this module's profile. */
+    /** The command of design/articles.md starts this class, with this module's profile. */
     @Test
     void theCommandIsThatOfTheProfile() throws IOException {
-        assertTrue(Files.readString(Path.of("../../docs/articles.md")).contains("    mvn -Pfair package\n"));
+        assertTrue(Files.readString(Path.of("../../design/articles.md")).contains("    mvn -Pfair package\n"));
         String pom = Files.readString(Path.of("pom.xml"));
         assertTrue(pom.contains("<mainClass>" + Fair.class.getName() + "</mainClass>"));
         for (String file : List.of("pom.xml", "../pom.xml", "../../pom.xml")) {

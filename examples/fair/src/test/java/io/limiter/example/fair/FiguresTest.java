@@ -30,7 +30,7 @@ import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RSet;
 import org.redisson.api.RedissonClient;
 
-/** Prints the measured figures of docs/articles.md; small numbers in each build, the real ones with {@code -Dtests.many=true}. */
+/** Prints the measured figures of design/articles.md; small numbers in each build, the real ones with {@code -Dtests.many=true}. */
 @Tag("long")
 class FiguresTest {
     private final RedissonClient redisson = TestRedis.client();
