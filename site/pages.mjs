@@ -4,8 +4,8 @@ import { dirname, join, posix, relative } from 'node:path'
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..')
 const out = join(root, 'site', 'target', 'pages')
-// Pages of maintainers stay in ../design. These are on the site, but nobody who searches it looks for what they say.
-const notSearched = ['CONTRIBUTING.md', 'CHANGELOG.md', 'benchmarks/README.md']
+// Pages of maintainers stay in ../design. These are on the site, but not in its search: they say nothing that the pages of docs don't say to users.
+const notSearched = ['CONTRIBUTING.md', 'CHANGELOG.md', 'README.md', 'benchmarks/README.md']
 const beside = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'README.md', 'benchmarks/README.md']
 
 /** Where a page of the repository is on the site. */

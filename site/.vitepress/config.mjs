@@ -7,6 +7,8 @@ export default defineConfig({
   title: 'Limiter',
   description: 'A rate limiter for Java services: in this JVM or in Redis, with the same meaning',
   lang: 'en',
+  // Without a picture, browsers ask for one that does not exist.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcDir: 'target/pages',
   // The Javadoc has Markdown of its own, the licences of its scripts, which are no pages.
   srcExclude: ['public/**'],
@@ -27,7 +29,11 @@ export default defineConfig({
   // Not the Javadoc and examples of addresses: the build can't see them.
   ignoreDeadLinks: [/^\/javadoc\//, /^https?:\/\/localhost/],
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      // One letter of a word of six or more may be wrong. With the default, ALB finds "all", and OAuth finds "path".
+      options: { miniSearch: { searchOptions: { fuzzy: 0.09 } } },
+    },
     outline: { level: [2, 3] },
     nav: [
       page('Getting started', '/getting-started'),
