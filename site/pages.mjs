@@ -6,11 +6,12 @@ const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname,
 const out = join(root, 'site', 'target', 'pages')
 // Pages of maintainers stay in ../design. These are on the site, but not in its search: they say nothing that the pages of docs don't say to users.
 const notSearched = ['CONTRIBUTING.md', 'CHANGELOG.md', 'README.md', 'benchmarks/README.md']
-const beside = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'README.md', 'benchmarks/README.md']
+const beside = ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'README.md', 'examples/README.md', 'benchmarks/README.md']
 
 /** Where a page of the repository is on the site. */
 function place(path) {
   if (path === 'README.md') return 'readme.md'
+  if (path === 'examples/README.md') return 'examples.md'
   if (path === 'benchmarks/README.md') return 'benchmarks.md'
   return path.startsWith('docs/') ? path.slice('docs/'.length) : path.toLowerCase()
 }

@@ -44,10 +44,11 @@ public final class Pages {
         return pages;
     }
 
-    /** Every page that is tested: those of docs, those of design and those beside the README.md. */
+    /** Every page that is tested: those of docs, of design and of the examples, and those beside the README.md. */
     public static List<Path> all() {
         List<Path> pages = new ArrayList<>();
-        for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")) {
+        for (String name :
+                List.of("README.md", "examples/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")) {
             if (Files.exists(ROOT.resolve(name))) {
                 pages.add(ROOT.resolve(name));
             }
@@ -77,6 +78,11 @@ public final class Pages {
 
     public static String readme() {
         return read(ROOT.resolve("README.md"));
+    }
+
+    /** The page with the commands of the examples. */
+    public static String examples() {
+        return read(ROOT.resolve("examples/README.md"));
     }
 
     public static String read(Path page) {

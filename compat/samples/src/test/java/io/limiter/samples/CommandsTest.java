@@ -29,11 +29,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every command of README.md, on a copy of the sources without anything that was built. {@code mvn verify} is what runs this. */
+/** Every command of README.md and of the examples' page, on a copy of the sources without anything that was built. {@code mvn verify} is what runs this. */
 @Tag("long")
 class CommandsTest {
     private static final Duration LONGEST = Duration.ofMinutes(10);
-    private static final Pattern MAVEN = Pattern.compile("(?m)^    (mvn .+)$|`(mvn [^`]+)`");
+    private static final Pattern MAVEN = Pattern.compile("(?m)^(mvn .+)$|`(mvn [^`]+)`");
     private static final Pattern ADDRESS = Pattern.compile("http://localhost:(\\d+)\\s");
 
     @TempDir
@@ -62,7 +62,7 @@ class CommandsTest {
     }
 
     static List<String> commands() {
-        return MAVEN.matcher(Pages.readme())
+        return MAVEN.matcher(Pages.readme() + Pages.examples())
                 .results()
                 .map(found -> found.group(1) == null ? found.group(2) : found.group(1))
                 .filter(command -> !command.equals("mvn verify"))
@@ -98,7 +98,7 @@ class CommandsTest {
     @Test
     void itsVotesAreLimited() throws Exception {
         List<String> votes = Pattern.compile("(?m)^ *(for i in .*curl.*done)$")
-                .matcher(Pages.readme())
+                .matcher(Pages.examples())
                 .results()
                 .map(MatchResult::group)
                 .toList();

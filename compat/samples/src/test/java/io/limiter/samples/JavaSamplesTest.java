@@ -188,6 +188,10 @@ class JavaSamplesTest {
         }
         String own = property(pom, "version");
         int checked = 0;
+        Matcher gradle =
+                Pattern.compile("io\\.limiter:limiter-spring:([^\")]+)").matcher(Pages.readme());
+        assertTrue(gradle.find(), "the README has no dependency for Gradle");
+        assertEquals(own, gradle.group(1));
         for (Path page : Pages.all()) {
             Matcher block = Pattern.compile("<artifactId>([\\w-]+)</artifactId>\\s*<version>([^<]+)</version>")
                     .matcher(Pages.read(page));

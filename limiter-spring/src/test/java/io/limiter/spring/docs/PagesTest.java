@@ -50,7 +50,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What the pages about Spring and README.md show is in this package, letter by letter, and runs. */
+/** What the pages about Spring show is in this package, letter by letter, and runs. */
 class PagesTest {
     private static final String PAGES = Pages.text("spring");
     private static final String START = Pages.text("getting-started/spring");
@@ -66,10 +66,7 @@ class PagesTest {
         List<String> snippets = Pages.blocks(PAGES, "java");
         snippets.addAll(Pages.blocks(START, "java"));
         snippets.addAll(Pages.blocks(Pages.text("getting-started/spring-boot"), "java"));
-        Pages.blocks(Pages.readme(), "java").stream()
-                .filter(code -> code.contains("@RateLimited"))
-                .forEach(snippets::add);
-        assertEquals(8, snippets.size());
+        assertEquals(7, snippets.size());
         for (String snippet : snippets) {
             String code = flat(Pages.code(snippet));
             // Without the last brace: here more may come before it.
@@ -329,7 +326,7 @@ class PagesTest {
     }
 
     @Test
-    void theReadme() {
+    void votesAndMessages() {
         try (App app = App.of("limiter.policies.vote.limits = 3/10s\n", Votes.class, Messages.class)) {
             assertEquals(
                     3,

@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** Two of the site on one Redis, by the command line that the README gives for it. */
+/** Two of the site on one Redis, by the command line that the examples' page has for it. */
 @Tag("long")
 class TwoInstancesTest {
     private static final String TEA = "{\"candidate\":\"tea\"}";
 
     private static Site startOnRedis() throws IOException {
-        String command = Files.readString(Path.of("../../README.md"))
+        String command = Files.readString(Path.of("../README.md"))
                 .lines()
                 .map(String::strip)
                 .filter(line -> line.startsWith("mvn -Psite package -Dlimiter."))

@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
 class VoteTest extends StillSite {
     private static final String TEA = "{\"candidate\":\"tea\"}";
 
-    private static final Pattern README_LINE = Pattern.compile("for i in (?<calls>[\\d ]+); do curl .*"
+    private static final Pattern LINE = Pattern.compile("for i in (?<calls>[\\d ]+); do curl .*"
             + " -H 'Content-Type: application/json' -d '(?<body>[^']+)' http://localhost:8080(?<path>\\S+); done");
 
     private Answer vote(String ballot) {
@@ -64,11 +64,11 @@ class VoteTest extends StillSite {
         assertEquals(429, new Browser().post(site.port(), "/api/votes", TEA).status());
     }
 
-    /** The loop of the README, sent as curl sends it. */
+    /** The loop of the examples' page, sent as curl sends it. */
     @Test
-    void theLineOfTheReadmeVotesThreeTimesOfFour() throws IOException {
-        Matcher line = README_LINE.matcher(Files.readString(Path.of("../../README.md")));
-        assertTrue(line.find(), "the README shows no such line");
+    void theLineOfThePageVotesThreeTimesOfFour() throws IOException {
+        Matcher line = LINE.matcher(Files.readString(Path.of("../README.md")));
+        assertTrue(line.find(), "the page shows no such line");
 
         List<Integer> statuses = new ArrayList<>();
         for (String each : line.group("calls").split(" ", -1)) {

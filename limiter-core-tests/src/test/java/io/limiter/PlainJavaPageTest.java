@@ -17,43 +17,37 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** The snippets of README.md and of the pages for plain Java: Java is run here, properties are read. */
+/** The samples of the page for plain Java run here, and those of the page about limits are read. */
 @Isolated("it replaces System.out")
-class ReadmeTest {
-    private static final Path THIS = Path.of("src/test/java/io/limiter/ReadmeTest.java");
+class PlainJavaPageTest {
+    private static final Path THIS = Path.of("src/test/java/io/limiter/PlainJavaPageTest.java");
 
     @Test
     void everyJavaSnippetStandsInThisTest() throws IOException {
         String here = flat(Files.readString(THIS));
-        List<String> snippets = new ArrayList<>(Pages.blocks(Pages.readme(), "java").stream()
-                // Those with annotations are run by the tests of limiter-spring.
-                .filter(code -> !code.contains("@RateLimited"))
-                .toList());
-        snippets.addAll(Pages.blocks(Pages.text("getting-started/plain-java"), "java"));
-        assertEquals(3, snippets.size());
+        List<String> snippets = Pages.blocks(Pages.text("getting-started/plain-java"), "java");
+        assertEquals(2, snippets.size());
         for (String snippet : snippets) {
             String code = flat(Pages.code(snippet).replace("public class Votes", "public static class Votes"));
             // Without the last brace: here assertions come before it.
-            assertTrue(here.contains(code.substring(0, code.length() - 1)), "not run by ReadmeTest:\n" + snippet);
+            assertTrue(
+                    here.contains(code.substring(0, code.length() - 1)), "not run by PlainJavaPageTest:\n" + snippet);
         }
     }
 
     @Test
     void everyPropertiesSnippetIsRight() throws IOException {
-        List<String> snippets = Pages.blocks(Pages.readme(), "properties");
-        snippets.addAll(Pages.blocks(Pages.text("limits"), "properties"));
-        assertEquals(3, snippets.size());
+        List<String> snippets = Pages.blocks(Pages.text("limits"), "properties");
+        assertEquals(1, snippets.size());
         for (String snippet : snippets) {
             LimiterConfig config = LimiterConfig.builder()
                     .text("page", new StringReader(snippet))
                     .build();
-            assertFalse(config.settings().rules().isEmpty()
-                    && config.settings().redis().connection().addresses().isEmpty());
+            assertFalse(config.settings().rules().isEmpty());
         }
     }
 
@@ -70,7 +64,6 @@ class ReadmeTest {
         try {
             System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
             Votes.main(new String[0]);
-            oneVote();
         } finally {
             System.setOut(usual);
             Files.delete(file);
@@ -78,17 +71,6 @@ class ReadmeTest {
         List<String> lines = printed.toString(StandardCharsets.UTF_8).lines().toList();
         assertEquals(List.of("thank you", "thank you", "thank you"), lines.subList(0, 3));
         assertTrue(lines.get(3).startsWith("try again in "), lines::toString);
-        assertEquals("thank you", lines.get(4));
-    }
-
-    private static void oneVote() throws IOException {
-        try (Limiter limiter = Limiter.start(LimiterConfig.load(Path.of("limiter.properties")))) {
-            Decision decision = limiter.tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
-            System.out.println(
-                    decision.allowed()
-                            ? "thank you"
-                            : "try again in " + decision.retryAfterSeconds().orElseThrow() + " s");
-        }
     }
 
     /** The program of the page. */

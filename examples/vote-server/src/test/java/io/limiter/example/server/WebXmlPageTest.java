@@ -9,28 +9,27 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Writes the samples of README.md, letter by letter, into a web application that runs. */
-class ReadmeTest {
+/** Writes the samples of docs/getting-started/web-xml.md, letter by letter, into a web application that runs. */
+class WebXmlPageTest {
     @TempDir
     Path folder;
 
-    private static String readme;
+    private static String page;
 
     @BeforeAll
     static void read() throws IOException {
-        readme = Files.readString(Path.of("../../README.md"));
+        page = Files.readString(Path.of("../../docs/getting-started/web-xml.md"));
     }
 
     /** The first block of a language that has this text in it. */
     private static String block(String language, String having) {
         return Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$")
-                .matcher(readme)
+                .matcher(page)
                 .results()
                 .map(match -> match.group(1))
                 .filter(text -> text.contains(having))
@@ -38,20 +37,26 @@ class ReadmeTest {
                 .orElseThrow();
     }
 
+    /** The filter and its mapping, without the element around them. */
+    private static String filter() {
+        String webXml = block("xml", "<filter>");
+        return webXml.substring(webXml.indexOf("<filter>"), webXml.indexOf("</web-app>"));
+    }
+
     @Test
-    void itsWebXmlAndItsPropertiesLimitVotes() throws Exception {
+    void itsFilesLimitItsPage() throws Exception {
         Path webApp = WebAppFolder.unpack(folder)
-                .webXml(block("xml", "<filter>"))
+                .webXml(filter())
                 .properties(block("properties", "limiter.rules."))
                 .path();
+        Files.writeString(webApp.resolve("votes.html"), block("html", "<title>"));
 
         try (VoteServer server = VoteServer.start(webApp, 0)) {
             for (int i = 0; i < 3; i++) {
                 assertEquals(
-                        200,
-                        Caller.call("POST", "/api/votes?for=tea", server.port()).statusCode());
+                        200, Caller.call("GET", "/votes.html", server.port()).statusCode());
             }
-            HttpResponse<String> denied = Caller.call("POST", "/api/votes?for=tea", server.port());
+            HttpResponse<String> denied = Caller.call("GET", "/votes.html", server.port());
             assertEquals(429, denied.statusCode());
             assertTrue(denied.headers().firstValueAsLong("Retry-After").orElseThrow() <= 10);
             assertEquals(200, Caller.call("GET", "/api/results", server.port()).statusCode());
@@ -62,7 +67,7 @@ class ReadmeTest {
     @Test
     void itsWebXmlLimitsAPageThatIsReachedByADispatchOnly() throws Exception {
         Path webApp = WebAppFolder.unpack(folder)
-                .webXml(block("xml", "<filter>") + DispatchServlet.IN_WEB_XML)
+                .webXml(filter() + DispatchServlet.IN_WEB_XML)
                 .properties("""
                         limiter.rules.page.path = /dispatched
                         limiter.rules.page.key = header:Way
@@ -88,7 +93,7 @@ class ReadmeTest {
     @Test
     void itsWebXmlCountsARequestOnce() throws Exception {
         Path webApp = WebAppFolder.unpack(folder)
-                .webXml(block("xml", "<filter>") + DispatchServlet.IN_WEB_XML)
+                .webXml(filter() + DispatchServlet.IN_WEB_XML)
                 .properties("""
                         limiter.rules.all.path = /*
                         limiter.rules.all.key = header:Way
@@ -110,8 +115,8 @@ class ReadmeTest {
 
     /** The snippet of the filter's own documentation, and the mapping of the example. */
     @Test
-    void everyMappingIsThatOfReadme() throws IOException {
-        String mapping = mapping(block("xml", "<filter>"));
+    void everyMappingIsThatOfThePage() throws IOException {
+        String mapping = mapping(filter());
         assertTrue(mapping.contains("<dispatcher>FORWARD</dispatcher>"), mapping);
         for (String file : new String[] {
             "../../limiter-servlet/src/main/java/io/limiter/servlet/RateLimitFilter.java",
@@ -129,14 +134,8 @@ class ReadmeTest {
     }
 
     @Test
-    void itsRunCommandIsTheOneOfTheProfile() throws IOException {
-        String row = Pattern.compile("(?m)^\\|.*`mvn .*-Prun.*$")
-                .matcher(readme)
-                .results()
-                .map(MatchResult::group)
-                .findFirst()
-                .orElseThrow();
-        assertTrue(row.contains("-Prun package"), row);
+    void theRunCommandOfTheReadmeIsTheOneOfTheProfile() throws IOException {
+        assertTrue(Files.readString(Path.of("../../README.md")).contains("`mvn -Prun package`"));
         assertTrue(Files.readString(Path.of("pom.xml")).contains("<id>run</id>"));
     }
 }
