@@ -4,10 +4,8 @@ import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import ch.qos.logback.classic.Level;
 import io.limiter.PartitionKey;
 import io.limiter.kit.Facts;
-import io.limiter.kit.LogLines;
 import java.security.Principal;
 import java.util.Arrays;
 import java.util.List;
@@ -280,27 +278,6 @@ class ExpressionsTest {
                 Customer customer = new Customer("c" + i);
                 assertEquals(1, passes(2, () -> run(() -> hot.call(customer))));
             }
-        }
-    }
-
-    static class Never {
-        @RateLimited(value = "one", key = "global", condition = "1 > 2")
-        public void condition() {}
-
-        @RateLimited(value = "one", key = "global", permits = "0")
-        public void permits() {}
-
-        @RateLimited(value = "one", key = "global", condition = "#any > 2", permits = "#any")
-        public void sometimes(int any) {}
-    }
-
-    @Test
-    void anAnnotationThatNeverDeniesIsReported() {
-        try (LogLines log = new LogLines();
-                App app = App.of(ONE, Never.class)) {
-            assertEquals(2, passes(2, () -> run(() -> app.bean(Never.class).condition())));
-            assertEquals(1, log.of(Level.WARN, "RL-156").size());
-            assertEquals(1, log.of(Level.WARN, "RL-167").size());
         }
     }
 

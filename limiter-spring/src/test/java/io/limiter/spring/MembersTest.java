@@ -27,9 +27,6 @@ class MembersTest {
         @RateLimited(value = "spraying", key = "#address", member = "#user")
         public void login(String address, @Nullable String user) {}
 
-        @RateLimited(limits = "2/1h distinct repeat deny", name = "reads", key = "global", member = "{#kind, #id}")
-        public void read(String kind, long id) {}
-
         @RateLimited(limits = "2/1h distinct", name = "mono", key = "global", member = "#user")
         public Mono<String> reactive(String user) {
             return Mono.just(user);
@@ -77,17 +74,6 @@ class MembersTest {
             service.login("192.0.2.2", "9007199254740992");
             app.time.advance(Duration.ofHours(1));
             service.login("192.0.2.1", "9007199254740992");
-        }
-    }
-
-    @Test
-    void repeatsAreDeniedWhereTheLimitSaysSo() {
-        try (App app = App.of(POLICIES, Service.class)) {
-            Service service = app.bean(Service.class);
-            service.read("article", 1);
-            denied(() -> service.read("article", 1));
-            service.read("page", 1);
-            denied(() -> service.read("page", 2));
         }
     }
 

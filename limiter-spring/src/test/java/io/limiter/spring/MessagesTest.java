@@ -57,16 +57,19 @@ class MessagesTest {
 
     @Test
     void contradictions() {
-        assertTold(Both.class, "vote()", "RL-121", "'vote'", "limits = \"3/10s\"", "keep one", "name = \"...\"");
-        assertTold(
-                Neither.class,
-                "vote()",
-                "RL-121",
-                "neither",
-                "@RateLimited(\"vote\")",
-                "limiter.policies.vote",
-                "@RateLimited(limits = \"3/10s\")");
-        assertTold(NamedTwice.class, "vote()", "RL-121", "name = \"other\"", "'vote'", "leave");
+        for (Class<?> wrong : List.of(Both.class, Neither.class)) {
+            assertTold(
+                    wrong,
+                    "vote()",
+                    "RL-121",
+                    "@RateLimited(\"vote\")",
+                    "limiter.policies.vote",
+                    "limits = \"3/10s\"",
+                    "plan = ",
+                    "defaultPlan = ",
+                    "keep or add one");
+        }
+        assertTold(NamedTwice.class, "vote()", "RL-121", "name = \"other\"", "leave");
         assertTold(TwoFallbacks.class, "vote()", "RL-121", "[one, two]", "keep one");
     }
 

@@ -87,8 +87,8 @@ class PlansTest {
 
     @Test
     void whatIsWrongFailsStartup() {
-        assertFails("RL-121", "keep one of the two", Both.class);
-        assertFails("RL-121", "plan and defaultPlan must be set together", NoDefault.class);
+        assertFails("RL-121", "keep or add one", Both.class);
+        assertFails("RL-121", "together with defaultPlan", NoDefault.class);
         assertFails("RL-169", "there is no such plan", Unknown.class);
         assertFails("RL-123", "is not an expression", NoExpression.class);
         String taken = App.failure(PLANS + "limiter.policies.other.gold.limits = 3/1h\n", Exports.class);

@@ -1,12 +1,9 @@
 package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import ch.qos.logback.classic.Level;
 import io.limiter.DenialReason;
-import io.limiter.kit.LogLines;
 import org.junit.jupiter.api.Test;
 
 /** {@code @RateLimited} with a stock. */
@@ -14,8 +11,6 @@ class StocksTest {
     private static final String POLICIES = """
             limiter.policies.sale.limits = 5 allotment each 2
             limiter.policies.sale.closes = 2100-01-01T00:00:00Z
-            limiter.plans.free.limits = 1 allotment closes 2100-01-01T00:00:00Z
-            limiter.plans.gold.limits = 3/1h distinct repeat deny
             """;
 
     static class Shop {
@@ -32,29 +27,6 @@ class StocksTest {
             if (fails) {
                 throw new IllegalStateException(user);
             }
-        }
-
-        @RateLimited(plan = "#plan", defaultPlan = "free", name = "plans", key = "global", member = "#user")
-        public void byPlan(String plan, String user) {}
-    }
-
-    static class PerCaller {
-        @RateLimited(value = "sale", key = "ip", member = "#user")
-        public void ip(String user) {}
-
-        @RateLimited(value = "sale", key = "{user, #event}", member = "#item")
-        public void user(String event, String item) {}
-
-        @RateLimited(value = "sale", key = "#event", member = "user")
-        public void event(String event) {}
-    }
-
-    @Test
-    void aStockForEachCallerIsReported() {
-        try (LogLines log = new LogLines();
-                App app = App.of(POLICIES, PerCaller.class)) {
-            assertEquals(2, log.of(Level.WARN, "RL-178").size());
-            assertNotNull(app);
         }
     }
 
@@ -88,17 +60,6 @@ class StocksTest {
             shop.book("bob", false);
             assertEquals(DenialReason.SOLD_OUT, denied(() -> shop.book("ann", true)));
             assertEquals(DenialReason.ALREADY_HAD, denied(() -> shop.book("bob", true)));
-        }
-    }
-
-    @Test
-    void aPlanHasAStock() {
-        try (App app = App.of(POLICIES, Shop.class)) {
-            Shop shop = app.bean(Shop.class);
-            shop.byPlan("gold", "ann");
-            assertEquals(DenialReason.QUOTA, denied(() -> shop.byPlan("gold", "ann")));
-            shop.byPlan("unknown", "ann");
-            assertEquals(DenialReason.SOLD_OUT, denied(() -> shop.byPlan("free", "bob")));
         }
     }
 }

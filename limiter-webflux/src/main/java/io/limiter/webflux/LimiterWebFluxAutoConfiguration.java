@@ -67,7 +67,7 @@ public class LimiterWebFluxAutoConfiguration {
             String transformer = beans.getBeanNamesForType(ForwardedHeaderTransformer.class, true, false).length > 0
                     ? ForwardedHeaderTransformer.class.getSimpleName()
                     : null;
-            int order = FilterPlaces.first(limiter, environment, OF_SECURITY);
+            int order = FilterPlaces.first(environment, OF_SECURITY);
             boolean isTomcat = ClassUtils.isPresent(FilterPlaces.VALVE, null) && !ClassUtils.isPresent(NETTY, null);
             FilterPlaces.checkAddresses(limiter, environment, isTomcat, transformer);
             if (beans.getBeanNamesForType(HiddenHttpMethodFilter.class, true, false).length > 0) {
@@ -81,8 +81,7 @@ public class LimiterWebFluxAutoConfiguration {
         @Bean("io.limiter.webflux.rateLimitUserFilter")
         RateLimitWebFilter rateLimitUserFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
-            int order = FilterPlaces.afterAuthentication(
-                    limiter, environment, OF_SECURITY, FilterPlaces.has(beans, SECURITY));
+            int order = FilterPlaces.afterAuthentication(environment, OF_SECURITY);
             return filter(limiter, beans, environment, order, RateLimitWebFilter.Builder::rulesAfterAuthentication);
         }
 

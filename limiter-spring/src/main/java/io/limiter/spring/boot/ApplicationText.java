@@ -3,132 +3,207 @@ package io.limiter.spring.boot;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.Problems;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
+import java.util.Objects;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.origin.PropertySourceOrigin;
+import org.springframework.boot.origin.TextResourceOrigin;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
- * The properties below {@code limiter.} in an application's environment, each value with its place, with the precedence
- * and spellings of Spring Boot. The parser is that of limiter-core: this class has no types and no defaults. Not
- * thread-safe.
+ * The properties below {@code limiter.} in an application's environment: sources, spellings of keys, precedence and places
+ * are those of Spring Boot. Their text goes to limiter-core, which has the types, the defaults, and the spellings of
+ * environment variables. Used by one thread.
  */
 final class ApplicationText {
-    private static final Pattern ITEM = Pattern.compile("(?<list>.*)_(?<index>[0-9]{1,4})");
+    /** A key of limiter-core, which also decides here which beans exist. */
+    static final String ENABLED = "limiter.enabled";
+
+    private static final ConfigurationPropertyName LIMITER = ConfigurationPropertyName.of("limiter");
+
+    private static final List<Known> KNOWN =
+            ConfigKey.all().stream().map(key -> Known.of(key.name())).toList();
 
     private final ConfigurableEnvironment environment;
-    private final LimiterConfig.Builder config = LimiterConfig.builder().foreignKeys(KnownKeys.OF_SPRING);
-    private final Map<String, Entry> entries = new LinkedHashMap<>();
-    private final Map<String, String> variables = new TreeMap<>();
+    private final LimiterConfig.Builder config = LimiterConfig.builder().foreignKeys(ConfigKey.names(true));
 
-    /** The place of a key and its texts by their indexes. For a list, the place of its first item. */
-    private record Entry(SourcedProperty property, String key, SortedMap<Integer, String> texts) {}
+    /** By their names without the index in a list; a name keeps the spelling of the source with the least precedence. */
+    private final Map<ConfigurationPropertyName, List<ConfigurationProperty>> properties = new LinkedHashMap<>();
+
+    private final Map<String, String> variables = new TreeMap<>();
 
     private ApplicationText(ConfigurableEnvironment environment) {
         this.environment = environment;
     }
 
+    /** A key of the table of properties: what is before and after the name of a policy, plan or rule, if it has one. */
+    private record Known(String key, ConfigurationPropertyName before, ConfigurationPropertyName after) {
+        static Known of(String key) {
+            String[] parts = key.split("[.]" + ConfigKey.NAME + "[.]", 2);
+            return new Known(
+                    key,
+                    ConfigurationPropertyName.of(parts[0]),
+                    ConfigurationPropertyName.of(parts.length == 1 ? "" : parts[1]));
+        }
+
+        /** The key, with the name as it is spelled in another one; empty if that is not this key. */
+        Stream<String> in(ConfigurationPropertyName written) {
+            int start = before.getNumberOfElements();
+            int end = written.getNumberOfElements() - after.getNumberOfElements();
+            boolean isThis = (after.isEmpty() ? end == start : end > start)
+                    && written.chop(start).equals(before)
+                    && written.subName(end).equals(after);
+            return isThis ? Stream.of(key.replace(ConfigKey.NAME, spelled(written, start, end))) : Stream.empty();
+        }
+    }
+
     /** A builder with these properties, and with the mistakes that are found before limiter-core reads them. */
     static LimiterConfig.Builder of(ConfigurableEnvironment environment) {
         ApplicationText text = new ApplicationText(environment);
-        List<PropertySource<?>> sources = SourcedProperty.sources(environment);
+        List<ConfigurationPropertySource> sources = sources(environment);
         // From the last to the first, so that overriding values replace others, and the order is that of the files.
         Collections.reverse(sources);
         sources.forEach(text::read);
-        text.entries.values().forEach(text::add);
-        // Unresolvable placeholders stay as they are: a variable may be meant for other software.
-        text.variables.replaceAll((name, value) -> environment.resolvePlaceholders(value));
+        text.properties.forEach(text::add);
         return text.config.environment(text.variables);
     }
 
-    private void read(PropertySource<?> source) {
-        Map<String, Entry> here = new LinkedHashMap<>();
-        Map<String, SortedMap<Integer, String>> lists = new TreeMap<>();
-        SourcedProperty.of(source).forEach(property -> {
-            String seen = Problems.seen(property.name());
-            String value = seen.regionMatches(true, 0, "limiter", 0, 7) ? property.value() : null;
-            if (value != null && property.isVariable()) {
-                readVariable(property, value, lists);
-            } else if (value != null) {
-                read(property, value, here);
+    private void read(ConfigurationPropertySource source) {
+        if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource system) {
+            Map<String, String> here = new TreeMap<>();
+            for (String name : system.getPropertyNames()) {
+                readVariable(name, String.valueOf(system.getProperty(name)), here);
+            }
+            variables.putAll(here);
+            return;
+        }
+        Map<ConfigurationPropertyName, ConfigurationProperty> here = new LinkedHashMap<>();
+        of(source).filter(property -> LIMITER.isAncestorOf(property.getName())).forEach(property -> {
+            ConfigurationProperty other = here.putIfAbsent(property.getName(), property);
+            if (other != null) {
+                String both = spelled(other.getName()) + " and " + spelled(property.getName());
+                mistake(property, both, "RL-102 " + both + " are one key for Spring Boot; remove or rename one");
             }
         });
-        lists.forEach((list, items) -> variables.putIfAbsent(list, String.join(", ", items.values())));
-        here.forEach(this::put);
+        here.values().stream()
+                .collect(Collectors.groupingBy(
+                        property -> list(property.getName()), LinkedHashMap::new, Collectors.toList()))
+                .forEach((name, items) -> {
+                    properties.put(name, items);
+                    variables.keySet().removeIf(variable -> ConfigKey.isVariable(variable, spelled(name)));
+                });
     }
 
-    private void read(SourcedProperty property, String value, Map<String, Entry> here) {
-        KnownKeys.Key key = KnownKeys.find(property.name());
-        String unseen = Problems.unseen(property.name());
-        if (unseen != null) {
-            String name = " " + Matcher.quoteReplacement(property.name()) + ": ";
-            note(property, property.name(), unseen.replaceFirst(" ", name));
-        }
-        if (key == null || (value.isBlank() && key.isSection())) {
-            return;
-        }
-        String uniform = KnownKeys.uniform(key.text());
-        Entry entry = here.computeIfAbsent(uniform, k -> new Entry(property, key.text(), new TreeMap<>()));
-        if (key.index() < 0 && !entry.texts().isEmpty()) {
-            int line = entry.property().line();
-            note(
-                    property,
-                    property.name(),
-                    "RL-102 " + property.name() + " and " + entry.key() + (line > 0 ? " in line " + line : "")
-                            + " are one key for Spring Boot, which ignores case, - and _; remove or rename one");
-        } else {
-            // Items replace a text.
-            entry.texts().remove(-1);
-            entry.texts().put(key.index(), value);
+    /** A list may have a variable for each item. Placeholders that can't be resolved stay, as it may be meant for other software. */
+    private void readVariable(String name, String value, Map<String, String> here) {
+        if (Problems.seen(name).matches("(?is)limiter[._].*") && !value.isBlank()) {
+            String variable = Problems.unseen(name) == null ? ConfigKey.variable(name) : name;
+            here.merge(
+                    variable.replaceFirst("_[0-9]{1,4}$", ""),
+                    environment.resolvePlaceholders(value),
+                    (one, other) -> one + ", " + other);
         }
     }
 
-    private void put(String uniform, Entry entry) {
-        // A name keeps the spelling of the file that defines it, whatever its spelling in a profile or on the command
-        // line.
-        entries.merge(uniform, entry, (below, over) -> new Entry(over.property(), below.key(), over.texts()));
-        variables.keySet().removeIf(variable -> ConfigKey.isVariable(variable, uniform));
-    }
-
-    /** limiter-core distinguishes the names of these; an unknown one may be meant for other software. */
-    private void readVariable(SourcedProperty property, String value, Map<String, SortedMap<Integer, String>> lists) {
-        String variable = ConfigKey.variable(property.name());
-        if (Problems.unseen(property.name()) != null) {
-            variables.put(property.name(), value);
-        }
-        if (!variable.startsWith("LIMITER_") || value.isBlank()) {
-            return;
-        }
-        variables.put(variable, value);
-        Matcher item = ITEM.matcher(variable);
-        if (item.matches()) {
-            lists.computeIfAbsent(item.group("list"), list -> new TreeMap<>())
-                    .put(Integer.valueOf(item.group("index")), value);
-        }
-    }
-
-    private void add(Entry entry) {
-        SourcedProperty property = entry.property();
-        String key = entry.key();
-        String value = String.join(", ", entry.texts().values());
+    private void add(ConfigurationPropertyName name, List<ConfigurationProperty> items) {
+        String known = known(name);
+        String key = Objects.requireNonNullElse(known, spelled(name));
+        String value = items.stream().map(item -> item.getValue().toString()).collect(Collectors.joining(", "));
         try {
             value = environment.resolveRequiredPlaceholders(value);
         } catch (IllegalArgumentException unresolved) {
             // Not the whole message: it contains the value, which may be a password.
             String message = String.valueOf(unresolved.getMessage()).split(" in value ", 2)[0];
             String remedy = "; define that property or variable, or give a default: ${name:default}";
-            note(property, key, "RL-104 " + key + ": " + message + remedy);
+            mistake(items.get(0), key, "RL-104 " + key + ": " + message + remedy);
         }
-        config.property(property.place(), property.line(), key, value);
+        // A file may have a section without lines.
+        if (known != null || !value.isBlank()) {
+            config.property(place(items.get(0)), line(items.get(0)), key, value);
+        }
     }
 
-    private void note(SourcedProperty property, String key, String text) {
-        config.mistake(property.place(), property.line(), key, text);
+    private void mistake(ConfigurationProperty property, String key, String text) {
+        config.mistake(place(property), line(property), key, text);
+    }
+
+    /** The sources that Spring Boot reads, in order of precedence. */
+    private static List<ConfigurationPropertySource> sources(ConfigurableEnvironment environment) {
+        List<ConfigurationPropertySource> sources = new ArrayList<>();
+        ConfigurationPropertySources.from(environment.getPropertySources()).forEach(sources::add);
+        return sources;
+    }
+
+    /** All properties of an application but environment variables. */
+    static Stream<ConfigurationProperty> all(ConfigurableEnvironment environment) {
+        return sources(environment).stream().flatMap(ApplicationText::of);
+    }
+
+    /** All properties of a source, each by its name there; of variables, which limiter-core reads, none. */
+    private static Stream<ConfigurationProperty> of(ConfigurationPropertySource source) {
+        return source instanceof IterableConfigurationPropertySource listed
+                        && !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource)
+                ? listed.stream()
+                        .filter(Objects::nonNull)
+                        .flatMap(name -> Stream.ofNullable(source.getConfigurationProperty(name))
+                                .map(found -> new ConfigurationProperty(name, found.getValue(), found.getOrigin())))
+                : Stream.empty();
+    }
+
+    /** The key of limiter-core that Spring Boot takes a name for; null if there is none. */
+    static @Nullable String known(ConfigurationPropertyName name) {
+        return KNOWN.stream().flatMap(known -> known.in(list(name))).findFirst().orElse(null);
+    }
+
+    private static ConfigurationPropertyName list(ConfigurationPropertyName name) {
+        return name.isLastElementIndexed() ? name.getParent() : name;
+    }
+
+    private static String spelled(ConfigurationPropertyName name) {
+        return spelled(name, 0, name.getNumberOfElements());
+    }
+
+    private static String spelled(ConfigurationPropertyName name, int from, int to) {
+        return IntStream.range(from, to)
+                .mapToObj(i -> name.getElement(i, Form.ORIGINAL))
+                .collect(Collectors.joining("."));
+    }
+
+    /** The file, or how Spring Boot names another source. */
+    private static String place(ConfigurationProperty property) {
+        TextResourceOrigin text = text(property);
+        return text == null
+                ? String.valueOf(property.getOrigin())
+                : text.toString().replace(" - " + text.getLocation(), "");
+    }
+
+    /** The line there, from 1; 0 where there are no lines. */
+    private static int line(ConfigurationProperty property) {
+        TextResourceOrigin text = text(property);
+        return text == null || text.getLocation() == null
+                ? 0
+                : text.getLocation().getLine() + 1;
+    }
+
+    private static @Nullable TextResourceOrigin text(ConfigurationProperty property) {
+        return property.getOrigin() instanceof PropertySourceOrigin source
+                        && source.getOrigin() instanceof TextResourceOrigin text
+                ? text
+                : null;
     }
 }

@@ -47,7 +47,7 @@ public class LimiterAutoConfiguration {
 
     /** Unless {@code limiter.enabled} is false. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
+    @ConditionalOnProperty(name = ApplicationText.ENABLED, matchIfMissing = true)
     static class Enabled implements SmartInitializingSingleton {
         private volatile @Nullable Limiter started;
 
@@ -58,15 +58,13 @@ public class LimiterAutoConfiguration {
                 ApplicationContext application,
                 ObjectProvider<RateLimiter> ownRateLimiter) {
             RateLimiter own = ownRateLimiter.getIfAvailable();
-            return LimiterFailureAnalyzer.orShortened(() -> {
-                LimiterConfig config = config(environment, application);
-                if (own != null) {
-                    return Limiter.of(config, own);
-                }
-                Limiter limiter = start(config, application);
-                started = limiter;
-                return limiter;
-            });
+            LimiterConfig config = config(environment, application);
+            if (own != null) {
+                return Limiter.of(config, own);
+            }
+            Limiter limiter = start(config, application);
+            started = limiter;
+            return limiter;
         }
 
         /** Its bean exists by now, because {@link #noEffect} needs it; the web server takes no requests yet. */
@@ -108,7 +106,6 @@ public class LimiterAutoConfiguration {
         @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
         static RateLimitedPostProcessor rateLimitedPostProcessor(Environment environment) {
             RateLimitedPostProcessor processor = new RateLimitedPostProcessor();
-            processor.replaceFailures(LimiterFailureAnalyzer::shortened);
             processor.setProxyTargetClass(
                     environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
             return processor;
@@ -123,13 +120,13 @@ public class LimiterAutoConfiguration {
 
     /** The injectable beans exist, but limit nothing. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(name = KnownKeys.ENABLED, havingValue = "false")
+    @ConditionalOnProperty(name = ApplicationText.ENABLED, havingValue = "false")
     static class Disabled {
         @Bean(IneffectiveSettingsCheck.LIMITER)
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {
-            return LimiterFailureAnalyzer.orShortened(() -> Limiter.start(config(environment, application)));
+            return Limiter.start(config(environment, application));
         }
 
         @Bean("io.limiter.spring.rateLimiting")
@@ -152,18 +149,18 @@ public class LimiterAutoConfiguration {
     }
 
     private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
-        if (config.isShared() && hasClient(beans)) {
-            LOG.info("the limits are shared in Redis, through the application's bean of type RedissonClient"
-                    + " (limiter.backend = in-process would not use it)");
-            return Limiter.startInBackground(
-                    config, RedissonBeans.backend(beans, config.settings().redis()));
-        }
-        LOG.info(
-                config.isShared()
-                        ? "the limits are shared in Redis, through a connection of limiter.redis.*"
-                        : "the limits are local to this JVM: limiter.backend is in-process, or there is neither"
-                                + " a bean of type RedissonClient nor limiter.redis.address");
-        return Limiter.startInBackground(config, null);
+        boolean hasBean = config.isShared() && hasClient(beans);
+        String where = hasBean
+                ? "shared in Redis, through the application's bean of type RedissonClient (limiter.backend = in-process"
+                        + " would not use it)"
+                : config.isShared()
+                        ? "shared in Redis, through a connection of limiter.redis.*"
+                        : "local to this JVM: limiter.backend is in-process, or there is neither a bean of type"
+                                + " RedissonClient nor limiter.redis.address";
+        LOG.info("the limits are {}", where);
+        return Limiter.startInBackground(
+                config,
+                hasBean ? RedissonBeans.backend(beans, config.settings().redis()) : null);
     }
 
     private static boolean hasClient(ListableBeanFactory beans) {

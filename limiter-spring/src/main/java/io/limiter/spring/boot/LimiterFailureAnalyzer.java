@@ -1,7 +1,6 @@
 package io.limiter.spring.boot;
 
 import io.limiter.config.ConfigException;
-import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +17,6 @@ import org.springframework.util.StringUtils;
 final class LimiterFailureAnalyzer implements FailureAnalyzer {
     private static final String CODE = "(?<code>RL-\\d{3})";
     private static final String REMEDY = "(?:; (?<remedy>.*))?";
-    private static final String REPORTED = ": the limiter does not start; the failure report has the reason";
-    private static final Pattern CODED = Pattern.compile("\\b" + CODE + "\\b");
     private static final Pattern FINDING = Pattern.compile("(?s)(?<what>" + CODE + " .*?)" + REMEDY);
 
     /** A single mistake. */
@@ -27,27 +24,6 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
             Pattern.compile("(?s)(?<what>[^\n]*:\\s+(?:line [0-9]+: )?" + CODE + " .*?)" + REMEDY);
 
     LimiterFailureAnalyzer() {}
-
-    /** What the supplier makes; its failure is {@link #shortened}. */
-    static <T> T orShortened(Supplier<T> maker) {
-        try {
-            return maker.get();
-        } catch (IllegalArgumentException | IllegalStateException wrong) {
-            throw shortened(wrong);
-        }
-    }
-
-    /**
-     * The same failure with a short message, if it has a code. Spring and the server log the messages of exceptions before Spring
-     * Boot's failure report, so a mistake in the message would be in the log twice; it is reported from the cause.
-     */
-    static RuntimeException shortened(RuntimeException wrong) {
-        String message = String.valueOf(wrong.getMessage());
-        Matcher code = CODED.matcher(message);
-        return code.find() && !message.endsWith(REPORTED)
-                ? new IllegalStateException(code.group() + REPORTED, wrong)
-                : wrong;
-    }
 
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {

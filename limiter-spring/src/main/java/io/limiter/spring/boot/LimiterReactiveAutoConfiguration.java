@@ -19,7 +19,7 @@ import org.springframework.web.server.WebExceptionHandler;
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnClass(WebExceptionHandler.class)
-@ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
+@ConditionalOnProperty(name = ApplicationText.ENABLED, matchIfMissing = true)
 class LimiterReactiveAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterReactiveAutoConfiguration.class);
 

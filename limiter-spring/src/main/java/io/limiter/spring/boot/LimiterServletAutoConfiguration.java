@@ -34,7 +34,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({Filter.class, RequestContextHolder.class})
-@ConditionalOnProperty(name = KnownKeys.ENABLED, matchIfMissing = true)
+@ConditionalOnProperty(name = ApplicationText.ENABLED, matchIfMissing = true)
 @Import(WebBeans.class)
 class LimiterServletAutoConfiguration {
     private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
@@ -56,31 +56,22 @@ class LimiterServletAutoConfiguration {
         private static final String FILTER = FilterPlaces.FILTERS.get(0);
         private static final String USER_FILTER = "io.limiter.spring.rateLimitUserFilter";
 
-        /** The filter of Spring Security. */
-        private static final String SECURITY = "springSecurityFilterChain";
-
         /** The default of {@code spring.security.filter.order}. */
         static final int OF_SECURITY = -100;
 
         @Bean("io.limiter.spring.rateLimitFilter")
         FilterRegistrationBean<RateLimitFilter> rateLimitFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
-            int order = FilterPlaces.first(limiter, environment, orderOfSecurity(environment));
+            int order = FilterPlaces.first(environment, orderOfSecurity(environment));
             FilterPlaces.checkAddresses(limiter, environment, ClassUtils.isPresent(FilterPlaces.VALVE, null), null);
-            return LimiterFailureAnalyzer.orShortened(() ->
-                    registration(FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesBeforeAuthentication));
+            return registration(FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesBeforeAuthentication);
         }
 
         @Bean(USER_FILTER)
         FilterRegistrationBean<RateLimitFilter> rateLimitUserFilter(
                 Limiter limiter, ListableBeanFactory beans, ConfigurableEnvironment environment) {
-            return LimiterFailureAnalyzer.orShortened(() -> registration(
-                    USER_FILTER,
-                    FilterPlaces.afterAuthentication(
-                            limiter, environment, orderOfSecurity(environment), beans.containsBean(SECURITY)),
-                    limiter,
-                    beans,
-                    RateLimitFilter.Builder::rulesAfterAuthentication));
+            int order = FilterPlaces.afterAuthentication(environment, orderOfSecurity(environment));
+            return registration(USER_FILTER, order, limiter, beans, RateLimitFilter.Builder::rulesAfterAuthentication);
         }
 
         private static int orderOfSecurity(ConfigurableEnvironment environment) {

@@ -13,10 +13,10 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * The policies of annotations: of the configuration, of plans, or of their own limits. One of the latter belongs to one
@@ -63,27 +63,20 @@ final class AnnotationPolicies {
         boolean named = !annotation.value().isEmpty();
         boolean own = !annotation.limits().isEmpty();
         boolean plans = !annotation.plan().isEmpty();
-        String wrong = "";
-        if (plans ? named || own : named && own) {
-            wrong = "it has " + (named ? "the policy '" + annotation.value() + "', " : "")
-                    + (own ? "limits = \"" + annotation.limits() + "\", " : "")
-                    + (plans ? "plan = \"" + annotation.plan() + "\", " : "")
-                    + "of which each has limits; keep one of the two (own limits can have a name = \"...\")";
-        } else if (plans == annotation.defaultPlan().isEmpty()) {
-            wrong = "plan and defaultPlan must be set together: the source of a caller's plan, and the plan of"
-                    + " callers without one; write plan = \"#user.plan\", defaultPlan = \"free\"";
-        } else if (!named && !own && !plans) {
-            wrong = "it has neither a policy nor limits; write @RateLimited(\"vote\") for limiter.policies.vote, or"
-                    + " @RateLimited(limits = \"3/10s\")";
-        } else if (!own
-                && (!annotation.block().isEmpty()
-                        || (named && !annotation.name().isEmpty()))) {
-            wrong = (named ? "policy '" + annotation.value() + "' has" : "plans have")
-                    + " their own name and block, so name = \"" + annotation.name() + "\" and block = \""
-                    + annotation.block() + "\" have no effect; leave them out";
+        if (Stream.of(named, own, plans).filter(has -> has).count() != 1
+                || plans == annotation.defaultPlan().isEmpty()) {
+            throw scope.error(
+                    "RL-121",
+                    "it needs one of: a policy, @RateLimited(\"vote\") for limiter.policies.vote; own limits, limits ="
+                            + " \"3/10s\"; or plan = \"#user.plan\" together with defaultPlan = \"free\"; keep or add one");
         }
-        if (!wrong.isEmpty()) {
-            throw scope.error("RL-121", wrong);
+        if ((named && !annotation.name().isEmpty())
+                || (!own && !annotation.block().isEmpty())) {
+            throw scope.error(
+                    "RL-121",
+                    "policies and plans of the configuration have their own name and block, so name = \""
+                            + annotation.name() + "\" and block = \"" + annotation.block()
+                            + "\" have no effect; leave them out");
         }
     }
 
@@ -92,21 +85,11 @@ final class AnnotationPolicies {
         if (policy == null) {
             throw scope.error(
                     "RL-120",
-                    "no policy '" + name + "' is configured"
-                            + instead(name, config.policies().keySet()));
+                    "no policy '" + name + "' is configured; there are "
+                            + config.policies().keySet() + "; write one of them, or add limiter.policies." + name
+                            + ".limits = 3/10s");
         }
         return policy;
-    }
-
-    private static String instead(String name, Set<String> there) {
-        if (LimitText.isLimits(name)) {
-            return "; these are limits, so write @RateLimited(limits = \"" + name + "\")";
-        }
-        return there.isEmpty()
-                ? ", nor any other; add limiter.policies." + name
-                        + ".limits = 3/10s (in Spring Boot's application.yml:"
-                        + " limiter, below it policies; a limiter.properties is not read there)"
-                : "; there are " + there + "; write one of them, or add limiter.policies." + name + ".limits = 3/10s";
     }
 
     private static String claim(

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.expression.ParseException;
@@ -105,7 +106,7 @@ final class CallExpression {
      */
     List<@Nullable String> words() {
         List<@Nullable String> words = new ArrayList<>();
-        for (SpelNode part : root instanceof InlineList ? DirectValue.children(root) : List.of(root)) {
+        for (SpelNode part : root instanceof InlineList ? children(root) : List.of(root)) {
             words.add(part instanceof PropertyOrFieldReference word ? word.getName() : isFold(part) ? FOLD : null);
         }
         return words;
@@ -133,6 +134,10 @@ final class CallExpression {
                         || (type.isInterface() && type != CharSequence.class && type != Principal.class);
     }
 
+    static List<SpelNode> children(SpelNode node) {
+        return IntStream.range(0, node.getChildCount()).mapToObj(node::getChild).toList();
+    }
+
     private static boolean isFold(SpelNode node) {
         return node instanceof MethodReference method && method.getName().equals(FOLD) && method.getChildCount() == 1;
     }
@@ -150,7 +155,7 @@ final class CallExpression {
     private static boolean isLiteral(SpelNode node) {
         return node instanceof Literal
                 || ((node instanceof Operator || node instanceof OperatorNot)
-                        && DirectValue.children(node).stream().allMatch(CallExpression::isLiteral));
+                        && children(node).stream().allMatch(CallExpression::isLiteral));
     }
 
     /** Its value for a call with these arguments. */
@@ -203,10 +208,10 @@ final class CallExpression {
             throw unknown(
                     method.getName() + "(...)", "has no object; call methods of parameters or beans, or fold(#name)");
         }
-        for (SpelNode child : DirectValue.children(node)) {
+        for (SpelNode child : children(node)) {
             if (node instanceof CompoundExpression && child != node.getChild(0)) {
                 // A property, a method or an index of the value before it; its arguments are separate expressions.
-                DirectValue.children(child).forEach(argument -> check(argument, !isNested(child)));
+                children(child).forEach(argument -> check(argument, !isNested(child)));
             } else {
                 check(child, atRoot && !isNested(node));
             }

@@ -3,7 +3,6 @@ package io.limiter.spring.internal;
 import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
@@ -22,13 +21,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.springframework.core.annotation.MergedAnnotation;
 
 /** The call limiters of the methods of one limiter: each made of its annotations once, and kept until it is closed. Thread-safe. */
 final class CallLimiters implements AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(CallLimiters.class);
-
     private final Limiter limiter;
     private final @Nullable CallerSource callers;
     private final MethodScope.@Nullable Beans beans;
@@ -147,15 +143,8 @@ final class CallLimiters implements AutoCloseable {
         Fallback fallback = Fallback.find(scope, texts("fallback", annotations), method.type());
         Invoker invoker = Invoker.find(scope, !texts("maxWait", annotations).isEmpty());
         Derived<List<InForce>> inForce = limiter.<List<InForce>>derive(
-                        config -> limits.stream()
-                                .map(limit -> limit.under(config))
-                                .toList(),
-                        all -> all.stream()
-                                .flatMap(one -> one.policies().stream())
-                                .toList())
-                .reporting(
-                        LOG::warn,
-                        all -> all.stream().flatMap(InForce::findings).toList());
+                config -> limits.stream().map(limit -> limit.under(config)).toList(),
+                all -> all.stream().flatMap(one -> one.policies().stream()).toList());
         return new CallLimiter(this, scope.method(), "a call of " + scope, inForce, fallback, invoker);
     }
 

@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
@@ -51,13 +50,9 @@ record Fallback(Method method, boolean takesDecision) {
                         MethodScope.parametersOf(candidate).length > MethodScope.parametersOf(limited).length))
                 .orElseThrow(() -> scope.error(
                         "RL-125",
-                        "fallback = \"" + name + "\": "
-                                + (candidates.isEmpty()
-                                        ? "there is no other method of that name in " + target.getName()
-                                        : "there is "
-                                                + candidates.stream()
-                                                        .map(Fallback::shown)
-                                                        .collect(Collectors.joining(", ")))
+                        "fallback = \"" + name + "\": no other method of that name in " + target.getName()
+                                + " fits, of "
+                                + candidates.stream().map(Fallback::shown).toList()
                                 + "; it needs the same parameters and a result that fits: "
                                 + shown(limited).replace(limited.getName() + "(", name + "(")
                                 + ", or with a Decision as one more parameter at the end"));

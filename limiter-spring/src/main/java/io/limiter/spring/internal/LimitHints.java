@@ -1,7 +1,6 @@
 package io.limiter.spring.internal;
 
 import io.limiter.spring.RateLimited;
-import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,13 +95,7 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
         for (Class<?> one = type; one != null && one != Object.class; one = one.getSuperclass()) {
             types.add(one);
         }
-        for (Class<?> one : types) {
-            hints.registerType(one, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS);
-            for (Field field : one.getDeclaredFields()) {
-                if (WovenMethods.isOfWeaver(field)) {
-                    hints.registerField(field);
-                }
-            }
-        }
+        types.forEach(one ->
+                hints.registerType(one, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS));
     }
 }

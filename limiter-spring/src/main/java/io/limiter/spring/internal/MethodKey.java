@@ -59,14 +59,6 @@ final class MethodKey {
         return only != null;
     }
 
-    /**
-     * Whether a caller can choose the key of another one: it contains neither the client's address nor the
-     * authenticated user.
-     */
-    boolean canBeAnothers() {
-        return only != null || kinds.stream().allMatch("key"::equals);
-    }
-
     /** The form of the keys of all calls. */
     KeyForm form() {
         return form;

@@ -331,35 +331,5 @@ final class MethodLimit {
                     .sorted(Comparator.comparing(Policy::name))
                     .map(policy -> new AnnotatedPolicy(scope.toString(), policy, annotation, key.form()));
         }
-
-        /** What operators should know about it, as sentences for the log. */
-        Stream<String> findings() {
-            String ofAll = null;
-            if (condition != null && Boolean.FALSE.equals(condition.constant())) {
-                ofAll = "RL-156 " + scope + ": condition = \"" + annotation.condition()
-                        + "\" holds for no call, so nothing is limited there; remove it to limit again";
-            } else if (permits == 0 && permitsOf == null && settle == null) {
-                ofAll = "RL-167 " + scope + " has permits = \"" + annotation.permits() + "\": it denies nothing";
-            }
-            Stream<Policy> enforced = isShadow() ? Stream.empty() : its.values().stream();
-            return Stream.concat(
-                    Stream.ofNullable(ofAll), enforced.flatMap(policy -> Stream.ofNullable(finding(policy))));
-        }
-
-        private @Nullable String finding(Policy policy) {
-            boolean isStock = policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
-            if (key.canBeAnothers() && policy.penalty() != null) {
-                return "RL-175 " + scope + ": policy '" + policy.name()
-                        + "' blocks keys that were denied too often, and anyone could block another caller, because the key \""
-                        + annotation.key()
-                        + "\" has neither the client's address nor the authenticated user; add ip to it:"
-                        + " key = \"{ip, #account}\", or remove the block";
-            }
-            return isStock && !key.canBeAnothers()
-                    ? "RL-178 " + scope + ": policy '" + policy.name()
-                            + "' has a stock for each caller, not one for all, because the key has the caller's"
-                            + " address or the user; write key = \"global\", or a key of what is sold"
-                    : null;
-        }
     }
 }

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -20,20 +19,9 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.core.annotation.MergedAnnotation;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /** A limited method: its name in messages, and the names for its expressions. Immutable. */
 final class MethodScope {
-    /**
-     * Annotations of methods that run outside of web requests; by name, because all of them are optional. The listeners
-     * of JMS, Kafka and RabbitMQ have the second one as a meta-annotation.
-     */
-    private static final List<String> CALLED_BY_NO_REQUEST = List.of(
-            "org.springframework.scheduling.annotation.Scheduled",
-            "org.springframework.messaging.handler.annotation.MessageMapping");
-
     /** What completes after the method has returned, and nobody waits for here; by name, because some are optional. */
     private static final Set<String> COMPLETED_LATER = Set.of(
             "Future",
@@ -56,7 +44,6 @@ final class MethodScope {
     private final Set<String> names = new LinkedHashSet<>();
     private final @Nullable CallerSource callers;
     private final @Nullable Beans beans;
-    private final @Nullable String callerWithoutRequest;
     private final int parameterCount;
 
     /**
@@ -73,8 +60,6 @@ final class MethodScope {
         this.annotated = annotated;
         this.callers = callers;
         this.beans = beans;
-        this.callerWithoutRequest =
-                callers == null || callers.isOfWebRequestsOnly() ? callerWithoutRequest(method) : null;
         this.parameterCount = parametersOf(method).length;
         for (int i = 0; i < parameterCount; i++) {
             positions.put("p" + i, i);
@@ -221,30 +206,16 @@ final class MethodScope {
 
     /** Whether a call can be part of a web request. */
     boolean isInRequests() {
-        return callers != null && callerWithoutRequest == null;
+        return callers != null;
     }
 
     /** An exception for a call that needs a web request, but is not part of one. */
     IllegalStateException noRequest(String what) {
-        String why = callerWithoutRequest == null
-                ? "the call is not part of a web request"
-                : callerWithoutRequest + " calls it outside of web requests";
         return error(
                 "RL-128",
-                what + ", and " + why + "; give a key of parameters, such as key = \"#user\", or key ="
+                what
+                        + ", and the call is not part of a web request; give a key of parameters, such as key = \"#user\", or key ="
                         + " \"global\" for a quota shared by all callers (requests are known in Spring MVC, or from a CallerSource)");
-    }
-
-    /** The annotation by which a method is called from threads without a web request, such as {@code @Scheduled}; null if it has none. */
-    private static @Nullable String callerWithoutRequest(Method method) {
-        MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
-        // The annotation as written on the method, which is clearer than its meta-annotation.
-        return CALLED_BY_NO_REQUEST.stream()
-                .map(all::get)
-                .filter(MergedAnnotation::isPresent)
-                .map(found -> "@" + found.getRoot().getType().getSimpleName())
-                .findFirst()
-                .orElse(null);
     }
 
     private void addNames(Method declared) {

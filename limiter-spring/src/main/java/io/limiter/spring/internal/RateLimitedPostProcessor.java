@@ -16,7 +16,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -67,7 +66,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private transient @Nullable ConfigurableListableBeanFactory beans;
     private transient volatile @Nullable CallLimiters limiters;
     private transient @Nullable WovenMethods woven;
-    private transient UnaryOperator<RuntimeException> thrown = UnaryOperator.identity();
 
     /** Makes proxies that are subclasses of the beans, unless these are final. */
     public RateLimitedPostProcessor() {
@@ -80,11 +78,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         this.arrival = RateLimitInterceptor.advisor(
                 hasLimits.and((method, type) -> WovenMethods.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
                 () -> interceptor()::arrive);
-    }
-
-    /** Replaces the exceptions for mistakes. */
-    public void replaceFailures(UnaryOperator<RuntimeException> by) {
-        thrown = by;
     }
 
     /**
@@ -151,12 +144,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             return false;
         }
         Class<?> type = AopUtils.getTargetClass(bean);
-        try {
-            typesOf(bean)
-                    .forEach(one -> reachable(one).forEach(method -> limiters().of(method, type, bean)));
-        } catch (IllegalStateException wrong) {
-            throw thrown.apply(wrong);
-        }
+        typesOf(bean).forEach(one -> reachable(one).forEach(method -> limiters().of(method, type, bean)));
         limited.add(beanName);
         return true;
     }
@@ -229,10 +217,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     private RuntimeException escaped(String beanName, Object bean, String why) {
-        return thrown.apply(MethodScope.errorAt(
+        return MethodScope.errorAt(
                 "bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName() + ")",
                 "RL-134",
-                "nothing would be limited there: " + why));
+                "nothing would be limited there: " + why);
     }
 
     /** From now on, at the latest, woven methods are limited. */

@@ -1,13 +1,9 @@
 package io.limiter.spring.internal;
 
 import io.limiter.application.Limiter;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.CallerSource;
-import java.io.IOException;
-import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,10 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.io.Resource;
-import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -30,7 +23,6 @@ import org.springframework.util.ClassUtils;
  * what it adds to them; the aspect can't be detected. Thread-safe.
  */
 public final class WovenMethods implements AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(WovenMethods.class);
     private static final List<WovenMethods> IN_USE = new ArrayList<>();
     private static volatile @Nullable WovenMethods last;
 
@@ -62,12 +54,6 @@ public final class WovenMethods implements AutoCloseable {
 
     /** Woven methods use these from now on, which are closed with the returned object. */
     static WovenMethods use(CallLimiters limiters) {
-        if (requiresWeaving() && !hasWeaver()) {
-            LOG.warn("RL-143 a META-INF/aop.xml requires load-time weaving, and the JVM has no weaving agent, so"
-                    + " only calls of beans through their proxies are limited; start it with"
-                    + " -javaagent:aspectjweaver-<version>.jar, or remove the file if classes are woven"
-                    + " at compile time");
-        }
         return use(new WovenMethods(limiters));
     }
 
@@ -77,33 +63,6 @@ public final class WovenMethods implements AutoCloseable {
             last = used;
         }
         return used;
-    }
-
-    /** Whether a file of AspectJ includes classes. Libraries have files that only name aspects. */
-    private static boolean requiresWeaving() {
-        try {
-            for (Resource file :
-                    new PathMatchingResourcePatternResolver().getResources("classpath*:META-INF/aop.xml")) {
-                if (file.getContentAsString(StandardCharsets.UTF_8).contains("<include")) {
-                    return true;
-                }
-            }
-        } catch (IOException unreadable) {
-            LOG.debug("the files of the weaver can't be read", unreadable);
-        }
-        return false;
-    }
-
-    /** Whether the agent of AspectJ was loaded with the JVM, or later. As a plain library it has no instrumentation. */
-    private static boolean hasWeaver() {
-        try {
-            return Class.forName("org.aspectj.weaver.loadtime.Agent", false, ClassLoader.getSystemClassLoader())
-                            .getMethod("getInstrumentation")
-                            .invoke(null)
-                    != null;
-        } catch (ReflectiveOperationException | LinkageError none) {
-            return false;
-        }
     }
 
     /**
@@ -192,7 +151,8 @@ public final class WovenMethods implements AutoCloseable {
 
     /** Whether AspectJ has woven a class. */
     static boolean isPerhapsWoven(Class<?> type) {
-        return Arrays.stream(type.getDeclaredFields()).anyMatch(WovenMethods::isOfWeaver);
+        return Arrays.stream(type.getDeclaredFields())
+                .anyMatch(field -> field.getName().startsWith("ajc$"));
     }
 
     /** Whether it has woven the class of a method, or one with a method that this overrides. */
@@ -215,11 +175,6 @@ public final class WovenMethods implements AutoCloseable {
         return one.equals(other)
                 || (one.getName().equals(other.getName())
                         && Arrays.equals(one.getParameterTypes(), other.getParameterTypes()));
-    }
-
-    /** Whether a weaver has added the field. */
-    static boolean isOfWeaver(Field field) {
-        return field.getName().startsWith("ajc$");
     }
 
     /** The limited methods of a class that are not woven, for a message. */

@@ -9,9 +9,6 @@ import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.config.ChargeOptions;
-import io.limiter.internal.config.CountedOutcomes;
-import io.limiter.internal.config.RequestCost;
 import io.limiter.kit.Facts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,8 +20,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.core.env.PropertySource;
-import org.springframework.mock.env.MockEnvironment;
 
 /** How Spring Boot's ways to write a property become the text of limiter-core. */
 class ApplicationTextTest {
@@ -37,35 +32,6 @@ class ApplicationTextTest {
 
     @TempDir
     Path folder;
-
-    @Test
-    void whatARuleCharges() {
-        LimiterConfig config = config("""
-                limiter:
-                  plans:
-                    free: {limits: 10/1h}
-                    gold: {limits: [100/1h, 1000/1d fixed aligned Europe/Rome]}
-                  plan-lookup:
-                    wait: 20ms
-                  rules:
-                    api:
-                      path: /api/*
-                      plan: user:plan
-                      default-plan: free
-                      cost: header:X-Batch-Size
-                      maxCost: 5
-                      count-on: [401, 403, 5xx]
-                """);
-        assertEquals(Set.of("api.free", "api.gold"), config.policies().keySet());
-        assertEquals(Duration.ofMillis(20), config.settings().plans().longestWait());
-        assertEquals(
-                "1000/1d fixed aligned Europe/Rome name api.gold-1d",
-                String.valueOf(config.policies().get("api.gold").limits().get(1)));
-        ChargeOptions charging = config.settings().rules().get(0).charging();
-        assertEquals(RequestCost.ofHeader("X-Batch-Size", 5), charging.cost());
-        assertEquals(new CountedOutcomes(true, List.of("401", "403", "5xx")), charging.outcomes());
-        assertEquals("user:plan", String.valueOf(charging.plans()));
-    }
 
     @Test
     void yamlInAllItsForms() {
@@ -139,11 +105,10 @@ class ApplicationTextTest {
         Facts.toldInOneLine(message, "application.yml", "1 problem");
         Facts.toldInOneLine(
                 message,
-                "line 5: RL-102 ",
+                "line 4: RL-102 ",
                 "limiter.policies.my_vote.limits",
-                "limiter.policies.my-vote.limits in line 4",
+                "limiter.policies.my-vote.limits",
                 "Spring Boot",
-                "- and _",
                 "rename");
     }
 
@@ -180,24 +145,6 @@ class ApplicationTextTest {
                             .toString(),
                     variable);
         }
-    }
-
-    @Test
-    void aSourceThatCantBeListedIsAsked() {
-        MockEnvironment environment = new MockEnvironment();
-        environment.getPropertySources().addFirst(new PropertySource<>("jndi", "a directory") {
-            @Override
-            public Object getProperty(String name) {
-                return name.equals("limiter.redis.prefix") ? "asked" : null;
-            }
-        });
-        assertEquals(
-                "asked",
-                new ApplicationFiles(environment, false, false)
-                        .config()
-                        .settings()
-                        .redis()
-                        .prefix());
     }
 
     @Test

@@ -52,7 +52,7 @@ class MetadataTest {
     @Test
     void theDefaultsOfFiltersAreThose() {
         Map<String, ConfigKey> keys = ConfigKey.all().stream().collect(Collectors.toMap(ConfigKey::name, key -> key));
-        assertEquals("true", keys.get(KnownKeys.ENABLED).usual());
+        assertEquals("true", keys.get(ApplicationText.ENABLED).usual());
         assertEquals("true", keys.get(FilterPlaces.ENABLED).usual());
         assertEquals(
                 String.valueOf(FilterPlaces.FIRST), keys.get(FilterPlaces.ORDER).usual());

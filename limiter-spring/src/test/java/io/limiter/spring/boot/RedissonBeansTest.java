@@ -129,21 +129,7 @@ class RedissonBeansTest {
     }
 
     @Test
-    void ofSeveralClientsOneMustBeThePrimary() {
-        withClient("one", "two").run(context -> {
-            Throwable failure = context.getStartupFailure();
-            while (failure.getCause() != null) {
-                failure = failure.getCause();
-            }
-            Facts.told(
-                    failure.getMessage(),
-                    "RL-116",
-                    "RedissonClient",
-                    "[one, two]",
-                    "@Primary",
-                    "type Limiter",
-                    "limiter.backend = in-process");
-        });
+    void ofSeveralClientsThePrimaryIsUsed() {
         withClient("one")
                 .withBean("two", RedissonClient.class, () -> client, two -> {
                     two.setPrimary(true);

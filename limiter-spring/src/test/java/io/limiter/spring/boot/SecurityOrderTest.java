@@ -1,14 +1,11 @@
 package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 
 /** Which filter decides a rule, and the orders of the two among the filters. */
@@ -34,22 +31,6 @@ class SecurityOrderTest {
         try (BootSite site = BootSite.start(folder, yaml.formatted("before-authentication"), SecurityTest.Site.class)) {
             assertEquals(List.of(401, 401, 429), site.statuses(3, "GET", "/closed"));
         }
-    }
-
-    @Test
-    void aUserIsNotKnownBeforeSpringSecurity() {
-        String yaml = "limiter.rules.fair: {path: /closed, key: user, limits: 2/1h}";
-        Exception failed = assertThrows(
-                Exception.class,
-                () -> BootSite.start(folder, yaml, SecurityTest.Site.class, "--limiter.filter.user-order=-101"));
-        String message =
-                String.valueOf(NestedExceptionUtils.getMostSpecificCause(failed).getMessage());
-        assertTrue(
-                message.startsWith("RL-146 limiter.filter.user-order = -101 is before Spring Security (-100)")
-                        && message.contains("[fair]"),
-                message);
-        BootSite.start(folder, yaml.replace("user", "ip"), SecurityTest.Site.class, "--limiter.filter.user-order=-101")
-                .close();
     }
 
     @Test

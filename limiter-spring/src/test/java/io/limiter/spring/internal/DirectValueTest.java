@@ -250,7 +250,6 @@ class DirectValueTest {
         }
         for (Object value : List.of(new Bean(), new Sub())) {
             assertTrue(isDirect("#any.name", scope, value));
-            assertTrue(isDirect("#any.open", scope, value));
         }
         assertTrue(isDirect("#any.id", scope, new Hidden("1")));
     }

@@ -101,29 +101,12 @@ final class Reports {
                 .map(Policy::name)
                 .toList();
         Map<String, Object> details = new LinkedHashMap<>();
-        details.put("redis", redis(health, denying));
         details.put("servers", servers(health));
+        details.put("denied", health.isDeciding() ? List.of() : denying);
         if (!health.findings().isEmpty()) {
             details.put("findings", health.findings());
         }
         return made.apply(health.isDeciding() || denying.isEmpty() ? "UP" : "DOWN", details);
-    }
-
-    /** The status for callers, by the worst state of a server. */
-    private static String redis(BackendHealth health, List<String> denying) {
-        if (health.isDeciding()) {
-            return "answers";
-        }
-        int away = health.serversThatAre(BackendHealth.State.AWAY).size();
-        String what = away == health.servers().size() ? "unreachable" : "partly unreachable";
-        if (away == 0) {
-            what = health.serversThatAre(BackendHealth.State.REFUSES).isEmpty()
-                    ? "does not answer in time"
-                    : "answers, but refuses to decide";
-        }
-        return denying.isEmpty()
-                ? what + "; local and allow continue without it"
-                : what + "; denied until it recovers: " + String.join(", ", denying);
     }
 
     /** By name: those of the configuration, those of annotations, and others that have decided something. */

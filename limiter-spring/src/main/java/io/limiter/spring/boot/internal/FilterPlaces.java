@@ -5,8 +5,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.config.KeyPart;
-import io.limiter.internal.config.RuleDefinition;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -45,31 +43,21 @@ public final class FilterPlaces {
     private FilterPlaces() {}
 
     /**
-     * The order of the filter before authentication; reports what has no effect there.
+     * The order of the filter before authentication.
      *
      * @param security the order of Spring Security's filter
      */
-    public static int first(Limiter limiter, ConfigurableEnvironment environment, int security) {
-        limiter.derive(FilterPlaces::usersThatAreNotKnownYet).reporting(LOG::warn, found -> found);
+    public static int first(ConfigurableEnvironment environment, int security) {
         return environment.getProperty(ORDER, Integer.class, security <= FIRST ? security - 1 : FIRST);
     }
 
     /**
      * The order of the filter after authentication.
      *
-     * @param hasSecurity whether there is a filter of Spring Security
-     * @throws IllegalStateException if it is too early, and there are rules for it
+     * @param security the order of Spring Security's filter
      */
-    public static int afterAuthentication(
-            Limiter limiter, ConfigurableEnvironment environment, int security, boolean hasSecurity) {
-        int order = environment.getProperty(USER_ORDER, Integer.class, security + 1);
-        if (order <= security && hasSecurity) {
-            limiter.derive(config -> refuseRulesTooEarly(config, order, security));
-        }
-        if (!hasSecurity) {
-            limiter.derive(FilterPlaces::usersThatNobodyKnows).reporting(LOG::warn, found -> found);
-        }
-        return order;
+    public static int afterAuthentication(ConfigurableEnvironment environment, int security) {
+        return environment.getProperty(USER_ORDER, Integer.class, security + 1);
     }
 
     /** Whether there is a bean of a class, which need not be there. */
@@ -83,36 +71,6 @@ public final class FilterPlaces {
             B builder, Class<H> handler, ListableBeanFactory beans) {
         return builder.rejectionHandler(beans.getBeanProvider(handler).getIfAvailable())
                 .instances(type -> beans.getBeanProvider(type).getIfAvailable());
-    }
-
-    private static Object refuseRulesTooEarly(LimiterConfig config, int order, int security) {
-        List<String> rules = config.settings().rulesThat(rule -> !rule.isBeforeAuthentication());
-        if (!rules.isEmpty()) {
-            throw new IllegalStateException("RL-146 " + USER_ORDER + " = " + order + " is before Spring Security ("
-                    + security + "), where no user is known, and the rules " + rules
-                    + " are decided after authentication; remove it, or write a greater order");
-        }
-        return rules;
-    }
-
-    private static List<String> usersThatNobodyKnows(LimiterConfig config) {
-        List<String> rules = config.settings()
-                .rulesThat(rule -> rule.key().stream().anyMatch(part -> part.kind() == KeyPart.Kind.USER));
-        return rules.isEmpty()
-                ? List.of()
-                : List.of("RL-199 the rules " + rules
-                        + " have the key user, and the application has no Spring Security, so"
-                        + " nobody logs in there, and they count by address; write limiter.rules." + rules.get(0)
-                        + ".key = ip, or ignore this if the container or a filter tells the user");
-    }
-
-    private static List<String> usersThatAreNotKnownYet(LimiterConfig config) {
-        List<String> early = config.settings().rulesThat(RuleDefinition::isBeforeAuthentication);
-        return !config.settings().callers().exempt().needUser() || early.isEmpty()
-                ? List.of()
-                : List.of("RL-157 rules " + early + " are decided before Spring Security, where no user is known, so"
-                        + " limiter.exempt.users and limiter.exempt.roles have no effect on them; write limiter.rules."
-                        + early.get(0) + ".exempt.roles to decide a rule after it");
     }
 
     /**

@@ -60,11 +60,6 @@ final class RequestCallers implements CallerSource, SmartInitializingSingleton {
                 : null;
     }
 
-    @Override
-    public boolean isOfWebRequestsOnly() {
-        return true;
-    }
-
     private record Requester(HttpServletRequest request, ClientAddressResolver addresses) implements Caller {
         @Override
         public String address() {

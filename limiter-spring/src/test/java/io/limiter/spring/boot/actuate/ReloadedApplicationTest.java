@@ -94,6 +94,9 @@ class ReloadedApplicationTest {
             write(YAML.formatted("1h", 3));
             String change = read(site.call("POST", "/actuator/ratelimits"), "$.changes[0]");
             assertEquals("RL-162 limiter.policies.vote.limits: 1/1h -> 3/1h", change);
+            write(YAML.formatted("1h", 3) + "---\nlimiter.policies.more.limits: 1/1h\n");
+            String added = read(site.call("POST", "/actuator/ratelimits"), "$.changes[0]");
+            assertEquals("RL-162 limiter.policies.more.limits: (not set) -> 1/1h", added, "a document that is new");
             LimiterConfig before = site.context().getBean(Limiter.class).config();
             for (String bad : List.of(
                     "",
@@ -102,7 +105,6 @@ class ReloadedApplicationTest {
                     "limiter.http.headers: none\n",
                     "limiter:\n  policies:\n    vote.limits: many\n  rule:\n    x.path: /x\n",
                     YAML.formatted("1h", 3) + "limiter.filter.order: 7\n",
-                    YAML.formatted("1h", 3) + "---\nlimiter.policies.more.limits: 1/1h\n",
                     YAML.formatted("1h", 3) + "limiter.redis.address: redis://127.0.0.1:1\n",
                     YAML.formatted("2h", 3),
                     YAML.formatted("5s", 3),
