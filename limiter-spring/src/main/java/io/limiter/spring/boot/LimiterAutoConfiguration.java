@@ -159,8 +159,7 @@ public class LimiterAutoConfiguration {
                                 + " RedissonClient nor limiter.redis.address";
         LOG.info("the limits are {}", where);
         return Limiter.startInBackground(
-                config,
-                hasBean ? RedissonBeans.backend(beans, config.settings().redis()) : null);
+                config, hasBean ? RedissonBeans.backend(beans, config.settings().redis()) : null);
     }
 
     private static boolean hasClient(ListableBeanFactory beans) {

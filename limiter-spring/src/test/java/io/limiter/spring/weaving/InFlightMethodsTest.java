@@ -187,15 +187,6 @@ class InFlightMethodsTest {
         }
     }
 
-    static RateLimiter onRedis(String prefix, String address) {
-        return RateLimiters.on(Backends.connected(
-                Backends.redis().prefix(prefix).address(address).deadline(Duration.ofSeconds(30))));
-    }
-
-    private static RateLimiter onRedis(String prefix) {
-        return onRedis(prefix, RedisServers.single());
-    }
-
     @Test
     void theyAreHeldUntilThen() throws Exception {
         RateLimiter limiter = RateLimiters.on(InProcessBackend.create());

@@ -157,7 +157,7 @@ class WovenTest {
                         "RL-125",
                         "ofNoFallback()",
                         "fallback = \"instead\"",
-                        "String instead();",
+                        "[String instead()]",
                         "static String instead()");
             }
         }
