@@ -16,18 +16,6 @@ class StocksTest {
     static class Shop {
         @RateLimited(value = "sale", key = "global", member = "#user", permits = "#quantity")
         public void buy(String user, int quantity) {}
-
-        @RateLimited(
-                limits = "1 allotment closes 2100-01-01T00:00:00Z",
-                name = "one",
-                key = "global",
-                member = "#user",
-                refundOn = IllegalStateException.class)
-        public void book(String user, boolean fails) {
-            if (fails) {
-                throw new IllegalStateException(user);
-            }
-        }
     }
 
     private static DenialReason denied(Runnable call) {
@@ -49,17 +37,6 @@ class StocksTest {
             assertEquals(DenialReason.SOLD_OUT, denied(() -> shop.buy("eve", 2)));
             shop.buy("eve", 0);
             shop.buy("eve", 1);
-        }
-    }
-
-    @Test
-    void aCallThatFailsReturnsWhatItBought() {
-        try (App app = App.of(POLICIES, Shop.class)) {
-            Shop shop = app.bean(Shop.class);
-            assertThrows(IllegalStateException.class, () -> shop.book("ann", true));
-            shop.book("bob", false);
-            assertEquals(DenialReason.SOLD_OUT, denied(() -> shop.book("ann", true)));
-            assertEquals(DenialReason.ALREADY_HAD, denied(() -> shop.book("bob", true)));
         }
     }
 }

@@ -238,14 +238,6 @@ class ApplicationTextTest {
                 message, "environment variable LIMITER_INSTANCES: RL-104 ", "limiter.instances = many", "1 to 1000000");
     }
 
-    @Test
-    void switchesHaveTwoPositions() {
-        String message = mistakes("", Map.of("LIMITER_ENABLED", "maybe"));
-        assertProblems(message, 1);
-        Facts.toldInOneLine(message, "environment variable LIMITER_ENABLED", "1 problem");
-        Facts.toldInOneLine(message, "RL-104 limiter.enabled = maybe", "true or false");
-    }
-
     private LimiterConfig config(String yaml) {
         return config(yaml, Map.of());
     }

@@ -143,26 +143,6 @@ class SettledMethodsTest {
         }
     }
 
-    static class Logged {
-        @RateLimited(limits = "1000/1h", permits = "7", settle = "#result")
-        public int own() {
-            return 1;
-        }
-    }
-
-    @Test
-    void aLogCantBeReserved() {
-        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
-        String message = assertThrows(Exception.class, () -> {
-                    // Woven methods have the limiter that was used last.
-                    try (Limited<Logged> limited = Limited.of(Logged.class, CONFIG, limiter)) {
-                        limited.object().own();
-                    }
-                })
-                .getMessage();
-        assertTrue(message.contains("RL-181 ") && message.contains("write '1000/1h token-bucket'"), message);
-    }
-
     private interface Action {
         void run() throws Exception;
     }

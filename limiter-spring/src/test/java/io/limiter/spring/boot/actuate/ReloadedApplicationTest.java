@@ -136,8 +136,12 @@ class ReloadedApplicationTest {
                     .addFirst(new MapPropertySource(
                             "refreshed",
                             Map.of("limiter.rules.pages.limits", "1/1h", "limiter.rules.pages.key", "ip")));
+            site.context()
+                    .getEnvironment()
+                    .getPropertySources()
+                    .addLast(new MapPropertySource("behind", Map.of("limiter.policies.vote.limits", "9/1h")));
             site.context().publishEvent(new EnvironmentChangeEvent(site.context()));
-            assertEquals(4, permits(site));
+            assertEquals(4, permits(site), "a source behind the files stays there");
             assertEquals(List.of(200, 429), site.statuses(2, "GET", "/pages/one"));
             assertEquals("1/1h", site.context().getEnvironment().getProperty("limiter.rules.pages.limits"));
 
