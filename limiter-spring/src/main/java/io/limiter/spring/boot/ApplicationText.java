@@ -171,7 +171,7 @@ final class ApplicationText {
     }
 
     private static ConfigurationPropertyName list(ConfigurationPropertyName name) {
-        return name.isLastElementIndexed() ? name.getParent() : name;
+        return !name.isEmpty() && name.isNumericIndex(name.getNumberOfElements() - 1) ? name.getParent() : name;
     }
 
     private static String spelled(ConfigurationPropertyName name) {

@@ -206,21 +206,23 @@ class ApplicationTextTest {
                   policies:
                     vote:
                       limit: 3/1h
+                    "[v1.export]": 3/1h
                   filter.oder: 1
                   redis.password: s3cret${SECRET}
                 """,
                 Map.of("LIMITER_INSTANCES", "many"),
                 "--limiter.filter.userOrder=last",
                 "--spring.profiles.active=more");
-        assertProblems(message, 7);
-        Facts.toldInOneLine(message, "the configuration", "7 problems");
+        assertProblems(message, 8);
+        Facts.toldInOneLine(message, "the configuration", "8 problems");
         String yaml = "application.yml line ";
         Facts.toldInOneLine(message, yaml + "2: RL-104 ", "limiter.backend = disk", "in-process", "redis");
         Facts.toldInOneLine(
                 message, yaml + "5: RL-101 ", "limiter.policies.vote.limit = 3/1h", "'limiter.policies.vote.limits'?");
-        Facts.toldInOneLine(message, yaml + "6: RL-101 ", "limiter.filter.oder = 1", "'limiter.filter.order'?");
+        Facts.toldInOneLine(message, yaml + "6: RL-101 ", "limiter.policies.v1.export = 3/1h");
+        Facts.toldInOneLine(message, yaml + "7: RL-101 ", "limiter.filter.oder = 1", "'limiter.filter.order'?");
         Facts.toldInOneLine(
-                message, yaml + "7: RL-104 ", "limiter.redis.password", "'SECRET'", "define", "${name:default}");
+                message, yaml + "8: RL-104 ", "limiter.redis.password", "'SECRET'", "define", "${name:default}");
         assertFalse(message.contains("s3cret"), message);
         Facts.toldInOneLine(
                 message,
