@@ -2,12 +2,14 @@ package io.limiter.spring.config;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.internal.web.WebBeans;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
@@ -21,12 +23,19 @@ import org.springframework.util.StringUtils;
 
 /** Defines the limiter of the file, if the application has not defined one, when all of its definitions are known. */
 final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactoryInitializationAotProcessor {
+    private static final Logger LOG = DiagnosticLog.of(Defaults.class);
+
+    /** The bean of the auto-configuration, by name, because this package must not depend on its type. */
+    private static final String LIMITER_OF_BOOT = "io.limiter.spring.limiter";
+
     private final String location;
     private final String place;
+    private final ResourceLoader resources;
 
-    Defaults(String location, Environment environment) {
+    Defaults(String location, ResourceLoader resources, Environment environment) {
         this.location = location;
         this.place = environment.resolvePlaceholders(location);
+        this.resources = resources;
     }
 
     @Override
@@ -35,6 +44,14 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactory
             WebBeans.define("limiter", Defaults.class, "start", registry)
                     .getConstructorArgumentValues()
                     .addIndexedArgumentValue(0, location);
+        } else if (registry.containsBeanDefinition(LIMITER_OF_BOOT)
+                && resources.getResource(place).exists()) {
+            // A leftover annotation is not a mistake, but limits that are not applied are.
+            LOG.warn(
+                    "RL-117 {} is not read, because Spring Boot configures the limiter; write spring.config.import = {}, or"
+                            + " move its lines to application.yml, and remove @EnableRateLimiting",
+                    place,
+                    place);
         }
     }
 

@@ -1,9 +1,12 @@
 package io.limiter.spring.internal;
 
 import io.limiter.application.Limiter;
+import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.CallerSource;
+import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -15,7 +18,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -23,6 +29,7 @@ import org.springframework.util.ClassUtils;
  * what it adds to them; the aspect can't be detected. Thread-safe.
  */
 public final class WovenMethods implements AutoCloseable {
+    private static final Logger LOG = DiagnosticLog.of(WovenMethods.class);
     private static final List<WovenMethods> IN_USE = new ArrayList<>();
     private static volatile @Nullable WovenMethods last;
 
@@ -54,6 +61,12 @@ public final class WovenMethods implements AutoCloseable {
 
     /** Woven methods use these from now on, which are closed with the returned object. */
     static WovenMethods use(CallLimiters limiters) {
+        if (requiresWeaving() && !hasWeaver()) {
+            LOG.warn("RL-143 a META-INF/aop.xml requires load-time weaving, and the JVM has no weaving agent, so"
+                    + " only calls of beans through their proxies are limited; start it with"
+                    + " -javaagent:aspectjweaver-<version>.jar, or remove the file if classes are woven"
+                    + " at compile time");
+        }
         return use(new WovenMethods(limiters));
     }
 
@@ -63,6 +76,33 @@ public final class WovenMethods implements AutoCloseable {
             last = used;
         }
         return used;
+    }
+
+    /** Whether a file of AspectJ includes classes. Libraries have files that only name aspects. */
+    private static boolean requiresWeaving() {
+        try {
+            for (Resource file :
+                    new PathMatchingResourcePatternResolver().getResources("classpath*:META-INF/aop.xml")) {
+                if (file.getContentAsString(StandardCharsets.UTF_8).contains("<include")) {
+                    return true;
+                }
+            }
+        } catch (IOException unreadable) {
+            LOG.debug("the files of the weaver can't be read", unreadable);
+        }
+        return false;
+    }
+
+    /** Whether the agent of AspectJ was loaded with the JVM, or later. As a plain library it has no instrumentation. */
+    private static boolean hasWeaver() {
+        try {
+            return Class.forName("org.aspectj.weaver.loadtime.Agent", false, ClassLoader.getSystemClassLoader())
+                            .getMethod("getInstrumentation")
+                            .invoke(null)
+                    != null;
+        } catch (ReflectiveOperationException | LinkageError none) {
+            return false;
+        }
     }
 
     /**

@@ -145,6 +145,17 @@ class SwitchesTest {
             assertEquals(List.of(), log.of(Level.WARN, "RL-"));
             Files.writeString(folder.resolve("limiter.properties"), "limiter.policies.vote.limits = 1/1h");
             runner.run(context -> assertEquals(4, App.passes(6, context.getBean(Service.class)::vote)));
+            List<String> lines = log.of(Level.WARN, "RL-");
+            assertEquals(1, lines.size(), lines::toString);
+            String file = "file:" + folder + "/limiter.properties";
+            Facts.told(
+                    lines.get(0),
+                    "RL-117",
+                    "not read",
+                    "Spring Boot",
+                    "spring.config.import = " + file,
+                    "application.yml",
+                    "@EnableRateLimiting");
         }
     }
 
