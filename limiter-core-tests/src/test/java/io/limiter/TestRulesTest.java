@@ -22,13 +22,8 @@ class TestRulesTest {
             Pattern.compile("\\.deadline\\(\\s*Duration\\.of(Millis|Seconds)\\(([0-9_]+)\\)");
     private static final int SHORTEST_SECONDS = 30;
     /** Their subject is the deadline itself, or a Redis that does not answer. */
-    private static final Set<String> ABOUT_DEADLINES = Set.of(
-            "CloseTest",
-            "FlightInstances",
-            "PausedRedisTest",
-            "ReconnectionsTest",
-            "SelfTestTest",
-            "StockNeighboursTest");
+    private static final Set<String> ABOUT_DEADLINES =
+            Set.of("CloseTest", "FlightInstances", "PausedRedisTest", "ReconnectionsTest", "SelfTestTest");
     /** They own a client, because they change it, count its connections or close it. */
     private static final Set<String> WITH_A_CLIENT_OF_THEIR_OWN = Set.of(
             "BatchTest",

@@ -144,19 +144,6 @@ public interface Backend extends AutoCloseable {
         }
     }
 
-    /** Holds here too what another backend has granted to calls in flight, because this one gave no decision, until they end. */
-    default void adopt(Decision decision) {}
-
-    /** Called when the backend had lost permits of calls in flight, which it holds again. Must be fast. */
-    @FunctionalInterface
-    interface FlightListener {
-        /** So many permits are held again, and so many of these above the limit. */
-        void heldAgain(Policy policy, long permits, long above);
-    }
-
-    /** Sets the listener. */
-    default void onHeldAgain(FlightListener listener) {}
-
     /**
      * Confirms what the decision took of a {@link Stock}: it is sold, and can't be given back any more.
      *

@@ -45,7 +45,8 @@ public abstract class LimiterMonitor {
      * @param key whose quota; secrets in it are hashes, as in the names of states in Redis
      * @param shadow whether calls only would have been denied
      * @param rules the rules and annotated methods that charge the policy, one of which caused the denials; empty if only code does
-     * @param denied how many denials in the last 10 to 20 minutes, since it was last displaced by other keys; an estimate in a flood
+     * @param denied about how many denials in the last ten minutes, since it was last displaced by other keys: older ones count less
+     *     and less, and in a flood it is an estimate
      * @param limit the limit that caused the last denial, as configuration text; null if nothing could be counted
      * @param source where the last denial came from
      * @param sinceLast the time since the last denial
@@ -122,17 +123,6 @@ public abstract class LimiterMonitor {
     /** How many permits the reservations that this instance has made hold now, up to 100 000 reservations in all. */
     public abstract long held(String policy);
 
-    /** What is counted of calls in flight. */
-    public enum FlightCount {
-        /** Permits that Redis had lost, by an outage or because this instance could not renew them, and that are held again. */
-        LOST,
-        /** How many of these are above the limit (RL-416). */
-        OVERRUN
-    }
-
-    /** How many of these the policy has had in this instance. */
-    public abstract long inFlight(String policy, FlightCount what);
-
     /** How many permits the calls in flight of this instance hold now under the policy. */
     public abstract long inFlight(String policy);
 
@@ -140,7 +130,7 @@ public abstract class LimiterMonitor {
     public abstract long failures(BackendException.Kind kind);
 
     /**
-     * The keys that were denied most often in the last 10 to 20 minutes, the busiest first. The same key is a separate
+     * The keys that were denied most often in the last ten minutes, the busiest first. The same key is a separate
      * entry for each policy, and for calls that only would have been denied.
      *
      * @param most how many at most, 0 or more

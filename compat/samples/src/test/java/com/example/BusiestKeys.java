@@ -14,7 +14,7 @@ public class BusiestKeys {
         this.limiter = limiter;
     }
 
-    /** The keys that this instance denied most in the last 10 to 20 minutes. */
+    /** The keys that this instance denied most in the last ten minutes. */
     public List<DeniedKey> busiest() {
         return limiter.rateLimiter().monitor().busiest(20);
     }

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DenialReason;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Limit;
@@ -155,26 +154,6 @@ class HeldAttackTest {
                 .join()
                 .get(0)
                 .settlement();
-    }
-
-    /** Reserved and cancelled again and again: it costs nothing but records, and they are bounded. */
-    @ParameterizedTest(name = "{0} on {1}")
-    @MethodSource("limitsAndBackends")
-    void aFullTableDenies(Limit limit, TestedBackend tested) throws Exception {
-        on(limit, tested, 5, (limiter, backend, policy, time) -> {
-            for (int i = 0; i < 5; i++) {
-                assertTrue(limiter.reserve(policy, KEY, 1, TTL).allowed());
-            }
-            Hold full = limiter.reserve(policy, KEY, 1, TTL);
-            assertFalse(full.allowed());
-            assertEquals(
-                    DenialReason.HOLDS_FULL, full.decision().violated().get(0).reason());
-            assertEquals(Settlement.SETTLED, limiter.settle(full, 100), "what is not held costs nothing");
-            assertEquals(LIMIT - 5, left(limiter, policy));
-            assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed(), "other calls go on");
-            time.setMicros(time.nowMicros() + full.decision().retryAfterMicros());
-            assertTrue(limiter.reserve(policy, KEY, 1, TTL).allowed());
-        });
     }
 
     /** The policy has no holds any more, other numbers, or nothing at all to give. */

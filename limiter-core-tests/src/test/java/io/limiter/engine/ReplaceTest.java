@@ -1,20 +1,16 @@
 package io.limiter.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Backend;
-import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
@@ -26,7 +22,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class ReplaceTest {
@@ -95,30 +90,6 @@ class ReplaceTest {
             assertEquals("-d", told.get(4));
             assertThrows(IllegalArgumentException.class, () -> limiter.replace(config("instances", "2")));
             assertEquals(5, told.size(), "a refused one announces nothing");
-        }
-    }
-
-    @Test
-    void aPolicyThatIsReplacedOrRemovedReachesTheCallsThatWaitForIt() {
-        ManualTimer timer = new ManualTimer();
-        RateLimiter rateLimiter = RateLimiters.builder(
-                        InProcessBackend.builder().timeSource(timer.time).build())
-                .executor(Runnable::run)
-                .timer(timer)
-                .build();
-        try (Limiter limiter =
-                Limiter.of(config("policies.a.limits", "1/1h fixed", "policies.b.limits", "1/1h fixed"), rateLimiter)) {
-            List<CompletableFuture<Decision>> waiting = new ArrayList<>();
-            for (String policy : List.of("a", "b")) {
-                assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
-                waiting.add(rateLimiter.acquireAsync(
-                        PermitRequest.of(limiter.policy(policy), KEY, 1).withMaxWait(Duration.ofHours(2))));
-            }
-            assertEquals(2, rateLimiter.monitor().waiting());
-            limiter.replace(config("policies.a.limits", "2/1h fixed"));
-            timer.run();
-            assertTrue(waiting.get(0).getNow(null).allowed(), "under the new limit");
-            assertFalse(waiting.get(1).getNow(null).allowed(), "its policy is gone");
         }
     }
 

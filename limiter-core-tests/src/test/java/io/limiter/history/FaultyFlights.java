@@ -4,6 +4,7 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.Policy;
 import io.limiter.internal.Access;
 import io.limiter.internal.backend.ForwardingBackend;
 import java.util.List;
@@ -51,7 +52,7 @@ final class FaultyFlights extends ForwardingBackend {
     public Decision decideNow(List<Charge> charges, Mode mode) {
         Decision decision = backend.decideNow(charges, mode);
         if (fault == Fault.HELD_TWICE && decision.allowed() && isNow()) {
-            backend.adopt(again(decision));
+            holdOnceMore(decision);
         }
         decision.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> {
             LimitOutcome.Holder holder = Objects.requireNonNull(held.holder());
@@ -65,12 +66,14 @@ final class FaultyFlights extends ForwardingBackend {
         return calls.incrementAndGet() % ONE_OF == 0;
     }
 
-    /** The same permits, as if they were others. */
-    private static Decision again(Decision decision) {
-        List<LimitOutcome> same = decision.outcomes().stream()
-                .map(one -> LimitOutcome.of(one.charge(), one.limit(), true, 0, 0, 0, 0, 0))
-                .toList();
-        return Decision.of(decision.source(), decision.charges(), same);
+    /** The same permits, in a call that never ends. */
+    private void holdOnceMore(Decision decision) {
+        for (LimitOutcome one : decision.outcomes()) {
+            if (one.isInFlight()) {
+                Policy alone = Policy.of(one.policy().name(), one.limit());
+                backend.decideNow(List.of(new Charge(alone, one.charge().key(), one.permits())), Mode.TAKE);
+            }
+        }
     }
 
     private boolean end(LimitOutcome held, LimitOutcome.Holder holder) {
@@ -87,7 +90,7 @@ final class FaultyFlights extends ForwardingBackend {
         boolean first = holder.end(held);
         if (isNow && fault == Fault.RENEWED_AFTER_THE_END) {
             // As if a renewal of the ended call came after its end.
-            backend.adopt(again(Decision.of(Decision.Source.LOCAL_FALLBACK, held)));
+            holdOnceMore(Decision.of(Decision.Source.REDIS, held));
         }
         return first;
     }

@@ -84,40 +84,6 @@ class MillionClientsTest {
         assertEquals(0, Looks.left(limiter, policy, exhausted));
     }
 
-    /** Ten million keys under one policy: newcomers of another get states up to its part, and memory stays bounded. */
-    @ParameterizedTest
-    @MethodSource("ofClients")
-    void aSprayUnderOnePolicyDeniesNoNewcomerOfAnother(Algorithm algorithm) {
-        int bound = 100_000;
-        long before = used();
-        InProcessBackend backend =
-                InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
-        RateLimiter limiter = RateLimiters.on(backend);
-        Policy sprayed = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
-        Policy other = Policy.of("other", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
-        limiter.announce(sprayed);
-        limiter.announce(other);
-        int guaranteed = bound / 2 / 3;
-        int served = 0;
-        for (int i = 0; i < SPRAYED; i++) {
-            limiter.tryAcquire(sprayed, PartitionKey.of("spray " + i), 1);
-            if (i % (SPRAYED / guaranteed) == 0 && served < guaranteed) {
-                assertTrue(limiter.tryAcquire(other, client(served), 5).allowed(), "newcomer " + served);
-                served++;
-            }
-        }
-        long bytes = used() - before;
-        System.out.printf(
-                "%-12s %d keys sprayed on %d states: all of %d newcomers of another policy served, %d bytes in all%n",
-                algorithm.text(), SPRAYED, bound, served, bytes);
-        assertEquals(guaranteed, served);
-        for (int i = 0; i < served; i++) {
-            assertFalse(limiter.tryAcquire(other, client(i), 1).allowed(), "client " + i + " has a state of its own");
-        }
-        assertTrue(backend.entries() <= bound);
-        assertTrue(bytes < 400L * bound, bytes + " bytes");
-    }
-
     private static PartitionKey client(int i) {
         return PartitionKey.of("10." + (i >> 16 & 255) + "." + (i >> 8 & 255) + "." + (i & 255));
     }

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
 import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -32,21 +31,6 @@ class SecondQuotaTest extends BoundedBackend {
     private static void fill(RateLimiter limiter) {
         Policy made = Policy.of("made", Limit.fixedWindow(1, Duration.ofSeconds(1)));
         assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed());
-    }
-
-    @Test
-    void aKeyKeepsItsSharedStateWhenThereIsRoomAgain() {
-        InProcessBackend backend = backend(1, 10);
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            fill(limiter);
-            Decision only = limiter.tryAcquire(DAILY, KEY, 1);
-            assertTrue(only.allowed());
-            assertEquals(1, backend.table.overflow.size());
-            time.advance(Duration.ofSeconds(2));
-            assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
-            assertTrue(limiter.refund(only));
-            assertTrue(limiter.tryAcquire(DAILY, KEY, 1).allowed());
-        }
     }
 
     @Test

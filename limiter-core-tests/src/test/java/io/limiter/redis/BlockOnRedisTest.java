@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Decision.Source;
 import io.limiter.FailureMode;
@@ -13,23 +12,17 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
-import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.JedisMonitor;
 
 /** What a block costs Redis, and which denials Redis does not see. */
 class BlockOnRedisTest {
@@ -155,41 +148,6 @@ class BlockOnRedisTest {
     }
 
     @Test
-    void instancesCountTogether() {
-        try (RateLimiter one = limiter("block-two", AGE);
-                RateLimiter two = limiter("block-two", AGE)) {
-            assertTrue(one.tryAcquire(LOGIN, KEY, 1).allowed());
-            deny(one, 10, Source.REDIS);
-            deny(two, 9, Source.REDIS);
-            assertTrue(two.tryAcquire(LOGIN, KEY, 1).blocked(), "10 + 10 denials");
-            assertTrue(one.tryAcquire(LOGIN, KEY, 1).blocked());
-        }
-    }
-
-    /** Several leave in one command. */
-    @Test
-    void threadsThatDenyAtOnceCountEachDenialOnce() throws Exception {
-        Policy policy = Policy.of(
-                        "many",
-                        Limit.fixedWindow(1, Duration.ofHours(1)),
-                        Limit.block(1_000_000, Duration.ofHours(1), MINUTE, MINUTE))
-                .withFailureMode(FailureMode.DENY);
-        int threads = 8;
-        int calls = 200;
-        try (RateLimiter limiter = limiter("block-threads", AGE)) {
-            assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
-            AtOnce.run(threads, thread -> {
-                for (int i = 0; i < calls; i++) {
-                    assertFalse(limiter.tryAcquire(policy, KEY, 1).allowed());
-                }
-            });
-            long counted =
-                    1_000_000 - Looks.at(limiter, policy, KEY).outcomes().get(1).remaining();
-            assertEquals(threads * calls, counted);
-        }
-    }
-
-    @Test
     void onlyAKeyThatWasDeniedHasAStateAndItExpires() {
         try (RateLimiter limiter = limiter("block-keys", Duration.ZERO);
                 Jedis redis = redis()) {
@@ -204,44 +162,6 @@ class BlockOnRedisTest {
                     Duration.ofMinutes(15).plusDays(1).toMillis(), redis.pttl(state), 5_000, "the longest after it");
             limiter.reset(LOGIN, KEY);
             assertFalse(redis.exists(state));
-        }
-    }
-
-    @Test
-    void aRequestIsOneCommand() throws Exception {
-        try (RateLimiter limiter = limiter("block-monitor", Duration.ZERO);
-                Jedis redis = redis();
-                Jedis monitor = redis()) {
-            List<String> seen = new ArrayList<>();
-            CountDownLatch begun = new CountDownLatch(1);
-            CountDownLatch ended = new CountDownLatch(1);
-            Thread reader = new Thread(() -> monitor.monitor(new JedisMonitor() {
-                @Override
-                public void onCommand(String command) {
-                    if (command.contains("block-monitor-begin")) {
-                        begun.countDown();
-                    } else if (command.contains("block-monitor-end")) {
-                        ended.countDown();
-                        client.disconnect();
-                    } else if (command.contains("block-monitor:") && !command.contains(" lua] ")) {
-                        seen.add(command);
-                    }
-                }
-            }));
-            reader.setDaemon(true);
-            reader.start();
-            while (!begun.await(20, TimeUnit.MILLISECONDS)) {
-                redis.get("block-monitor-begin");
-            }
-            for (int i = 0; i < 25; i++) {
-                limiter.tryAcquire(LOGIN, KEY, 1);
-            }
-            redis.get("block-monitor-end");
-            assertTrue(ended.await(30, TimeUnit.SECONDS));
-            assertEquals(25, seen.size(), () -> String.join("\n", seen));
-            assertTrue(seen.stream()
-                    .allMatch(line -> line.toLowerCase(java.util.Locale.ROOT).contains("\"evalsha\"")));
-            assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).blocked());
         }
     }
 
@@ -270,20 +190,5 @@ class BlockOnRedisTest {
                 Script.alone(Algorithm.BLOCK).text(),
                 List.of(key),
                 List.of(permits, "3", "60000000", "3", "", "", mode, "", options));
-    }
-
-    @Test
-    void inAChargeOfSeveralPoliciesTheDenialsOfEachCount() {
-        Policy other =
-                Policy.of("other", Limit.fixedWindow(100, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
-        try (RateLimiter limiter = limiter("block-several", AGE)) {
-            List<Charge> both = List.of(new Charge(other, KEY, 1), new Charge(LOGIN, KEY, 1));
-            assertTrue(limiter.tryAcquire(PermitRequest.of(both)).allowed());
-            for (int i = 0; i < 10; i++) {
-                assertEquals(
-                        Source.REDIS, limiter.tryAcquire(PermitRequest.of(both)).source());
-            }
-            assertEquals(10, left(limiter));
-        }
     }
 }

@@ -91,42 +91,6 @@ class CachedDenialTest {
 
     @ParameterizedTest
     @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
-    void itIsDeniedFromMemoryUntilTheMicrosecondInWhichRedisAdmitsIt(Algorithm algorithm) {
-        Policy policy = exhausted(algorithm, Duration.ofMillis(900));
-        long ends = time.nowMicros()
-                + mine.tryAcquire(PermitRequest.of(List.of(new Charge(policy, KEY, 1)))
-                                .withLook())
-                        .retryAfterMicros();
-        time.setMicros(ends - 1);
-        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 1));
-        is(CACHED_DENIAL, false, mine.tryAcquire(policy, KEY, 2));
-        time.setMicros(ends);
-        is(REDIS, true, mine.tryAcquire(policy, KEY, 1));
-    }
-
-    @ParameterizedTest
-    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
-    void itsNumbersAreThoseOfRedisAtThatTime(Algorithm algorithm) {
-        Policy policy = exhausted(algorithm, PERIOD);
-        for (int millis : new int[] {0, 1, 300, 400}) {
-            time.advance(Duration.ofMillis(millis));
-            assertEquals(
-                    mine.tryAcquire(PermitRequest.of(List.of(new Charge(policy, KEY, 1)))
-                                    .withLook())
-                            .outcomes(),
-                    mine.tryAcquire(policy, KEY, 1).outcomes());
-            assertEquals(
-                    CACHED_DENIAL,
-                    mine.acquireAsync(PermitRequest.of(List.of(new Charge(policy, KEY, 1))))
-                            .join()
-                            .source());
-        }
-        assertEquals(9, mine.monitor().denied("p", CACHED_DENIAL));
-        assertEquals(1, mine.monitor().denied("p", REDIS));
-    }
-
-    @ParameterizedTest
-    @MethodSource("io.limiter.kit.AnyAlgorithm#plain")
     void aResetByThisInstanceIsSeenAtOnceAndThatOfAnotherWithinMaxAge(Algorithm algorithm) {
         Policy policy = exhausted(algorithm, PERIOD);
         mine.reset(policy, KEY);

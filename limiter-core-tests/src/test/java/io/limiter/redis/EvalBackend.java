@@ -44,7 +44,7 @@ final class EvalBackend implements Backend {
         this.redis = new Jedis("127.0.0.1", port);
         this.keys = new RedisKeys(prefix, null);
         // Nothing is renewed: by its clock nothing runs out.
-        this.flights = new CallsInFlight(keys, TimeSource.system(), new CallsInFlight.Sender() {
+        this.flights = new CallsInFlight(TimeSource.system(), new CallsInFlight.Sender() {
             @Override
             public void send(Call.Part part) {
                 run(List.of(part));

@@ -2,11 +2,9 @@ package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.Charge;
-import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
@@ -67,7 +65,7 @@ class FlightProtocolTest {
         private final PriorityQueue<Event> events =
                 new PriorityQueue<>(Comparator.comparingLong(Event::micros).thenComparingLong(Event::number));
         private final RedisKeys keys = new RedisKeys("protocol", null);
-        private final CallsInFlight flights = new CallsInFlight(keys, this, this);
+        private final CallsInFlight flights = new CallsInFlight(this, this);
         /** What Redis holds: until when. */
         private final Map<String, Long> held = new HashMap<>();
 
@@ -294,35 +292,6 @@ class FlightProtocolTest {
             found = findings(fault, seed);
         }
         assertNotEquals("", found);
-    }
-
-    /** However many calls the local share grants in a long outage, what has ended is not kept; what goes on is held afterwards. */
-    @Test
-    void whatWasGrantedDuringAnOutage() {
-        World world = new World(Fault.NONE, 1);
-        world.isCalm = true;
-        world.isAway = true;
-        List<LimitOutcome> last = new ArrayList<>();
-        for (int i = 0; i < 2_000; i++) {
-            LimitOutcome one = LimitOutcome.inFlight(
-                    new Charge(POLICY, KEY, 1), POLICY.limits().get(0), true, 0, 0, null);
-            world.flights.adopt(Decision.of(Decision.Source.LOCAL_FALLBACK, one));
-            last.add(one);
-            world.run(1_000);
-            if (last.size() > 3) {
-                LimitOutcome first = last.remove(0);
-                assertTrue(Objects.requireNonNull(first.holder()).end(first));
-            }
-        }
-        // Those with which this instance tried whether Redis answers.
-        assertTrue(world.flights.size() < 100, world.flights.size() + " are kept");
-        world.isAway = false;
-        world.run(5 * SECOND);
-        assertEquals(3, world.held.size());
-        last.forEach(one -> Objects.requireNonNull(one.holder()).end(one));
-        world.run(SECOND);
-        assertEquals(Set.of(), world.held.keySet());
-        assertEquals(0, world.flights.size());
     }
 
     /** Several thousand calls, so that each order of a renewal, a repetition and an end is there. */

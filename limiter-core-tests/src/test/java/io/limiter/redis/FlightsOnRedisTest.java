@@ -25,7 +25,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -46,43 +45,6 @@ class FlightsOnRedisTest {
     @AfterEach
     void close() {
         instances.close();
-    }
-
-    /** Longer than their permits last. Where this JVM did not run for so long that they have ended, it begins anew. */
-    @Test
-    void instancesShareTheLimitAndRenewTheirPermits() {
-        Policy renewed = Policy.of("renewed", Limit.concurrent(2, HOLD)).withFailureMode(FailureMode.DENY);
-        RateLimiter one = instances.open();
-        RateLimiter two = instances.open();
-        boolean isHeld = false;
-        for (int i = 0; i < 10 && !isHeld; i++) {
-            InFlight first = one.enter(renewed, KEY, 1);
-            InFlight second = two.enter(renewed, KEY, 1);
-            isHeld = isHeldForLonger(renewed, List.of(one, two));
-            first.close();
-            if (isHeld) {
-                Await.until("the other's permit is free", () -> free(two, renewed) == 1);
-            }
-            second.close();
-            Await.until("nothing is in flight", () -> free(one, renewed) == 2);
-        }
-        assertTrue(isHeld, "this JVM does not run");
-    }
-
-    /** Whether nobody else gets a permit; false where this thread could not look often enough. */
-    private static boolean isHeldForLonger(Policy policy, List<RateLimiter> instances) {
-        long begun = System.nanoTime();
-        long last = begun;
-        boolean isOften = true;
-        while (isOften && last - begun < HOLD.toNanos() * 5 / 4) {
-            LockSupport.parkNanos(20_000_000);
-            boolean isFree = instances.stream().anyMatch(each -> free(each, policy) > 0);
-            long now = System.nanoTime();
-            isOften = now - last < HOLD.toNanos() / 4;
-            assertFalse(isFree && isOften, "a permit was not renewed");
-            last = now;
-        }
-        return isOften;
     }
 
     @Test

@@ -1,7 +1,6 @@
 package io.limiter.engine;
 
 import io.limiter.Decision;
-import io.limiter.LimiterMonitor.FlightCount;
 import io.limiter.LimiterMonitor.HoldCount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -22,8 +21,7 @@ final class CallCounts {
     /** The number of permits that are reserved. */
     static final int HELD = IN_FLIGHT + 1;
 
-    private static final int FLIGHTS = HELD + 1;
-    private static final int HOLDS = FLIGHTS + FlightCount.values().length;
+    private static final int HOLDS = HELD + 1;
     /** How many numbers a policy has: at last one for each {@link HoldCount}. */
     static final int OF_POLICY = HOLDS + HoldCount.values().length;
 
@@ -49,10 +47,6 @@ final class CallCounts {
 
     static int number(Decision.Source source, boolean isAllowed) {
         return source.ordinal() * 2 + (isAllowed ? 1 : 0);
-    }
-
-    static int number(FlightCount what) {
-        return FLIGHTS + what.ordinal();
     }
 
     static int number(HoldCount what) {

@@ -36,8 +36,8 @@ final class DenialRecord {
     /** The number of denials that a recorded one represents in a flood. A power of two. */
     static final int SAMPLED = 64;
 
-    /** A key is counted for one to two of these. */
-    static final long PERIOD_MICROS = 600_000_000;
+    /** After so long a denial counts for e times less: at a steady rate, those of so long count. */
+    private static final double DECAY_MICROS = 600e6;
 
     /** The hash of a longer key is kept instead; only code makes such keys. */
     static final int LONGEST_KEY = 512;
@@ -69,24 +69,14 @@ final class DenialRecord {
 
     private record Id(String policy, PartitionKey key, boolean shadow) {}
 
-    /** Denials of a key: how many in two periods, and the last of them. */
+    /** Denials of a key: about how many in the last ten minutes, and the last of them. */
     private record Entry(
-            long periodStart,
-            long before,
-            long count,
-            Decision.Source source,
-            @Nullable Limit limit,
-            long retryAfterMicros,
-            long lastMicros) {
+            double count, Decision.Source source, @Nullable Limit limit, long retryAfterMicros, long lastMicros) {
         /** How many count now. */
-        long denied(long now) {
-            long age = now - periodStart;
-            return age < PERIOD_MICROS ? before + count : age < 2 * PERIOD_MICROS ? count : 0;
+        double denied(long now) {
+            return count * Math.exp((lastMicros - now) / DECAY_MICROS);
         }
     }
-
-    private static final Entry NONE =
-            new Entry(Long.MIN_VALUE / 2, 0, 0, Decision.Source.FAILED_CLOSED, null, 0, Long.MIN_VALUE / 2);
 
     DenialRecord(TimeSource time) {
         this.time = time;
@@ -114,7 +104,7 @@ final class DenialRecord {
         while (entries.size() > keys) {
             entries.remove(entries.entrySet().stream()
                     .limit(LOOKS)
-                    .min(Comparator.comparingLong(entry -> entry.getValue().before + entry.getValue().count))
+                    .min(Comparator.comparingDouble(entry -> entry.getValue().count))
                     .orElseThrow()
                     .getKey());
         }
@@ -142,10 +132,10 @@ final class DenialRecord {
             lock.unlock();
         }
         return copy.entrySet().stream()
-                .filter(one -> one.getValue().denied(now) > 0)
-                .sorted(Comparator.comparingLong(one -> -one.getValue().denied(now)))
-                .limit(most)
                 .map(one -> shown(one.getKey(), one.getValue(), now))
+                .filter(one -> one.denied() > 0)
+                .sorted(Comparator.comparingLong(one -> -one.denied()))
+                .limit(most)
                 .toList();
     }
 
@@ -157,7 +147,7 @@ final class DenialRecord {
                 id.key,
                 id.shadow,
                 rulesOf(id.policy, id.shadow),
-                entry.denied(now),
+                Math.round(entry.denied(now)),
                 entry.limit == null ? null : entry.limit.toString(),
                 entry.source,
                 Duration.of(ago, ChronoUnit.MICROS),
@@ -174,9 +164,20 @@ final class DenialRecord {
         if (isFlood && (ThreadLocalRandom.current().nextInt() & SAMPLED - 1) != 0) {
             return;
         }
-        int denials = note(denial, shadow);
+        long now = time.nowMicros();
+        // No thread waits for this.
+        if (!lock.tryLock()) {
+            return;
+        }
+        int denials = isFlood ? SAMPLED : 1;
+        try {
+            watch(denials, now);
+            count(denial, shadow, denials, now);
+        } finally {
+            lock.unlock();
+        }
         Throttle log = lines;
-        if (denials == 0 || log == null) {
+        if (log == null) {
             return;
         }
         if (!log.tryPass()) {
@@ -188,28 +189,6 @@ final class DenialRecord {
         } catch (RuntimeException failed) {
             // The call is denied all the same, not failed.
             LOG.debug("a denial was not logged", failed);
-        }
-    }
-
-    /**
-     * Counts a denial, unless another thread counts one at this moment: no thread waits for this.
-     *
-     * @return how many denials it counted as; 0 if it was left out
-     */
-    private int note(Decision denial, boolean shadow) {
-        long now = time.nowMicros();
-        if (!lock.tryLock()) {
-            return 0;
-        }
-        try {
-            int denials = isFlood ? SAMPLED : 1;
-            watch(denials, now);
-            if (keys > 0) {
-                count(denial, shadow, denials, now);
-            }
-            return denials;
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -236,14 +215,11 @@ final class DenialRecord {
                 continue;
             }
             Id id = new Id(charge.policy().name(), bounded(charge.key()), shadow);
-            Entry old = entries.getOrDefault(id, NONE);
-            boolean isSamePeriod = now - old.periodStart < PERIOD_MICROS;
+            Entry old = entries.get(id);
             entries.put(
                     id,
                     new Entry(
-                            isSamePeriod ? old.periodStart : now,
-                            isSamePeriod ? old.before : old.denied(now),
-                            isSamePeriod ? old.count + denials : denials,
+                            denials + (old == null ? 0 : old.denied(now)),
                             denial.source(),
                             by == null ? null : by.limit(),
                             by == null ? denial.retryAfterMicros() : by.retryAfterMicros(),

@@ -92,11 +92,6 @@ final class EngineMonitor extends LimiterMonitor {
     }
 
     @Override
-    public long inFlight(String policy, FlightCount what) {
-        return sum(policy, CallCounts.number(what));
-    }
-
-    @Override
     public long held(String policy) {
         beforeHolds.run();
         return sum(policy, CallCounts.HELD);

@@ -4,14 +4,11 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.LimiterMonitor.FlightCount;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.Stock;
-import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.internal.Throttle;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -35,7 +32,6 @@ final class Returns {
     private final @Nullable Backend fallback;
     private final WaitQueues waiting;
     private final Function<Policy, CallCounts> counts;
-    private final Throttle warnings = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
 
     /**
      * @param waiting the calls that may continue when permits come back
@@ -46,25 +42,6 @@ final class Returns {
         this.fallback = fallback;
         this.waiting = waiting;
         this.counts = counts;
-        backend.onHeldAgain(this::heldAgain);
-    }
-
-    private void heldAgain(Policy policy, long permits, long above) {
-        CallCounts mine = counts.apply(policy);
-        int lost = CallCounts.number(FlightCount.LOST);
-        int overrun = CallCounts.number(FlightCount.OVERRUN);
-        mine.add(lost, permits);
-        mine.add(overrun, above);
-        if (warnings.tryPass()) {
-            LOG.warn(
-                    "RL-416 policy '{}': Redis had lost {} permits of calls that are in flight here, and holds them again, {}"
-                            + " of them above the limit; so far {} and {}; logged again in 60 s at the earliest",
-                    policy.name(),
-                    permits,
-                    above,
-                    mine.sum(lost),
-                    mine.sum(overrun));
-        }
     }
 
     /** Refuses a request whose permits nobody would give back. */
@@ -105,9 +82,6 @@ final class Returns {
                 counts.apply(outcome.policy()).add(CallCounts.IN_FLIGHT, outcome.permits());
             }
         }
-        if (decision.allowed() && decision.source() == Decision.Source.LOCAL_FALLBACK) {
-            backend.adopt(decision);
-        }
     }
 
     /** Once for each charge, however many such limits its policy has. */
@@ -147,7 +121,7 @@ final class Returns {
         if (first) {
             mine.add(row, CallCounts.IN_FLIGHT, isCounted(outcome) ? -outcome.permits() : 0);
             // Without waiting for the answer: calls that ask later are decided after this end.
-            waiting.wake(outcome);
+            waiting.wake(outcome.policy(), outcome.charge().key());
         }
         return first;
     }

@@ -9,6 +9,7 @@ import io.limiter.Policy;
 import io.limiter.engine.WaitQueue.Place;
 import io.limiter.engine.WaitQueue.Waiter;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -17,16 +18,18 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that wait for permits: a queue for each limit and key that denied one, first come, first served. A call is in one queue, that of
- * its binding limit, and asks for all its charges when it is the head and its wait is over: about two calls to the backend. Thread-safe.
+ * Calls that wait for permits: a queue for each policy and key that denied one, first come, first served. A call is in one queue, that of
+ * its longest denial, and asks for all its charges when it is the head and its wait is over: about two calls to the backend. Thread-safe.
  */
 final class WaitQueues {
     private final WaitTimer timer;
@@ -43,7 +46,9 @@ final class WaitQueues {
     /** Calls that ask and are in no queue. */
     private final Set<Waiter> asking = ConcurrentHashMap.newKeySet();
 
-    private final AtomicInteger waiting = new AtomicInteger();
+    /** Changed under the lock. */
+    private volatile int waiting;
+
     private volatile boolean closed;
 
     /**
@@ -61,36 +66,40 @@ final class WaitQueues {
             BiConsumer<CompletableFuture<Decision>, Decision> complete) {
         this.timer = timer;
         this.maxWaiting = maxWaiting;
-        this.executor = executor;
+        this.executor = task -> {
+            try {
+                executor.execute(task);
+            } catch (RejectedExecutionException ended) {
+                task.run();
+            }
+        };
         this.ask = ask;
         this.complete = complete;
     }
 
     /** How many calls wait now. */
     int waiting() {
-        return waiting.get();
+        return waiting;
     }
 
     /**
-     * Decides a call, which may wait. If one of its limits has a queue, it joins that without asking.
+     * Decides a call, which may wait. If one of its policies and keys has a queue, it joins that without asking.
      *
      * @param firstAsk asks for a call that finds no queue
      */
     CompletableFuture<Decision> decide(
             PermitRequest request, Function<List<Charge>, CompletableFuture<Decision>> firstAsk) {
         Waiter waiter = new Waiter(request, timer.nowMicros());
-        if (!queues.isEmpty() && tryJoinOrDeny(waiter)) {
-            return waiter.promise;
+        if (queues.isEmpty() || !tryJoinOrDeny(waiter)) {
+            asking.add(waiter);
+            CompletableFuture<Decision> first = firstAsk.apply(request.charges());
+            Executor answering = first.isDone() ? Runnable::run : executor;
+            first.whenCompleteAsync((decision, failure) -> answered(waiter, decision, failure), answering)
+                    .exceptionally(failed -> {
+                        waiter.promise.completeExceptionally(failed);
+                        return null;
+                    });
         }
-        asking.add(waiter);
-        CompletableFuture<Decision> first = firstAsk.apply(request.charges());
-        Executor answering = first.isDone() ? Runnable::run : executor;
-        first.whenCompleteAsync((decision, failure) -> answered(waiter, decision, failure), answering)
-                .exceptionally(refused -> {
-                    asking.remove(waiter);
-                    waiter.promise.completeExceptionally(refused);
-                    return null;
-                });
         return waiter.promise;
     }
 
@@ -102,15 +111,18 @@ final class WaitQueues {
             long now = timer.nowMicros();
             WaitQueue longest = waiter.charges.stream()
                     .filter(charge -> charge.permits() > 0)
-                    .flatMap(charge -> charge.policy().limits().stream()
-                            .map(limit -> queues.get(Place.of(charge.policy(), limit, charge.key()))))
+                    .map(charge -> queues.get(Place.of(charge)))
                     .filter(Objects::nonNull)
                     .max(Comparator.comparingLong(queue -> queue.earliestMicros(waiter, now)))
                     .orElse(null);
             if (longest == null) {
                 return false;
             }
-            denial = join(longest, waiter, waiter.untilMicros(longest.charge(waiter)), null, now);
+            Stream<Charge> here =
+                    waiter.charges.stream().filter(longest.place::isOf).limit(1);
+            denial = tryJoin(longest, waiter, waiter.untilMicros(here), now)
+                    ? null
+                    : longest.denial(waiter, longest.earliestMicros(waiter, now), now);
         } finally {
             lock.unlock();
         }
@@ -120,69 +132,75 @@ final class WaitQueues {
         return true;
     }
 
-    /** Adds a call to a queue, with its turn before it is counted; returns a denial if it may not wait there: its answer, or the queue's last. */
-    private @Nullable Decision join(
-            WaitQueue queue, Waiter waiter, long untilMicros, @Nullable Decision answer, long nowMicros) {
-        long earliestMicros = queue.earliestMicros(waiter, nowMicros);
-        if (isOver(waiter)
-                || earliestMicros > untilMicros
+    /** Adds a call to the end of a queue, unless it may not wait until its turn there. */
+    private boolean tryJoin(WaitQueue queue, Waiter waiter, long untilMicros, long nowMicros) {
+        if (closed
                 || nowMicros >= untilMicros
-                || waiting.get() >= maxWaiting
+                || queue.earliestMicros(waiter, nowMicros) > untilMicros
+                || waiting >= maxWaiting
                 || queue.waiters.size() >= Math.max(1, maxWaiting / 10)) {
-            return answer != null ? answer : queue.denial(waiter, earliestMicros, nowMicros);
+            return false;
         }
         queues.put(queue.place, queue);
-        queue.add(waiter);
-        if (queue.head() == waiter) {
-            timer.execute(() -> work(queue));
-        }
-        waiting.incrementAndGet();
-        waiter.moveTo(queue, untilMicros, timer.schedule(() -> expire(waiter), untilMicros - nowMicros));
+        queue.add(waiter, untilMicros);
+        waiting++;
+        timer.execute(() -> work(queue));
         waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
-        return null;
-    }
-
-    private boolean isOver(Waiter waiter) {
-        return closed || waiter.isOver;
+        return true;
     }
 
     private void remove(WaitQueue queue, Waiter waiter, long nowMicros) {
         queue.remove(waiter, nowMicros);
-        waiting.decrementAndGet();
-        waiter.moveTo(null, 0, null);
+        waiting--;
         if (queue.waiters.isEmpty()) {
             queues.remove(queue.place, queue);
             queue.setAlarm(null);
         }
     }
 
-    private Decision deny(WaitQueue queue, Waiter waiter, long nowMicros) {
-        Decision denial = queue.denial(waiter, queue.dueMicros, nowMicros);
-        remove(queue, waiter, nowMicros);
-        return denial;
-    }
-
-    /** The head asks when its wait is over. On the timer's thread. */
-    private void work(WaitQueue queue) {
-        Waiter head;
-        List<Charge> charges;
+    /** Denies calls of these queues, but none that asks: it gets its answer. */
+    private void deny(Collection<WaitQueue> those, BiPredicate<WaitQueue, Waiter> isDenied) {
+        List<Runnable> denials = new ArrayList<>();
         lock.lock();
         try {
-            head = queue.head();
-            if (head == null || queue.isAsking) {
-                return;
+            long now = timer.nowMicros();
+            for (WaitQueue queue : those) {
+                long due = queue.dueMicros;
+                for (Waiter waiter : List.copyOf(queue.waiters)) {
+                    if (!queue.isAskingFor(waiter) && isDenied.test(queue, waiter)) {
+                        Decision denial = queue.denial(waiter, due, now);
+                        remove(queue, waiter, now);
+                        denials.add(() -> complete.accept(waiter.promise, denial));
+                    }
+                }
             }
-            long leftMicros = queue.askMicros() - timer.nowMicros();
-            if (leftMicros > 0) {
-                queue.setAlarm(timer.schedule(() -> work(queue), leftMicros));
-                return;
-            }
-            queue.isAsking = true;
-            charges = head.charges;
         } finally {
             lock.unlock();
         }
-        ask.apply(charges)
+        denials.forEach(executor::execute);
+    }
+
+    /** Denies those whose wait is over, and lets the head ask when it is due. On the timer's thread. */
+    private void work(WaitQueue queue) {
+        deny(List.of(queue), (own, waiter) -> own.isOver(waiter, timer.nowMicros()));
+        Waiter head;
+        lock.lock();
+        try {
+            long now = timer.nowMicros();
+            head = queue.head();
+            if (head == null) {
+                return;
+            }
+            boolean asks = !queue.isAsking && queue.askMicros() <= now;
+            queue.isAsking |= asks;
+            queue.setAlarm(timer.schedule(() -> work(queue), queue.wakeMicros(now) - now));
+            if (!asks) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        ask.apply(head.charges)
                 .whenCompleteAsync(
                         (decision, failure) -> {
                             answered(head, decision, failure);
@@ -194,13 +212,13 @@ final class WaitQueues {
     /** Handles an answer: to a newcomer, which is in no queue, or to the head of one. */
     private void answered(Waiter waiter, @Nullable Decision decision, @Nullable Throwable failure) {
         WaitQueue own;
-        boolean waits = false;
+        boolean waits;
         lock.lock();
         try {
             long now = timer.nowMicros();
             own = waiter.queue;
             if (own != null) {
-                own.answered(decision, waiter, now);
+                own.isAsking = false;
             }
             waits = decision != null && !waiter.promise.isDone() && tryWait(decision, waiter, own, now);
             if (!waits && own != null && waiter.queue == own) {
@@ -212,27 +230,24 @@ final class WaitQueues {
         }
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
+        } else if (!waits && own == null) {
+            complete.accept(waiter.promise, decision);
         } else if (!waits) {
-            waiter.completeOn(own == null ? Runnable::run : executor, complete, decision);
+            executor.execute(() -> complete.accept(waiter.promise, decision));
         }
     }
 
-    /** Keeps a call, or queues it behind those that wait for the limit that denies it now; false if it may not wait. */
+    /** Keeps a call, or queues it behind those that wait for what denies it now; false if it may not wait. */
     private boolean tryWait(Decision decision, Waiter waiter, @Nullable WaitQueue own, long nowMicros) {
         LimitOutcome binding = decision.allowed() ? null : decision.binding().orElse(null);
-        if (binding == null || binding.retryAfterMicros() == LimitOutcome.NEVER || isOver(waiter)) {
+        if (binding == null || binding.retryAfterMicros() == LimitOutcome.NEVER || closed) {
             return false;
         }
-        long untilMicros = waiter.untilMicros(decision);
-        Place place = Place.of(binding);
-        if (own != null && own.place.equals(place)) {
+        long untilMicros = waiter.untilMicros(decision.violated().stream().map(LimitOutcome::charge));
+        if (own != null && own.place.isOf(binding.charge())) {
+            own.note(decision, binding, nowMicros);
             waiter.untilMicros = untilMicros;
-            return own.mayWaitUntil(untilMicros, nowMicros);
-        }
-        WaitQueue there = queues.get(place);
-        WaitQueue target = there == null ? new WaitQueue(place, decision, binding, nowMicros) : there;
-        if (there == null && asking.contains(waiter) && waiter.isStale) {
-            target.hurry(nowMicros);
+            return own.isInFlight() ? nowMicros < untilMicros : own.dueMicros <= untilMicros;
         }
         if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
             return false;
@@ -240,57 +255,44 @@ final class WaitQueues {
         if (own != null) {
             remove(own, waiter, nowMicros);
         }
-        return join(target, waiter, untilMicros, decision, nowMicros) == null;
-    }
-
-    /** Its wait is over. A head that asks, or will in time, gets its answer. */
-    private void expire(Waiter waiter) {
-        WaitQueue queue;
-        Decision denial;
-        lock.lock();
-        try {
-            long now = timer.nowMicros();
-            queue = waiter.queue;
-            if (queue == null || now < waiter.untilMicros || queue.isTurnOf(waiter)) {
-                return;
-            }
-            denial = deny(queue, waiter, now);
-        } finally {
-            lock.unlock();
+        WaitQueue there = queues.get(Place.of(binding.charge()));
+        WaitQueue target = there == null ? new WaitQueue(decision, binding, nowMicros) : there;
+        if (there == null && waiter.isStale) {
+            target.hurry(nowMicros);
         }
-        waiter.completeOn(executor, complete, denial);
-        work(queue);
+        return tryJoin(target, waiter, untilMicros, nowMicros);
     }
 
-    /** Cancels a call that still waits. If it is a head that is asking, its permits are given back. */
+    /** Removes a call that still waits. If it is a head that is asking, its permits are given back. */
     private void leave(Waiter waiter) {
         lock.lock();
         try {
             WaitQueue queue = waiter.queue;
             if (queue != null && !queue.isAskingFor(waiter)) {
-                timer.execute(() -> work(queue));
                 remove(queue, waiter, timer.nowMicros());
+                timer.execute(() -> work(queue));
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** Calls that wait for an earlier policy of that name ask under this one, at once. */
+    /** Calls that wait under an earlier policy of that name ask under this one; those that wait for it, at once. */
     void renew(Policy policy) {
-        hurryIf(queue -> queue.renew(policy));
+        hurryIf(queue -> {
+            queue.waiters.forEach(waiter -> waiter.renew(policy));
+            return queue.place.policy().equals(policy.name());
+        });
     }
 
     /** Calls that wait for this key ask at once, because quota was returned. */
     void wake(Policy policy, PartitionKey key) {
-        asking.forEach(waiter -> waiter.wake(policy, key));
-        hurryIf(queue -> queue.place.isOf(policy, key));
-    }
-
-    /** Calls that wait for this limit ask at once, because a call has ended. */
-    void wake(LimitOutcome ended) {
-        asking.forEach(waiter -> waiter.wake(ended.policy(), ended.charge().key()));
-        hurryIf(queue -> queue.place.equals(Place.of(ended)));
+        if (asking.isEmpty() && queues.isEmpty()) {
+            return;
+        }
+        Place place = new Place(policy.name(), key);
+        asking.forEach(waiter -> waiter.isStale |= waiter.charges.stream().anyMatch(place::isOf));
+        hurryIf(queue -> queue.place.equals(place));
     }
 
     private void hurryIf(Predicate<WaitQueue> isDue) {
@@ -310,35 +312,14 @@ final class WaitQueues {
         }
     }
 
-    /** Denies the calls that wait under this policy. One that is asking gets its answer, and does not wait after it. */
+    /** Denies the calls that wait for this policy. One that is asking gets its answer. */
     void remove(Policy policy) {
-        asking.forEach(waiter -> waiter.remove(policy));
-        denyIf(waiter -> waiter.remove(policy));
+        deny(queues.values(), (queue, waiter) -> queue.place.policy().equals(policy.name()));
     }
 
     /** Denies all calls that wait. A head that is asking gets its answer. No call waits from now on. */
     void close() {
         closed = true;
-        denyIf(waiter -> true);
-    }
-
-    private void denyIf(Predicate<Waiter> isDenied) {
-        List<Runnable> denials = new ArrayList<>();
-        lock.lock();
-        try {
-            long now = timer.nowMicros();
-            for (WaitQueue queue : queues.values()) {
-                for (Waiter waiter : List.copyOf(queue.waiters)) {
-                    if (isDenied.test(waiter) && !queue.isAskingFor(waiter)) {
-                        Decision denial = deny(queue, waiter, now);
-                        denials.add(() -> waiter.completeOn(executor, complete, denial));
-                    }
-                }
-                timer.execute(() -> work(queue));
-            }
-        } finally {
-            lock.unlock();
-        }
-        denials.forEach(Runnable::run);
+        deny(queues.values(), (queue, waiter) -> true);
     }
 }

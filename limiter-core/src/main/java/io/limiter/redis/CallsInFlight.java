@@ -1,6 +1,5 @@
 package io.limiter.redis;
 
-import io.limiter.Backend.FlightListener;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -18,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +44,6 @@ final class CallsInFlight {
 
     private static final long LONGEST_CLOSING_MICROS = 2_000_000;
 
-    private final RedisKeys keys;
     private final TimeSource time;
     private final Sender sender;
     /** What the ids of its calls begin with: a random one for each instance. */
@@ -59,8 +58,12 @@ final class CallsInFlight {
 
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private volatile boolean failing;
-    private volatile FlightListener listener = (policy, permits, above) -> {};
     private final Throttle warnings;
+    private final Throttle losses;
+    /** The permits that Redis had lost; and those of them that are above the limit. */
+    private final LongAdder lost = new LongAdder();
+
+    private final LongAdder overrun = new LongAdder();
 
     /** The way to Redis. */
     interface Sender {
@@ -71,15 +74,11 @@ final class CallsInFlight {
     }
 
     /** @param time a monotonic clock */
-    CallsInFlight(RedisKeys keys, TimeSource time, Sender sender) {
-        this.keys = keys;
+    CallsInFlight(TimeSource time, Sender sender) {
         this.time = time;
         this.sender = sender;
         this.warnings = new Throttle(time::nowMicros, 60_000_000);
-    }
-
-    void onHeldAgain(FlightListener other) {
-        listener = other;
+        this.losses = new Throttle(time::nowMicros, 60_000_000);
     }
 
     /** How many there are. */
@@ -125,7 +124,7 @@ final class CallsInFlight {
             Call.Part part = parts.get(i);
             if (part.isTake() && part.isInFlight()) {
                 begun = begun == parts ? new ArrayList<>(parts) : begun;
-                begun.set(i, part.with(new FlightCall(part, null)));
+                begun.set(i, part.with(new FlightCall(part)));
             }
         }
         return begun;
@@ -181,33 +180,19 @@ final class CallsInFlight {
         } while (!calls.isEmpty() && !failing && time.nowMicros() < until);
     }
 
-    /** Holds in Redis too what was decided without it, until it ends there too. */
-    void adopt(Decision decision) {
-        for (LimitOutcome outcome : decision.outcomes()) {
-            if (outcome.isInFlight() && !isFull(outcome.limit())) {
-                String key = keys.of(outcome.policy(), outcome.charge().key(), outcome.limit());
-                Limit whole = whole(decision.charges(), outcome);
-                Call.Part part = new Call.Part(key, outcome.charge(), whole, Call.TAKE, false, null, null);
-                FlightCall call = new FlightCall(part, outcome.holder());
-                outcome.heldBy(Access.LIBRARY, call);
-                call.adopt();
-            }
-        }
-    }
-
-    /** The limit of which the other granted its share. */
-    private static Limit whole(List<Charge> charges, LimitOutcome outcome) {
-        return charges.stream()
-                .filter(charge -> charge.isToSame(outcome.charge()))
-                .findFirst()
-                .map(charge -> outcome.under(charge).limit())
-                .orElse(outcome.limit());
-    }
-
     /** Redis did not hold the permits of a call that is in flight, and does again; so many are held above the limit now. */
     private void heldAgain(Charge charge, long above) {
-        long permits = charge.permits();
-        listener.heldAgain(charge.policy(), permits, Math.min(permits, Math.max(0, above)));
+        lost.add(charge.permits());
+        overrun.add(Math.min(charge.permits(), Math.max(0, above)));
+        if (losses.tryPass()) {
+            LOG.warn(
+                    "RL-416 policy '{}': Redis had lost permits of calls that are in flight here, and holds them again;"
+                            + " under all policies {} so far, {} of them above the limit; logged again in 60 s at the"
+                            + " earliest",
+                    charge.policy().name(),
+                    lost.sum(),
+                    overrun.sum());
+        }
     }
 
     /**
@@ -254,8 +239,6 @@ final class CallsInFlight {
     final class FlightCall implements LimitOutcome.Holder {
         final String id = instance + Long.toHexString(begun.incrementAndGet());
         private final Call.Part asked;
-        /** What holds them in this JVM too, because Redis did not answer; null for none. */
-        private final LimitOutcome.@Nullable Holder local;
 
         /** When something has to be sent. */
         private volatile long dueMicros = NOT_DUE;
@@ -263,24 +246,13 @@ final class CallsInFlight {
         /** Redis does not hold them. */
         private boolean isMissing;
 
-        /** Nothing that would hold them was ever sent. */
-        private boolean isUnknown;
-
         private boolean isEnded;
         /** When what Redis may hold after the end has run out. */
         private long overMicros;
 
         /** @param asked the part of the call that takes the permits */
-        private FlightCall(Call.Part asked, LimitOutcome.@Nullable Holder local) {
+        private FlightCall(Call.Part asked) {
             this.asked = asked;
-            this.local = local;
-        }
-
-        /** Begins with permits of which Redis knows nothing. */
-        private synchronized void adopt() {
-            isMissing = true;
-            isUnknown = true;
-            keep(time.nowMicros());
         }
 
         private void keep(long atMicros) {
@@ -293,15 +265,10 @@ final class CallsInFlight {
         public boolean end(LimitOutcome ended) {
             Call.Part end;
             synchronized (this) {
-                boolean first = local == null ? ended.claimEnd(Access.LIBRARY) : local.end(ended);
-                if (!first) {
+                if (!ended.claimEnd(Access.LIBRARY)) {
                     return false;
                 }
                 end = end();
-                if (isUnknown) {
-                    calls.remove(this);
-                    return true;
-                }
             }
             sender.send(end);
             return true;
@@ -339,7 +306,6 @@ final class CallsInFlight {
                 calls.remove(this);
                 return null;
             }
-            isUnknown = false;
             return part(isEnded ? Call.END : isMissing ? Call.AGAIN : Call.RENEW);
         }
 

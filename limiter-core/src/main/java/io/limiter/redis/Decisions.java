@@ -44,7 +44,7 @@ final class Decisions implements CallsInFlight.Sender {
         this.keys = keys;
         this.denials = denials;
         this.deadline = deadline;
-        this.flights = new CallsInFlight(keys, TIME, this);
+        this.flights = new CallsInFlight(TIME, this);
     }
 
     private Duration deadline(Policy policy) {
@@ -313,7 +313,7 @@ final class Decisions implements CallsInFlight.Sender {
     /**
      * One decision over charges in several slots of a cluster, which no script can access together: all are checked at the
      * same time, then taken in order, and given back on a late denial. Never over-admits; a call may briefly be denied
-     * unnecessarily. A known denial is valid even if another node does not answer.
+     * unnecessarily. A known denial is valid even if another node does not answer. A late one has the limits of its slot only.
      */
     private final class Slots {
         private final List<Charge> charges;
@@ -330,13 +330,13 @@ final class Decisions implements CallsInFlight.Sender {
         }
 
         CompletableFuture<Decision> decide(Mode mode) {
-            return askEach(0, mode == Mode.LOOK ? Call.SEE : Call.ASK).thenCompose(seen -> {
+            return askEach(mode == Mode.LOOK ? Call.SEE : Call.ASK).thenCompose(seen -> {
                 if (seen.isDenied() || seen.failure != null || mode == Mode.ASK) {
                     return decision(seen);
                 }
                 return mode == Mode.TAKE
                         ? take(0, List.of(), seen.outcomes)
-                        : askEach(0, Call.LOOK).thenCompose(this::decision);
+                        : askEach(Call.LOOK).thenCompose(this::decision);
             });
         }
 
@@ -354,7 +354,11 @@ final class Decisions implements CallsInFlight.Sender {
                             return CompletableFuture.<Decision>failedFuture(failure);
                         }
                         if (!outcomes.stream().allMatch(LimitOutcome::allowed)) {
-                            return deniedLate(i, taken, outcomes, seen);
+                            CompletableFuture<Decision> denied =
+                                    giveBack(taken, seen).thenApply(given -> decision(outcomes));
+                            // It may be given back after the deadline; nobody waits for that.
+                            connection.after(dueMicros - TIME.nowMicros(), () -> denied.complete(decision(outcomes)));
+                            return denied;
                         }
                         List<LimitOutcome> more = new ArrayList<>(taken);
                         more.addAll(outcomes);
@@ -363,45 +367,15 @@ final class Decisions implements CallsInFlight.Sender {
                     .thenCompose(decision -> decision);
         }
 
-        /** The denial by the i-th charge, with the state of those before it as given back and of those after it as seen. */
-        private CompletableFuture<Decision> deniedLate(
-                int i, List<LimitOutcome> taken, List<LimitOutcome> denied, List<LimitOutcome> seen) {
-            CompletableFuture<Decision> decision = giveBack(taken, seen)
-                    .thenCombine(askEach(i + 1, Call.SEE), (back, after) -> {
-                        List<LimitOutcome> outcomes = new ArrayList<>();
-                        back.outcomes.forEach(outcome -> outcomes.add(allowed(outcome, outcome.stampMicros())));
-                        outcomes.addAll(denied);
-                        outcomes.addAll(after.outcomes);
-                        return decision(outcomes);
-                    });
-            // What was taken may be given back after the deadline; nobody waits for that.
-            connection.after(dueMicros - TIME.nowMicros(), () -> decision.complete(decision(denied)));
-            return decision;
-        }
-
-        /** It allowed the charge; that the refund may have found nothing to give back changes nothing about that. */
-        private LimitOutcome allowed(LimitOutcome outcome, long stampMicros) {
-            return LimitOutcome.of(
-                    outcome.charge(),
-                    outcome.limit(),
-                    true,
-                    outcome.remaining(),
-                    0,
-                    outcome.nextMicros(),
-                    outcome.resetMicros(),
-                    stampMicros);
-        }
-
         private CompletableFuture<Decision> decision(Answers answers) {
             return answers.failure != null && !answers.isDenied()
                     ? CompletableFuture.failedFuture(answers.failure)
                     : CompletableFuture.completedFuture(decision(answers.outcomes));
         }
 
-        /** Sends a call for each charge from the i-th on, all at once. Never fails. */
-        private CompletableFuture<Answers> askEach(int from, String how) {
-            return Answers.of(
-                    charges.subList(from, charges.size()).stream().map(charge -> connection.send(call(charge, how))));
+        /** Sends a call for each charge, all at once. Never fails. */
+        private CompletableFuture<Answers> askEach(String how) {
+            return Answers.of(charges.stream().map(charge -> connection.send(call(charge, how))));
         }
 
         private void giveBackIfTaken(int before, List<LimitOutcome> late, List<LimitOutcome> seen) {
@@ -411,17 +385,13 @@ final class Decisions implements CallsInFlight.Sender {
         }
 
         /**
-         * Waits for itself, as long as anybody does. What an earlier call with the same request id took, which was seen before, is not
-         * this call's to give back: its refund has the timestamp 0.
+         * Not what an earlier call with the same request id took, which was seen before.
          */
         private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken, List<LimitOutcome> seen) {
             List<LimitOutcome> own = IntStream.range(0, taken.size())
-                    .mapToObj(i -> {
-                        LimitOutcome one = taken.get(i);
-                        boolean repeated = one.charge().requestId() != null
-                                && one.stampMicros() == seen.get(i).stampMicros();
-                        return repeated ? allowed(one, 0) : one;
-                    })
+                    .filter(i -> taken.get(i).charge().requestId() == null
+                            || taken.get(i).stampMicros() != seen.get(i).stampMicros())
+                    .mapToObj(taken::get)
                     .toList();
             return end(own, Call.BACK, false, held, longest);
         }

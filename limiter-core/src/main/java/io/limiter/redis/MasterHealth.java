@@ -72,8 +72,6 @@ final class MasterHealth {
     BackendException silence;
 
     // Written by any thread.
-    /** Whether the next periodic check tests it. */
-    private volatile boolean isTestDue;
     /** The error with which it refuses to decide, as far as is known. */
     private volatile @Nullable BackendException refusal;
     /** In time or late. */
@@ -347,16 +345,9 @@ final class MasterHealth {
         }
     }
 
-    /** It refused keys of several slots, which it took before: then each slot has a command. A test finds out about others. */
-    void noteOneSlot() {
-        test.mixesSlots = false;
-        isTestDue = true;
-    }
-
     /** Tests the master, unless probes do; once more by another connection, if its answers were those of a replica. */
     void test() {
         if (isClosed()) {
-            isTestDue = false;
             try {
                 long sentMicros = time.nowMicros();
                 BackendException found = test.run();
@@ -374,8 +365,7 @@ final class MasterHealth {
     /** Writes what was held back, and tests again if the findings may have changed. Called periodically. */
     void lookAgain(boolean secretsAreDue) {
         test.write();
-        if (isTestDue
-                || silence != null
+        if (silence != null
                 || !test.findings().isEmpty()
                 || (secretsAreDue && test.checksSecrets())
                 || whyNotDeciding() != null) {

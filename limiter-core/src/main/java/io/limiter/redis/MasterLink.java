@@ -277,7 +277,8 @@ final class MasterLink {
                 continue;
             }
             if (RedisFailure.wantsOneSlot(reply)) {
-                health.noteOneSlot();
+                // From now on each slot has a command.
+                health.test.mixesSlots = false;
             }
             if (call.isDone()) {
                 call.noteReply();

@@ -156,16 +156,6 @@ public final class RedisBackend implements Backend {
     }
 
     @Override
-    public void adopt(Decision decision) {
-        flights.adopt(decision);
-    }
-
-    @Override
-    public void onHeldAgain(FlightListener listener) {
-        flights.onHeldAgain(listener);
-    }
-
-    @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
         return decisions
                 .end(decision, Call.KEEP)

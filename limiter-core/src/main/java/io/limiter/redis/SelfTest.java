@@ -61,7 +61,6 @@ final class SelfTest {
             RL-210 the user may not run INFO, so version, role and memory policy were not checked; allow +info
             RL-231 its masters can't be distinguished, because the client wraps Redisson's own class; while one of them is \
             unreachable, each of its calls waits until the deadline
-            RL-239 a script may not use keys of several of its slots, so calls leave in a command for each slot, which costs it more
             RL-235 other instances hash the secrets in keys with another limiter.redis.key-secret, so each has quotas of its \
             own; use the same secret in all instances
             """.lines().map(line -> line.split(" ", 2)).collect(Collectors.toMap(text -> text[0], text -> text[1]));
@@ -80,7 +79,7 @@ final class SelfTest {
     final String name;
     private final RedisKeys keys;
     private final Throttle outagesLogged;
-    /** Whether this node of a cluster lets a script use keys of several of its slots. */
+    /** Whether this node of a cluster lets a script use keys of several of its slots, as far as is known. */
     volatile boolean mixesSlots;
     /** Texts by code, of the last test that had an answer. */
     private volatile Map<String, String> findings = Map.of();
@@ -95,6 +94,7 @@ final class SelfTest {
         this.keys = keys;
         this.master = master;
         this.name = transport.name(master);
+        this.mixesSlots = transport.isDirect();
         this.outagesLogged = new Throttle(time::nowMicros, LOG_PAUSE_MICROS);
     }
 
@@ -116,9 +116,6 @@ final class SelfTest {
         for (Policy policy : policies) {
             Object answer = ask(command(policy, nobody, Call.TAKE, PATIENCE_MICROS), found);
             first = first == null && answer instanceof BackendException error ? error : first;
-        }
-        if (transport.isCluster()) {
-            testSlots(found);
         }
         Arrays.stream(all).filter(Algorithm::takesHolds).forEach(held -> ask(reservation(held, nobody), found));
         for (String mode : List.of(Call.RENEW, Call.END)) {
@@ -289,31 +286,13 @@ final class SelfTest {
 
     /** An unused key that is on the master. */
     private PartitionKey unusedKey() {
-        return unusedKeys().findFirst().orElseGet(() -> PartitionKey.of("0"));
-    }
-
-    private Stream<PartitionKey> unusedKeys() {
         Policy policy = policy(Algorithm.FIXED_WINDOW);
         return IntStream.range(0, MOST_NAMES)
                 .mapToObj(i -> PartitionKey.of(Integer.toString(i)))
                 .filter(key ->
-                        transport.master(keys.of(policy, key, policy.limits().get(0))) == master);
-    }
-
-    /** Looks at two keys, which are in two slots except by a chance of one in thousands. What else goes wrong changes nothing. */
-    private void testSlots(Map<String, String> found) {
-        List<Call> calls = unusedKeys()
-                .limit(2)
-                .map(key -> call(policy(Algorithm.FIXED_WINDOW), key, Call.LOOK, PATIENCE_MICROS))
-                .toList();
-        List<Object> replies =
-                transport.isDirect() && calls.size() == 2 ? replies(Command.of(calls, null, true)) : List.of();
-        if (replies.isEmpty() || replies.stream().anyMatch(RedisFailure::wantsOneSlot)) {
-            mixesSlots = false;
-        } else if (replies.stream().noneMatch(Throwable.class::isInstance)) {
-            mixesSlots = true;
-        }
-        note(found, !mixesSlots && found.isEmpty() && !replies.isEmpty(), "RL-239");
+                        transport.master(keys.of(policy, key, policy.limits().get(0))) == master)
+                .findFirst()
+                .orElseGet(() -> PartitionKey.of("0"));
     }
 
     private Command command(Policy policy, PartitionKey nobody, String mode, long patienceMicros) {

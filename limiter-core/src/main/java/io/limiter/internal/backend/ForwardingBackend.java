@@ -38,16 +38,6 @@ public abstract class ForwardingBackend implements Backend {
     }
 
     @Override
-    public void adopt(Decision decision) {
-        inner().adopt(decision);
-    }
-
-    @Override
-    public void onHeldAgain(FlightListener listener) {
-        inner().onHeldAgain(listener);
-    }
-
-    @Override
     public CompletionStage<Boolean> confirm(Decision decision) {
         return inner().confirm(decision);
     }

@@ -118,16 +118,6 @@ final class LimiterMetrics implements MeterBinder {
                 .description("Permits that the calls in flight of this instance hold")
                 .baseUnit("permits")
                 .register(registry);
-        for (LimiterMonitor.FlightCount what : LimiterMonitor.FlightCount.values()) {
-            FunctionCounter.builder(
-                            "limiter.in.flight." + Reports.text(what), counters, all -> all.inFlight(policy, what))
-                    .tag("policy", policy)
-                    .description(
-                            "Permits of calls in flight that Redis had lost and holds again; or those of them above"
-                                    + " the limit")
-                    .baseUnit("permits")
-                    .register(registry);
-        }
     }
 
     private static FunctionCounter.Builder<LimiterMonitor> decisions(

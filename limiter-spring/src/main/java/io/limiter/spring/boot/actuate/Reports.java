@@ -147,11 +147,7 @@ final class Reports {
             shown.put("holds", holds);
         }
         if (policy != null && policy.isInFlight()) {
-            JsonObject inFlight = new JsonObject().with("held", counters.inFlight(name));
-            for (LimiterMonitor.FlightCount what : LimiterMonitor.FlightCount.values()) {
-                inFlight.put(text(what), counters.inFlight(name, what));
-            }
-            shown.put("inFlight", inFlight);
+            shown.put("inFlight", new JsonObject().with("held", counters.inFlight(name)));
         }
         return shown;
     }
@@ -212,7 +208,7 @@ final class Reports {
                 .with("shadow", written.shadow());
     }
 
-    /** The keys that this instance denied most in the last 10 to 20 minutes, the busiest first. */
+    /** The keys that this instance denied most in the last ten minutes, the busiest first. */
     static JsonObject denied(LimiterMonitor denials, int most) {
         return new JsonObject()
                 .with(
