@@ -1,7 +1,5 @@
 package io.limiter.rule;
 
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,9 +23,4 @@ public interface PlanResolver {
      */
     @Nullable
     Object plan(String caller) throws Exception;
-
-    /** The same for a resolver that does not block a thread; by default the result of {@link #plan}. */
-    default CompletionStage<? extends @Nullable Object> planAsync(String caller) throws Exception {
-        return CompletableFuture.completedFuture(plan(caller));
-    }
 }

@@ -46,7 +46,6 @@ class ChangesTest {
                 policies.s.closes=2030-02-01T00:00Z
                 plans.free.limits=20/1m
                 plans.gold.limits=9/1m
-                plan-lookup.async=true
                 plan-lookup.wait=20ms
                 plan-lookup.expiry=2m
                 plan-lookup.max-entries=7

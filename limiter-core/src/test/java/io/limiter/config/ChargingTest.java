@@ -279,7 +279,6 @@ class ChargingTest {
             {"RL-104", "limiter.plan-lookup.wait", "11s", "limiter.rules.api.limits", "1/1m"},
             {"RL-104", "limiter.plan-lookup.expiry", "10ms", "limiter.rules.api.limits", "1/1m"},
             {"RL-104", "limiter.plan-lookup.max-entries", "0", "limiter.rules.api.limits", "1/1m"},
-            {"RL-104", "limiter.plan-lookup.async", "yes", "limiter.rules.api.limits", "1/1m"},
             {"RL-101", "limiter.plan-lookup.waits", "1s", "limiter.rules.api.limits", "1/1m"},
             {
                 "RL-170",

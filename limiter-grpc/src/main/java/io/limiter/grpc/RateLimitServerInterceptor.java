@@ -41,7 +41,6 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
                 builder.limiter,
                 null,
                 "",
-                GrpcCall.class,
                 CallRules.maker(builder.limiter, DoorBuilder.Choice.of(builder), builder.users, builder.isBeside));
         this.follower = builder.follower;
         this.terms = new CallWay.Terms(this::rules, places, builder.executor, builder.context);

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
  * Durations are in ISO 8601 form, such as {@code PT9.5S}, or {@code never}. Immutable.
  *
  * @param admitted whether the request would reach the application
- * @param status of the answer if it would not: 429, 503, or that of denied callers; 500 if a rule fails; 0 if it would
+ * @param status of the answer if it would not: 429, 503, or that of denied callers; 0 if it would
  * @param reason a sentence
  * @param retryAfter how long until it would be admitted; {@code PT0S} where it would
  * @param paths all readings of the path; a rule that matches one of them matches
  * @param client the client's address; of an IPv6 client its network, by {@code limiter.client-ip.ipv6-prefix}
  * @param clientFrom {@code peer}, {@code header} (a trusted proxy named it) or {@code none}; {@code container} if a
  *     component before the filter replaces addresses, so that a request can come with another one than the sample's
- * @param rules each configured rule of the filter, in their order; then the charges of the application's own rules in code
+ * @param rules each configured rule of the filter, in their order; then one for all rules of the application in code, if it has any
  */
 public record Explanation(
         boolean admitted,
@@ -35,12 +35,12 @@ public record Explanation(
     /**
      * What one rule does with the request.
      *
-     * @param rule its name; empty for a rule in code
+     * @param rule its name; empty for rules in code
      * @param mode {@code enforced}, {@code shadow} or {@code off}
-     * @param counts whether it counts the request
+     * @param counts whether it counts the request; false for rules in code, which decide that with each request
      * @param why a sentence: why it counts the request, or does not
      * @param path the reading of the path that it matches; null if it matches none
-     * @param charge what it charges; null if it counts nothing
+     * @param charge what it charges; null if it counts nothing, or a class of the application decides a part of it
      * @param unused why it has counted no request since it took effect; null if it has counted one
      */
     public record RuleReport(

@@ -13,8 +13,8 @@ import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.Holding;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
+import io.limiter.http.internal.SampleRequest;
 import io.limiter.internal.DiagnosticLog;
-import io.limiter.servlet.internal.ServletSample;
 import io.limiter.servlet.internal.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
@@ -242,14 +242,14 @@ public final class RateLimitFilter implements Filter, Holding {
 
     /**
      * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make keys, costs, plans
-     * or rules are called with the sample, which has no session; the explanation lists what they call that the sample does not have.
+     * or rules are named, and not called.
      *
      * @throws IllegalArgumentException if the path of the sample is outside of the application
      * @throws IllegalStateException if the filter is not in service
      */
     public Explanation explain(RequestSample sample) {
         return Explainer.explain(
-                rulesInForce().http(), ServletSample.of(sample, checks == null ? "" : checks.contextPath()));
+                rulesInForce().http(), SampleRequest.of(sample, checks == null ? "" : checks.contextPath()));
     }
 
     /** By name, the enabled rules that have counted no request since they took effect, and why. */

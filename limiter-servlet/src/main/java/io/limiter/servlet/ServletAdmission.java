@@ -53,14 +53,14 @@ final class ServletAdmission extends Admission implements AsyncListener {
     record Rules(HttpRules http, Rejections rejections) {
         /** What operators should know, as sentences for the log. */
         List<String> findings() {
-            List<String> holding = http.holding();
-            return holding.isEmpty()
+            List<String> waiting = http.waiting();
+            return waiting.isEmpty()
                     ? http.findings()
                     : Stream.concat(
                                     http.findings().stream(),
                                     Stream.of(
-                                            "RL-326 rules " + holding
-                                                    + " hold requests (wait, or limiter.plan-lookup.async), which then reach the application by an ASYNC dispatch:"
+                                            "RL-326 rules " + waiting
+                                                    + " let requests wait, which then reach the application by an ASYNC dispatch:"
                                                     + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate"))
                             .toList();
         }

@@ -18,6 +18,7 @@ import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.RuleReport;
 import io.limiter.http.RequestSample;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.rule.Cost;
 import io.limiter.rule.KeyResolver;
 import io.limiter.rule.PlanResolver;
 import io.limiter.rule.Rule;
@@ -192,44 +193,69 @@ class ExplainTest {
         assertTrue(none.admitted());
     }
 
-    @Test
-    void rulesInCodeAreAskedAndMayAskForWhatASampleHasNot() {
-        Policy policy = Policy.of("own", Limit.fixedWindow(1, Duration.ofHours(1)));
-        Rule<HttpServletRequest> byTenant = Rule.of(request -> PartitionKey.of(request.getHeader("Tenant")), policy);
-        RateLimitFilter own =
-                RateLimitFilter.builder(rateLimiter).rule(byTenant).build();
-        Explanation explained = own.explain(API.withHeaders("Tenant: t1"));
-        assertEquals("own", explained.rules().get(0).charge().policy());
-        assertEquals("t1", explained.rules().get(0).charge().key());
-        assertNull(explained.rules().get(0).path());
-
-        RateLimitFilter odd = RateLimitFilter.builder(rateLimiter)
-                .rule(byTenant.when(request -> request.getLocale().getCountry().isEmpty()))
-                .build();
-        Explanation failed = odd.explain(API);
-        assertEquals(500, failed.status());
-        assertTrue(failed.reason().contains("called [getLocale]"), failed.reason());
-    }
-
-    /** The key of a virtual host. */
-    public static final class ByHost implements KeyResolver<HttpServletRequest> {
+    /** A class of the application, which a sample must not reach. */
+    public static final class Never implements KeyResolver<HttpServletRequest>, Cost<HttpServletRequest>, PlanResolver {
         @Override
         public PartitionKey resolve(HttpServletRequest request) {
-            return PartitionKey.of(request.getServerName());
+            throw new AssertionError("called");
+        }
+
+        @Override
+        public long permits(HttpServletRequest request) {
+            throw new AssertionError("called");
+        }
+
+        @Override
+        public String plan(String caller) {
+            throw new AssertionError("called");
         }
     }
 
     @Test
-    void aKeyClassThatAsksForWhatASampleHasNotIsReported() {
-        RateLimitFilter hosts = WebServer.limiter(
-                rateLimiter,
-                "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = class:"
-                        + ByHost.class.getName());
-        RuleReport known = rule(hosts.explain(API.withHeaders("Host: shop.example:8080")), "r");
-        assertEquals("shop.example", known.charge().key());
-        assertEquals("it matches", known.why());
-        RuleReport missing = rule(hosts.explain(API), "r");
-        assertTrue(missing.why().contains("called [getServerName]"), missing.why());
+    void whatClassesDecideIsNamedAndTheyAreNotCalled() {
+        String never = Never.class.getName();
+        RateLimitFilter named = WebServer.limiter(rateLimiter, """
+                limiter.plans.gold.limits = 9/10s
+                limiter.rules.keyed.path = /api/*
+                limiter.rules.keyed.key = class:%1$s
+                limiter.rules.keyed.cost = %1$s
+                limiter.rules.keyed.limits = 9/1h
+                limiter.rules.planned.path = /api/*
+                limiter.rules.planned.plan = %1$s
+                limiter.rules.planned.default-plan = gold
+                limiter.rules.plain.path = /api/*
+                limiter.rules.plain.limits = 1/1h
+                """.formatted(never));
+        Explanation explained = named.explain(API);
+        String keyed = " cost decided by class " + never + " with each request, key decided by class " + never
+                + " with each request";
+        String planned = " plan decided by class " + never + " with each request";
+        assertEquals("it matches;" + keyed, rule(explained, "keyed").why());
+        assertEquals("it matches;" + planned, rule(explained, "planned").why());
+        assertTrue(rule(explained, "keyed").counts());
+        assertNull(rule(explained, "keyed").charge());
+        assertNull(rule(explained, "planned").charge());
+        assertEquals(1, rule(explained, "plain").charge().permits());
+        assertTrue(explained.admitted());
+        assertEquals(
+                "no limit denies it whose charge is known; rule 'keyed'" + keyed + "; rule 'planned'" + planned,
+                explained.reason());
+    }
+
+    @Test
+    void rulesInCodeAreNotCalled() {
+        Policy policy = Policy.of("own", Limit.fixedWindow(1, Duration.ofHours(1)));
+        Rule<HttpServletRequest> never = Rule.of(
+                request -> {
+                    throw new AssertionError("called");
+                },
+                policy);
+        Explanation explained =
+                RateLimitFilter.builder(rateLimiter).rule(never).build().explain(API);
+        assertEquals(
+                "rules in code decide with each request",
+                explained.rules().get(0).why());
+        assertTrue(explained.reason().endsWith("rules in code decide with each request"), explained.reason());
     }
 
     @Test

@@ -29,8 +29,6 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** One client sends made-up API keys; a customer that is not in the cache keeps its plan all the same. */
 class PlanSprayTest {
@@ -89,8 +87,7 @@ class PlanSprayTest {
         }
     }
 
-    /** @param async whether a request may wait for its plan without a thread */
-    private void start(String rules, boolean async) {
+    private void start(String rules) {
         FilterDef authentication = new FilterDef();
         authentication.setFilterName("authentication");
         authentication.setAsyncSupported("true");
@@ -105,8 +102,7 @@ class PlanSprayTest {
         FilterDef filter = new FilterDef();
         filter.setFilterName("limiter");
         filter.setAsyncSupported("true");
-        String lookups = async ? "limiter.plan-lookup.async = true\n" : "";
-        filter.setFilter(RateLimitFilter.builder(Limiter.of(WebServer.config(rules + lookups), rateLimiter))
+        filter.setFilter(RateLimitFilter.builder(Limiter.of(WebServer.config(rules), rateLimiter))
                 .instances(type -> type == Plans.class ? plans : null)
                 .build());
         server = new WebServer(directory)
@@ -161,12 +157,11 @@ class PlanSprayTest {
         return allowed;
     }
 
-    /** An ASYNC dispatch skips filters that are mapped to REQUEST only, and a client could cause one with a new key. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void onlyALookupThatIsAsynchronousSkipsFiltersForRequests(boolean async) {
+    /** A client could cause an ASYNC dispatch with a new key, and that skips filters that are mapped to REQUEST only. */
+    @Test
+    void aLookupSkipsNoFilterForRequests() {
         plans.millis = 20;
-        start(PLANS, async);
+        start(PLANS);
         // A client has two lookups at once.
         spray(
                 20,
@@ -174,14 +169,13 @@ class PlanSprayTest {
                 IntStream.range(1, 21).mapToObj(i -> "192.0.2." + i).toArray(String[]::new));
         assertEquals(20, threads.size());
         assertEquals(20, plans.lookups.get());
-        assertEquals(async ? 0 : 20, authenticated.get());
+        assertEquals(20, authenticated.get());
         assertEquals(Set.of("REQUEST false"), Set.copyOf(threads));
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void aClientThatIsDeniedUsesUpNoLookups(boolean async) {
-        start(PLANS + BY_ADDRESS, async);
+    @Test
+    void aClientThatIsDeniedUsesUpNoLookups() {
+        start(PLANS + BY_ADDRESS);
         spray(1_200, "made up ", "192.0.2.1");
         // Of 50 that come at once all may be looked at before the first one has taken its permit.
         assertTrue(plans.lookups.get() <= 20 + 50, plans.lookups + " lookups for 20 requests that were not denied");
@@ -189,11 +183,10 @@ class PlanSprayTest {
         assertEquals(1_180, rateLimiter.monitor().denied("addr", Decision.Source.IN_PROCESS), "each denial counts");
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void aClientThatIsDeniedFillsNoQueueOfSlowLookups(boolean async) {
+    @Test
+    void aClientThatIsDeniedFillsNoQueueOfSlowLookups() {
         plans.end = new CountDownLatch(1);
-        start(PLANS + BY_ADDRESS, async);
+        start(PLANS + BY_ADDRESS);
         List<CompletableFuture<Integer>> sprayed = sprayedUntilLookedUp();
         assertEquals(8, allowed("192.0.2.2", "gold 1"), "while no lookup of the other client ends");
         plans.end.countDown();
@@ -203,7 +196,7 @@ class PlanSprayTest {
     @Test
     void slowLookupsOfOneClientDelayNoOther() {
         plans.end = new CountDownLatch(1);
-        start(PLANS, true);
+        start(PLANS);
         List<CompletableFuture<Integer>> sprayed = sprayedUntilLookedUp();
         assertEquals(8, allowed("192.0.2.2", "gold 1"), "while no lookup of the other client ends");
         plans.end.countDown();
@@ -214,7 +207,7 @@ class PlanSprayTest {
     /** A plan that every key has must not displace those that customers pay for. */
     @Test
     void aSprayDisplacesNoPlanThatIsNotTheDefaultOne() {
-        start(PLANS + "limiter.plan-lookup.max-entries = 20\n", true);
+        start(PLANS + "limiter.plan-lookup.max-entries = 20\n");
         assertEquals(200, send("192.0.2.2", "gold 1").join());
         spray(200, "free ", "192.0.2.1");
         int before = plans.lookups.get();

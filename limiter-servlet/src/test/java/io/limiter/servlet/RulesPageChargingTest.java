@@ -118,7 +118,7 @@ class RulesPageChargingTest {
             written.property("page", 1, rows.group(1), rows.group(2));
             count++;
         }
-        assertEquals(4, count);
+        assertEquals(3, count);
         assertEquals(
                 LimiterConfig.builder().build().settings().plans(),
                 written.build().settings().plans());

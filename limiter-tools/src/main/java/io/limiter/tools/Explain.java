@@ -21,7 +21,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,7 +73,7 @@ final class Explain {
         try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
             NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null, null);
             HttpRules rules = new HttpRules(limiter, config, config.settings().rules(), List.of(), classes);
-            print(Explainer.explain(rules, SampleRequest.of(sample, contextPath, Function.identity())), out);
+            print(Explainer.explain(rules, SampleRequest.of(sample, contextPath)), out);
         }
     }
 

@@ -1,12 +1,10 @@
 package io.limiter.tools;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.http.Request;
-import io.limiter.rule.Cost;
 import io.limiter.rule.KeyResolver;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,7 +13,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,44 +25,15 @@ class ExplainTest {
             limiter.rules.closed.path = /closed
             limiter.rules.closed.limits = 0/1m
             limiter.rules.own.path = /own
-            limiter.rules.own.key = class:io.limiter.tools.ExplainTest$FailingKey
-            limiter.rules.own.cost = io.limiter.tools.ExplainTest$FailingCost
+            limiter.rules.own.key = class:io.limiter.tools.ExplainTest$Key
             limiter.rules.own.limits = 5/1m
-            limiter.rules.none.path = /none
-            limiter.rules.none.key = class:io.limiter.tools.ExplainTest$NoKey
-            limiter.rules.none.cost = io.limiter.tools.ExplainTest$NoCost
-            limiter.rules.none.limits = 4/1m
             """;
 
-    /** For the requests of another server. */
-    public static final class FailingKey implements KeyResolver<Thread> {
+    /** Needs the request of a server. */
+    public static final class Key implements KeyResolver<Request> {
         @Override
-        public PartitionKey resolve(Thread subject) {
-            return PartitionKey.of(subject.getName());
-        }
-    }
-
-    /** For any request. */
-    public static final class FailingCost implements Cost<Request> {
-        @Override
-        public long permits(Request subject) {
-            throw new IllegalStateException("a secret");
-        }
-    }
-
-    /** Returns nothing. */
-    public static final class NoKey implements KeyResolver<Request> {
-        @Override
-        public @Nullable PartitionKey resolve(Request subject) {
-            return null;
-        }
-    }
-
-    /** Returns less than nothing. */
-    public static final class NoCost implements Cost<Request> {
-        @Override
-        public long permits(Request subject) {
-            return -1;
+        public PartitionKey resolve(Request subject) {
+            throw new AssertionError("called");
         }
     }
 
@@ -105,23 +73,9 @@ class ExplainTest {
     }
 
     @Test
-    void aClassThatFailsIsNamed() throws IOException {
+    void aClassOfTheApplicationIsNamed() throws IOException {
         assertEquals(0, run("--path", "/own"));
-        has("+ own (enforced): it matches; " + FailingCost.class.getName()
-                + " fails with java.lang.IllegalStateException; " + FailingKey.class.getName()
-                + " fails with java.lang.ClassCastException");
-        has("charges 5 to policy own, key @192.0.2.1");
-        assertFalse(written.toString(StandardCharsets.UTF_8).contains("a secret"));
-        assertEquals(0, run("--method", "POST", "--path", "/vote"));
-        has("+ vote (enforced): it matches\n");
-    }
-
-    @Test
-    void aClassThatReturnsNothingIsNamed() throws IOException {
-        assertEquals(0, run("--path", "/none"));
-        has("+ none (enforced): it matches; " + NoCost.class.getName() + " returns no cost; " + NoKey.class.getName()
-                + " returns no key");
-        has("charges 4 to policy none, key @192.0.2.1");
+        has("+ own (enforced): it matches; key decided by class " + Key.class.getName() + " with each request");
     }
 
     @Test

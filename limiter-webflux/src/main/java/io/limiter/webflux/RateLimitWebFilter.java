@@ -45,7 +45,6 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
                 builder.limiter,
                 builder.shared,
                 builder.basePath,
-                ServerWebExchange.class,
                 WebAdmission.Rules.maker(
                         builder.limiter, builder.source, Map.copyOf(builder.rule), DoorBuilder.Choice.of(builder)));
         this.order = builder.order;

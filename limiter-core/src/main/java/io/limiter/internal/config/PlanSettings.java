@@ -14,10 +14,8 @@ import java.util.Map;
  * @param longestWait the longest that a request waits for a lookup
  * @param expiry after which time a plan is looked up again
  * @param maxEntries how many callers with a plan are remembered, and as many without
- * @param async whether a request that waits for a lookup is held without a thread, and dispatched again afterwards
  */
-public record PlanSettings(
-        Map<String, List<Limit>> limits, Duration longestWait, Duration expiry, int maxEntries, boolean async) {
+public record PlanSettings(Map<String, List<Limit>> limits, Duration longestWait, Duration expiry, int maxEntries) {
     private static final String LOOKUP = "limiter.plan-lookup.";
 
     /** Copies the limits. */
@@ -42,7 +40,6 @@ public record PlanSettings(
                 limits,
                 reader.duration(LOOKUP + "wait", Duration.ZERO),
                 reader.duration(LOOKUP + "expiry", Duration.ZERO),
-                reader.number(LOOKUP + "max-entries"),
-                reader.yes(LOOKUP + "async"));
+                reader.number(LOOKUP + "max-entries"));
     }
 }

@@ -91,7 +91,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
             if (charges.isPending()) {
                 lookUpPlans();
             } else {
-                ask(true);
+                ask();
             }
             isLater = later != null && !later.isDone();
         } finally {
@@ -147,22 +147,21 @@ public abstract class Admission implements HeldPlaces.Refusable {
     }
 
     /**
-     * Looks up the plans, unless what is known denies the dispatch. Where it can't be held, a thread that may block waits; otherwise they
-     * are not looked up.
+     * Looks up the plans, unless what is known denies the dispatch. A thread that may block waits for them; otherwise the dispatch is
+     * held, and where it can't be, they are not looked up.
      */
     private void lookUpPlans() {
-        boolean isHeld = (!isBlocking || http.config().settings().plans().async()) && tryEnter();
-        CompletableFuture<@Nullable Decision> denial = denial();
-        if (isBlocking && !isHeld) {
-            decision = denial.join();
+        if (isBlocking) {
+            decision = denial().join();
             if (decision == null) {
                 places.await(charges.lookUpPlans(), request.network());
-                ask(true);
+                ask();
             }
             return;
         }
+        boolean isHeld = tryEnter();
         later = new CompletableFuture<>();
-        denial.whenComplete((denied, failed) -> {
+        denial().whenComplete((denied, failed) -> {
             if (denied != null || failed != null) {
                 complete(denied, failed);
             } else if (isHeld) {
@@ -176,7 +175,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private void askLater() {
         try {
             if (!later().isDone()) {
-                ask(false);
+                ask();
             }
         } catch (Throwable failed) {
             complete(null, failed);
@@ -215,12 +214,8 @@ public abstract class Admission implements HeldPlaces.Refusable {
                 .thenApply(checked -> checked.allowed() ? null : checked);
     }
 
-    /**
-     * Asks for what is due.
-     *
-     * @param isFirst whether on the thread that brings the request
-     */
-    private void ask(boolean isFirst) {
+    /** Asks for what is due: on the thread that brings the request, or after the lookup of plans, which the dispatch was held for. */
+    private void ask() {
         List<Charge> due = due();
         if (due.isEmpty()) {
             if (later != null) {
@@ -230,27 +225,26 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
         Duration reserved = charges.reservedFor(due);
         boolean mayWait = reserved == null && charges.mayWait(due);
-        boolean isSync = isFirst && isBlocking;
-        if (isSync && !mayWait) {
+        if (isBlocking && !mayWait) {
             decision =
                     reserved == null ? taken(due) : ledger().note(http.limiter().reserve(due, reserved));
             return;
         }
         // One that may not be held waits for nothing, and passes no other.
-        boolean isHeld = mayWait && (isFirst ? tryEnter() : client != null);
+        boolean isHeld = mayWait && (later == null ? tryEnter() : client != null);
         CompletableFuture<Decision> answer;
         if (reserved != null) {
             answer = http.limiter().reserveAsync(due, reserved).thenApply(ledger()::note);
         } else {
             PermitRequest permits = PermitRequest.of(due).withEnd();
-            permits = isSync ? permits.withBlocking() : permits;
+            permits = isBlocking ? permits.withBlocking() : permits;
             answer = http.limiter()
                     .acquireAsync(
                             mayWait
                                     ? permits.withMaxWait(charge -> isHeld ? charges.maxWait(charge) : Duration.ZERO)
                                     : permits);
         }
-        if (later == null && answer.isDone() && (isSync || !answer.isCompletedExceptionally())) {
+        if (later == null && answer.isDone() && (isBlocking || !answer.isCompletedExceptionally())) {
             decision = answer.join();
             return;
         }
@@ -265,7 +259,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     /** What is due, also with the plans that were looked up. */
     private List<Charge> due() {
         RequestLedger ledger = ledger();
-        if (isBlocking && later == null) {
+        if (isBlocking) {
             return due(ledger);
         }
         synchronized (ledger) {

@@ -120,9 +120,7 @@ final class ConfiguredRule {
         }
     }
 
-    /** The same; a shadow rule also throws what is wrong. */
-    @Nullable
-    RuleCharge strictCharge(RuleRequest request) {
+    private @Nullable RuleCharge strictCharge(RuleRequest request) {
         Verdict verdict = verdict(request);
         if (use.isChangedBy(verdict) && !request.isSample()) {
             use.verdict = verdict;

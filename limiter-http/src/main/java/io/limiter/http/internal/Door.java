@@ -26,7 +26,6 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
 
     private final boolean isShared;
     private final String prefix;
-    private final Class<?> type;
     private final BiFunction<LimiterConfig, @Nullable R, R> make;
     private final Derived<R> inForce;
 
@@ -56,19 +55,16 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
      *
      * @param shared places of several filters, which none of them closes; null for its own
      * @param prefix the path before all paths of the application
-     * @param type of the server's own requests
      * @param make makes what it has under a configuration, after what it had; null if that is the first one
      */
     protected Door(
             Limiter limiter,
             @Nullable HeldPlaces shared,
             String prefix,
-            Class<?> type,
             BiFunction<LimiterConfig, @Nullable R, R> make) {
         this.places = shared == null ? new HeldPlaces(limiter) : shared;
         this.isShared = shared != null;
         this.prefix = prefix;
-        this.type = type;
         this.make = make;
         this.inForce = limiter.<R>derive(this::make, Rules::policies).reporting(HttpRules::log, this::findings);
     }
@@ -93,14 +89,12 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
 
     /**
      * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make keys, costs, plans
-     * or rules do not get the server's request; the explanation lists those that need it. Blocks as long as a decision takes.
+     * or rules are named, and not called. Blocks as long as a decision takes.
      *
      * @throws IllegalArgumentException if the path of the sample is outside of the application
      */
     public final Explanation explain(RequestSample sample) {
-        return Explainer.explain(rules().http(), SampleRequest.of(sample, prefix, request -> {
-            throw request.refused(type.getSimpleName());
-        }));
+        return Explainer.explain(rules().http(), SampleRequest.of(sample, prefix));
     }
 
     /** By name, the enabled rules that have counted nothing since they took effect, and why. */

@@ -12,6 +12,7 @@ import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.ChargeReport;
 import io.limiter.http.Explanation.LimitReport;
 import io.limiter.http.Explanation.RuleReport;
+import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RulePlans;
 import java.net.URLDecoder;
@@ -23,26 +24,27 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Explains what rules do with a request. It calls the rules and peeks at the state, and takes nothing. Used for one
+ * Explains what rules do with a request. It calls the rules and peeks at the state, and takes nothing. What classes of the
+ * application decide by the server's own request is named, and not asked for: a sample is no such request. Used for one
  * explanation, by one thread.
  */
 public final class Explainer {
     private final HttpRules rules;
-    private final SampleRequest sample;
     private final RuleRequest request;
     private final List<RuleReport> reports = new ArrayList<>();
-    /** What the enforced rules charge. */
+    /** What the enforced rules charge, as far as it is known. */
     private final List<RuleCharge> charges = new ArrayList<>();
-
-    private @Nullable String failed;
+    /** What classes of the application decide of the enforced rules that count the request, as sentences. */
+    private final List<String> undecided = new ArrayList<>();
 
     private Explainer(HttpRules rules, SampleRequest sample) {
         this.rules = rules;
-        this.sample = sample;
         this.request = rules.read(sample);
     }
 
@@ -53,6 +55,11 @@ public final class Explainer {
 
     private Explanation explain() {
         rules.configured().forEach(this::addRule);
+        if (rules.hasRulesInCode()) {
+            String why = "rules in code decide with each request";
+            undecided.add(why);
+            reports.add(new RuleReport("", "enforced", false, why, null, null, null));
+        }
         int status = 0;
         String reason = "no rule counts the request";
         long retryAfter = 0;
@@ -63,21 +70,21 @@ public final class Explainer {
             reason = "limiter.deny.addresses has the client's address";
             retryAfter = LimitOutcome.NEVER;
         } else {
-            DispatchCharges all = all();
-            Decision looked = failed != null || all.enforced().isEmpty()
+            DispatchCharges all = new DispatchCharges(charges, false, true);
+            all.record(new RequestLedger(rules.limiter(), null));
+            Decision looked = all.enforced().isEmpty()
                     ? null
                     : rules.limiter()
                             .tryAcquire(PermitRequest.of(all.enforced()).withLook());
-            if (failed != null) {
-                status = 500;
-                reason = "a rule can't count it: " + failed;
-            } else if (looked != null && looked.allowed()) {
-                reason = "all limits allow it";
-            } else if (looked != null) {
+            if (looked != null && !looked.allowed()) {
                 status = DenialAnswer.of(rules.config(), looked).status();
                 reason = reason(looked)
                         + (all.mayWaitFor(looked) ? "; it waits for that first, unless too many requests wait" : "");
                 retryAfter = looked.retryAfterMicros();
+            } else if (!undecided.isEmpty()) {
+                reason = "no limit denies it whose charge is known; " + String.join("; ", undecided);
+            } else if (looked != null) {
+                reason = "all limits allow it";
             }
         }
         return new Explanation(
@@ -91,28 +98,6 @@ public final class Explainer {
                 reports);
     }
 
-    /** The charges as they would be recorded, with those of rules in code. */
-    private DispatchCharges all() {
-        try {
-            sample.forgetMissing();
-            charges.addAll(rules.chargesOfCode(request));
-        } catch (RuntimeException wrong) {
-            failed = failed == null ? failed(wrong) : failed;
-        }
-        DispatchCharges all = new DispatchCharges(charges, false, true);
-        all.record(new RequestLedger(rules.limiter(), null));
-        List<String> known = reports.stream()
-                .flatMap(report -> Stream.ofNullable(report.charge()))
-                .map(charge -> charge.policy() + " " + charge.key())
-                .toList();
-        all.enforced().stream()
-                .filter(charge -> !known.contains(
-                        charge.policy().name() + " " + charge.key().canonical()))
-                .forEach(one -> reports.add(new RuleReport(
-                        "", "enforced", true, "a rule in code counts it", null, charge(one, null), null)));
-        return all;
-    }
-
     /** What a configured rule does. */
     private void addRule(RuleDefinition definition) {
         String name = definition.name();
@@ -124,46 +109,46 @@ public final class Explainer {
             return;
         }
         boolean isEnforced = definition.mode() == RuleDefinition.Mode.ENFORCED;
-        sample.forgetMissing();
         request.forgetMatch();
-        try {
-            Verdict verdict = rule.verdict(request);
-            String path = request.matchedPath();
-            RuleCharge made = rule.strictCharge(request);
-            if (made != null && made.pending() != null) {
-                made.pending().lookup().get().join();
-            }
-            RuleCharge known = made == null ? null : made.known();
-            if (known != null && isEnforced) {
-                charges.add(known);
-            }
-            Charge charge = known == null ? null : known.charge();
-            reports.add(new RuleReport(
-                    name,
-                    mode,
-                    charge != null,
-                    verdict.why(definition, path) + missing(),
-                    path,
-                    charge == null ? null : charge(charge, plan(definition, charge.policy())),
-                    rule.use.whyUnused(definition)));
-        } catch (RuntimeException wrong) {
-            String why = failed(wrong);
-            failed = failed == null && isEnforced ? why : failed;
-            reports.add(new RuleReport(name, mode, false, why, request.matchedPath(), null, null));
+        Verdict verdict = rule.verdict(request);
+        boolean counts = verdict == Verdict.COUNTED;
+        String path = request.matchedPath();
+        String classes = counts ? decidedByClasses(definition) : "";
+        RuleCharge made = counts && classes.isEmpty() ? rule.charge(request) : null;
+        if (made != null && isEnforced) {
+            charges.add(made);
         }
+        if (!classes.isEmpty() && isEnforced) {
+            undecided.add("rule '" + name + "'" + classes);
+        }
+        Charge charge = made == null ? null : made.charge();
+        reports.add(new RuleReport(
+                name,
+                mode,
+                counts,
+                verdict.why(definition, path) + (classes.isEmpty() ? "" : ";" + classes),
+                path,
+                charge == null ? null : charge(charge, plan(definition, charge.policy())),
+                rule.use.whyUnused(definition)));
     }
 
-    /** Without the message, which may contain secrets of the request in clear. */
-    private String failed(RuntimeException wrong) {
-        return "it fails with " + wrong.getClass().getName() + missing();
-    }
-
-    private String missing() {
-        String failures = sample.failures().isEmpty() ? "" : "; " + String.join("; ", sample.failures());
-        return sample.missing().isEmpty()
-                ? failures
-                : failures + "; code of the application called " + sample.missing()
-                        + ", which a sample does not have, so the filter may behave differently";
+    /** What classes of the application decide of a rule, and which; empty if there are none. */
+    private static String decidedByClasses(RuleDefinition rule) {
+        Map<String, String> classes = new TreeMap<>();
+        Map.of("key", rule.key(), "member", rule.charging().member())
+                .forEach((property, parts) -> parts.stream()
+                        .filter(part -> part.kind() == KeyPart.Kind.CLASS)
+                        .forEach(part -> classes.put(property, String.valueOf(part.name()))));
+        if (rule.charging().cost().type() != null) {
+            classes.put("cost", String.valueOf(rule.charging().cost().type()));
+        }
+        RulePlans plans = rule.charging().plans();
+        if (plans != null && plans.source() == RulePlans.Source.RESOLVER) {
+            classes.put("plan", plans.name());
+        }
+        return classes.entrySet().stream()
+                .map(one -> " " + one.getKey() + " decided by class " + one.getValue() + " with each request")
+                .collect(Collectors.joining(","));
     }
 
     /** A charge, and the current state of the key. */

@@ -21,7 +21,6 @@ import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
-import io.limiter.internal.config.RulePlans;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.rule.Rule;
@@ -33,7 +32,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
@@ -163,10 +161,10 @@ public final class HttpRules {
         return all;
     }
 
-    /** The names of the rules that hold requests: for permits, or for plans that are looked up. */
-    public List<String> holding() {
+    /** The names of the rules that let requests wait for permits. */
+    public List<String> waiting() {
         return configured.stream()
-                .filter(rule -> waits(rule) || looksUp(rule, config.settings()))
+                .filter(HttpRules::waits)
                 .map(RuleDefinition::name)
                 .toList();
     }
@@ -179,14 +177,6 @@ public final class HttpRules {
     /** Whether requests may wait that the rule denies. */
     private static boolean waits(RuleDefinition rule) {
         return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
-    }
-
-    private static boolean looksUp(RuleDefinition rule, Settings config) {
-        RulePlans plans = rule.charging().plans();
-        return plans != null
-                && plans.source() == RulePlans.Source.RESOLVER
-                && config.plans().async()
-                && !config.plans().longestWait().isZero();
     }
 
     /** Whether no request is limited or denied. */
@@ -250,11 +240,9 @@ public final class HttpRules {
                         null);
     }
 
-    /** The charges of the application's rules in code. */
-    List<RuleCharge> chargesOfCode(RuleRequest request) {
-        return own.stream()
-                .flatMap(rule -> Stream.ofNullable(ofCode(rule, request)))
-                .toList();
+    /** Whether the application has rules in code. */
+    boolean hasRulesInCode() {
+        return !own.isEmpty();
     }
 
     /** The enabled rule of a name; null if there is none. */

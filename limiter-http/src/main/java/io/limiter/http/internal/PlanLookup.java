@@ -30,9 +30,6 @@ final class PlanLookup {
     private static final Logger LOG = DiagnosticLog.of(PlanLookup.class);
     private static final long MINUTE_MICROS = 60_000_000;
     private static final long RETRY_MICROS = 5_000_000;
-    private static final long LONGEST_LOOKUP_SECONDS = 10;
-    /** The number of expiries after which a plan is dropped while lookups fail. */
-    private static final int STALE_EXPIRIES = 10;
 
     private static final int THREADS = 4;
     /** How many lookups may run or wait. */
@@ -62,12 +59,9 @@ final class PlanLookup {
      * What is known of a caller.
      *
      * @param plan null for none
-     * @param goodMicros until when that is in force
-     * @param dueMicros when it is looked up again
+     * @param dueMicros when it is looked up again; until that has succeeded, the plan is in force
      */
-    private record Known(@Nullable Object plan, long goodMicros, long dueMicros) {}
-
-    private static final Known NOTHING = new Known(null, Long.MIN_VALUE, Long.MIN_VALUE);
+    private record Known(@Nullable Object plan, long dueMicros) {}
 
     /**
      * A lookup of plans.
@@ -118,8 +112,9 @@ final class PlanLookup {
         };
     }
 
-    private Known known(String caller) {
-        return withPlan.getOrDefault(caller, others.getOrDefault(caller, NOTHING));
+    private @Nullable Known known(String caller) {
+        Known special = withPlan.get(caller);
+        return special == null ? others.get(caller) : special;
     }
 
     /**
@@ -130,25 +125,20 @@ final class PlanLookup {
      */
     synchronized @Nullable Object plan(String caller, String client) {
         Known known = known(caller);
-        long now = time.nowMicros();
-        if (now >= known.goodMicros) {
-            return null;
-        }
-        if (now >= known.dueMicros && !waits.containsKey(caller) && mayBegin(client)) {
+        if (known != null && time.nowMicros() >= known.dueMicros && !waits.containsKey(caller) && mayBegin(client)) {
             begin(caller, client);
+            known = known(caller);
         }
-        return known(caller).plan;
+        return known == null ? null : known.plan;
     }
 
-    /** Whether the plan of a caller is not known, and {@link #lookUp} may find it. */
+    /** Whether nothing is known of a caller, and {@link #lookUp} may find its plan. */
     synchronized boolean isDue(String caller, String client) {
-        Known known = known(caller);
-        long now = time.nowMicros();
-        if (caller.length() > LONGEST_CALLER || now < known.goodMicros) {
+        if (caller.length() > LONGEST_CALLER || known(caller) != null) {
             return false;
         }
         CompletableFuture<?> wait = waits.get(caller);
-        return wait == null ? now >= known.dueMicros && mayBegin(client) : !wait.isDone();
+        return wait == null ? mayBegin(client) : !wait.isDone();
     }
 
     /**
@@ -175,16 +165,10 @@ final class PlanLookup {
     /** Begins a lookup of a client that may have one more. */
     private CompletableFuture<?> begin(String caller, String client) {
         pending.tryTake(client);
-        CompletableFuture<@Nullable Object> found = new CompletableFuture<>();
-        CompletableFuture<Boolean> ended = found.handle((plan, failure) -> {
-            end(caller, client, plan, failure);
-            return true;
-        });
-        // A copy, because the end must be noted after the wait too.
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
         CompletableFuture<?> wait = waitMicros == 0
                 ? CompletableFuture.completedFuture(null)
-                : ended.copy()
-                        .completeOnTimeout(false, waitMicros, TimeUnit.MICROSECONDS)
+                : ended.completeOnTimeout(false, waitMicros, TimeUnit.MICROSECONDS)
                         .thenAccept(isInTime -> {
                             if (!isInTime) {
                                 warn("there is no answer after " + waitMicros / 1_000 + " ms", null);
@@ -192,38 +176,38 @@ final class PlanLookup {
                         });
         waits.put(caller, wait);
         try {
-            threads.execute(() -> load(caller, found));
+            threads.execute(() -> {
+                load(caller, client);
+                ended.complete(true);
+            });
         } catch (OutOfMemoryError noThread) {
-            found.completeExceptionally(noThread);
+            end(caller, client, null, noThread);
+            ended.complete(true);
         }
         return wait;
     }
 
-    private void load(String caller, CompletableFuture<@Nullable Object> found) {
+    private void load(String caller, String client) {
+        Object found = null;
+        Throwable failure = null;
         try {
-            resolver.planAsync(caller).whenComplete((plan, failure) -> {
-                if (failure == null) {
-                    found.complete(plan);
-                } else {
-                    found.completeExceptionally(failure);
-                }
-            });
-            // Of a lookup without a thread. A thread that hangs stays taken, and so does the share of its client.
-            found.orTimeout(LONGEST_LOOKUP_SECONDS, TimeUnit.SECONDS);
+            found = resolver.plan(caller);
         } catch (Throwable failed) {
-            found.completeExceptionally(failed);
+            failure = failed;
         }
+        end(caller, client, found, failure);
     }
 
+    /** Ends a lookup. A thread that hangs stays taken, and so does the share of its client. */
     private synchronized void end(String caller, String client, @Nullable Object found, @Nullable Throwable failure) {
         waits.remove(caller);
         pending.free(client);
         long now = time.nowMicros();
         Known known = known(caller);
         if (failure == null) {
-            known = new Known(found, now + STALE_EXPIRIES * expiryMicros, now + expiryMicros);
+            known = new Known(found, now + expiryMicros);
         } else {
-            known = new Known(known.plan, known.goodMicros, now + Math.min(RETRY_MICROS, expiryMicros));
+            known = new Known(known == null ? null : known.plan, now + Math.min(RETRY_MICROS, expiryMicros));
             warn("the resolver failed", failure);
         }
         boolean special = known.plan != null && isSpecial.test(known.plan);

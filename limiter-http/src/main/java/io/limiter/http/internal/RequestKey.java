@@ -87,7 +87,7 @@ public final class RequestKey {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;
             }
-            if (key == null && !request.tryNote(resolver, property, failure) && failureLog.tryPass()) {
+            if (key == null && failureLog.tryPass()) {
                 LOG.warn(
                         "RL-317 rule '{}': {} returned no {}, so {}; return one for every request. Logged once an hour",
                         rule,

@@ -54,7 +54,7 @@ final class RuleCost {
                 NamedClasses.rethrowFatal(failed);
                 failure = failed;
             }
-            if (permits < 0 && !request.tryNote(cost, "cost", failure) && log.tryPass()) {
+            if (permits < 0 && log.tryPass()) {
                 LOG.warn(
                         "RL-327 rule '{}': {} returned no cost, so the request is charged as much as its limits can grant at once;"
                                 + " return a number from 0 for every request. Logged once an hour",

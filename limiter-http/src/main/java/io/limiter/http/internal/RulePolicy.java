@@ -171,7 +171,7 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
                 boolean isUnknown = plan != null
                         && !(plan instanceof Policy)
                         && !plans.policies().containsKey(plan);
-                if (isUnknown && !request.isSample() && unknownLog.tryPass()) {
+                if (isUnknown && unknownLog.tryPass()) {
                     LOG.warn(
                             "RL-316 rule '{}': {} returned the plan '{}', which is not configured, so the caller"
                                     + " gets the default plan; add limiter.plans.{}.limits, or correct the name. Logged once an hour",

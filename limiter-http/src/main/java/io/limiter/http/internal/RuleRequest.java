@@ -50,22 +50,6 @@ public final class RuleRequest extends MatchableRequest {
         return request instanceof SampleRequest;
     }
 
-    /**
-     * If it is a sample: notes for the explanation that a class of the application has failed or returned nothing, which the
-     * rule survives. False if it is none, so that the failure is to be logged.
-     */
-    boolean tryNote(Object failing, String missing, @Nullable Throwable failure) {
-        if (request instanceof SampleRequest sample) {
-            // Without the message, which may contain secrets of the request in clear.
-            String what = failure == null
-                    ? "returns no " + missing
-                    : "fails with " + failure.getClass().getName();
-            sample.failures().add(failing.getClass().getName() + " " + what);
-            return true;
-        }
-        return false;
-    }
-
     /** The address of the client; found once. */
     public ClientAddress client() {
         if (client == null) {

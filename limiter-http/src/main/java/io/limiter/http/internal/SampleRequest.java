@@ -7,10 +7,6 @@ import java.security.Principal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.Function;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,18 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param prefix the path of the application
  * @param path inside it
- * @param maker makes the server's own request
- * @param missing the methods that were refused
- * @param failures which classes failed, and how
  */
-public record SampleRequest(
-        RequestSample sample,
-        String prefix,
-        String path,
-        Function<SampleRequest, ?> maker,
-        Map<String, Object> attributes,
-        Set<String> missing,
-        Set<String> failures)
+public record SampleRequest(RequestSample sample, String prefix, String path, Map<String, Object> attributes)
         implements Request {
     /** Servers ignore a cookie with a name that is not a token (RFC 6265 section 4.1.1). */
     private static final Pattern COOKIE = Pattern.compile("([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*)", Pattern.DOTALL);
@@ -49,27 +35,15 @@ public record SampleRequest(
      * The request of a sample.
      *
      * @param prefix the path of the application
-     * @param maker makes the server's own request
      * @throws IllegalArgumentException if the path is outside of the application
      */
-    public static SampleRequest of(RequestSample sample, String prefix, Function<SampleRequest, ?> maker) {
+    public static SampleRequest of(RequestSample sample, String prefix) {
         String inside = RequestPaths.routed(prefix, sample.target().split("\\?", 2)[0]);
         if (inside == null) {
             throw new IllegalArgumentException(
                     "the path is outside of the application; begin it with its context path " + prefix);
         }
-        return new SampleRequest(sample, prefix, inside, maker, new HashMap<>(), new TreeSet<>(), new TreeSet<>());
-    }
-
-    /** Refuses a call of the application that the sample has no answer to: a guess would explain a different request. */
-    public UnsupportedOperationException refused(String method) {
-        missing.add(method);
-        return new UnsupportedOperationException("a sample of a request has no " + method);
-    }
-
-    void forgetMissing() {
-        missing.clear();
-        failures.clear();
+        return new SampleRequest(sample, prefix, inside, new HashMap<>());
     }
 
     @Override
@@ -95,19 +69,12 @@ public record SampleRequest(
 
     @Override
     public List<String> cookies(String name) {
-        return cookies()
-                .filter(cookie -> cookie.getKey().equals(name))
-                .map(Map.Entry::getValue)
-                .toList();
-    }
-
-    /** All cookies, in their order. */
-    public Stream<Map.Entry<String, String>> cookies() {
         return headers("Cookie").stream()
                 .flatMap(line -> Stream.of(line.split(";", -1)))
                 .map(pair -> COOKIE.matcher(pair.strip()))
-                .filter(Matcher::matches)
-                .map(pair -> Map.entry(pair.group(1), pair.group(2)));
+                .filter(pair -> pair.matches() && pair.group(1).equals(name))
+                .map(pair -> pair.group(2))
+                .toList();
     }
 
     @Override
@@ -135,9 +102,10 @@ public record SampleRequest(
         attributes.put(name, value);
     }
 
+    /** There is none: no class of the application gets a sample. */
     @Override
     public Object server() {
-        return maker.apply(this);
+        throw new UnsupportedOperationException("a sample of a request is not the server's");
     }
 
     @Override

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -47,11 +46,6 @@ final class TenantLimits implements PlanResolver {
     @Override
     public @Nullable Object plan(String caller) throws Exception {
         return policy(resolver.plan(caller));
-    }
-
-    @Override
-    public CompletionStage<? extends @Nullable Object> planAsync(String caller) throws Exception {
-        return resolver.planAsync(caller).thenApply(this::policy);
     }
 
     /** The plan itself unless it is limits; of limits that can't be used null, which is logged. */

@@ -37,9 +37,7 @@ class TenantLimitsTest {
         assertEquals(
                 own,
                 new TenantLimits("api", FREE, caller -> List.of(Limit.slidingList(7, MINUTE)), new ManualTime())
-                        .planAsync("a")
-                        .toCompletableFuture()
-                        .get());
+                        .plan("a"));
         assertEquals("gold", resolved("gold"));
         assertNull(resolved(null));
     }

@@ -3,12 +3,8 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.limiter.spring.boot.internal.RequestExplainer.Registered;
-import jakarta.servlet.http.HttpServletRequest;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
-import org.springframework.aot.hint.RuntimeHints;
-import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.core.Ordered;
@@ -42,13 +38,5 @@ final class FilterExplainer {
 
     private static Registered registered(String name, int order, RateLimitFilter filter) {
         return new Registered(name, order, filter::explain, filter::unusedRules);
-    }
-
-    /** A sample of a request is a proxy. */
-    static final class Hints implements RuntimeHintsRegistrar {
-        @Override
-        public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
-            hints.proxies().registerJdkProxy(HttpServletRequest.class);
-        }
     }
 }

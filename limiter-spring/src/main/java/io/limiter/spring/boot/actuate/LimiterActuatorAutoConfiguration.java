@@ -40,7 +40,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
@@ -80,7 +79,6 @@ class LimiterActuatorAutoConfiguration {
         @Bean("io.limiter.spring.requestExplainer")
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
         @ConditionalOnClass(name = "org.springframework.boot.web.servlet.FilterRegistrationBean")
-        @ImportRuntimeHints(FilterExplainer.Hints.class)
         RequestExplainer requestExplainer(ListableBeanFactory beans) {
             return FilterExplainer.of(beans);
         }

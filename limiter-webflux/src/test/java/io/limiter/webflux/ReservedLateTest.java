@@ -1,4 +1,4 @@
-package io.limiter.servlet;
+package io.limiter.webflux;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -6,27 +6,25 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
-import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
+import io.limiter.kit.door.Door;
 import io.limiter.rule.PlanResolver;
-import jakarta.servlet.Filter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
 
 /** What is reserved for a request that was refused meanwhile comes back, with the permits in flight beside it. */
 class ReservedLateTest {
     private static final String RULES = """
             limiter.plans.free.limits = 100/1h fixed
-            limiter.plan-lookup.async = true
             limiter.plan-lookup.wait = 10s
             limiter.rules.chat.path = /*
             limiter.rules.chat.key = header:X-Api-Key
@@ -42,13 +40,15 @@ class ReservedLateTest {
     @TempDir
     Path directory;
 
-    /** It ends when the test says so. */
+    /** Begun when it is called; ends when the test says so. */
     public static final class Lookup implements PlanResolver {
-        private final CompletableFuture<String> plan = new CompletableFuture<>();
+        private static final CompletableFuture<Void> BEGUN = new CompletableFuture<>();
+        private static final CompletableFuture<String> PLAN = new CompletableFuture<>();
 
         @Override
         public String plan(String caller) {
-            return plan.join();
+            BEGUN.complete(null);
+            return PLAN.join();
         }
     }
 
@@ -70,40 +70,22 @@ class ReservedLateTest {
         }
     }
 
-    @ParameterizedTest
-    @EachContainer
-    void aServerThatStopsHolding(Container.Kind kind) {
+    @Test
+    void aServerThatStopsHolding() throws Exception {
         Slow backend = new Slow();
-        Lookup lookup = new Lookup();
         try (RateLimiter rateLimiter = RateLimiters.on(backend);
-                Limiter limiter = Limiter.of(WebServer.config(RULES), rateLimiter)) {
-            RateLimitFilter filter = RateLimitFilter.builder(limiter)
-                    .instances(type -> type == Lookup.class ? lookup : null)
-                    .build();
-            CompletableFuture<Void> held = new CompletableFuture<>();
-            Filter before = (request, response, chain) -> {
-                chain.doFilter(request, response);
-                held.complete(null);
-            };
-            try (Container server = new WaysToEnd()
-                            .on(
-                                    kind.make(directory)
-                                            .filter("before", before)
-                                            .filter("limiter", filter),
-                                    (in, out) -> {})
-                            .start();
-                    Client client = Client.send(server.port(), "GET", "/answer", "X-Api-Key: a")) {
-                held.join();
-                lookup.plan.complete("free");
-                backend.called.join();
-                filter.stopHolding();
-                assertEquals(503, client.response().status());
-                backend.answers.complete(null);
-                Await.until(
-                        "nothing is held",
-                        () -> rateLimiter.monitor().held("chat.free") == 0
-                                && rateLimiter.monitor().inFlight("calls") == 0);
-            }
+                Door.Running server = WebSite.NETTY.start(directory, rateLimiter, RULES, asked -> new Door.Reply(200));
+                Client client = Client.send(server.port(), "GET", "/answer", "X-Api-Key: a")) {
+            Lookup.BEGUN.join();
+            Lookup.PLAN.complete("free");
+            backend.called.join();
+            server.stopHolding();
+            assertEquals(503, client.response().status());
+            backend.answers.complete(null);
+            Await.until(
+                    "nothing is held",
+                    () -> rateLimiter.monitor().held("chat.free") == 0
+                            && rateLimiter.monitor().inFlight("calls") == 0);
         }
     }
 }
