@@ -50,47 +50,6 @@ class HttpKeyTest {
     }
 
     @Test
-    void connectionsWithoutAnAddressShareOne() {
-        start("ip");
-        assertPasses("Test-Address", "none");
-        assertDenied("Test-Address", "none");
-        assertPasses("Test-Address", "192.0.2.1");
-    }
-
-    @Test
-    void eachUserHasItsOwnAndTheAddressStandsIn() {
-        start("user");
-        assertPasses("Test-User", "ann");
-        assertDenied("Test-User", "ann", "Test-Address", "192.0.2.9");
-        assertPasses("Test-User", "bob");
-        assertPasses("Test-Address", "192.0.2.1");
-        assertDenied("Test-Address", "192.0.2.1");
-        assertPasses("Test-Address", "192.0.2.2");
-    }
-
-    @Test
-    void aUserCalledLikeAnAddressDoesNotUseThatAddressesQuota() {
-        start("user");
-        assertPasses("Test-User", "192.0.2.1");
-        assertPasses("Test-User", "@192.0.2.1");
-        assertPasses("Test-Address", "192.0.2.1");
-        assertDenied("Test-User", "192.0.2.1");
-        assertDenied("Test-User", "@192.0.2.1");
-        assertDenied("Test-Address", "192.0.2.1");
-    }
-
-    @Test
-    void eachHeaderValueHasItsOwnAndAnEmptyOneIsMissing() {
-        start("header:X-Api-Key");
-        assertPasses("X-Api-Key", "a");
-        assertDenied("x-api-key", "a");
-        assertPasses("X-Api-Key", "b");
-        assertPasses();
-        assertDenied();
-        assertDenied("X-Api-Key", "");
-    }
-
-    @Test
     void aSecondHeaderLineMakesNoQuotaOfItsOwn() {
         start("header:X-Api-Key");
         assertPasses("X-Api-Key", "a");
@@ -110,17 +69,6 @@ class HttpKeyTest {
         assertDenied("Cookie", "device=2; device=a");
         assertDenied("Cookie", "device=a; device=3");
         assertDenied();
-    }
-
-    @Test
-    void eachCookieValueHasItsOwn() {
-        start("cookie:device");
-        assertPasses("Cookie", "other=1; device=a");
-        assertDenied("Cookie", "device=a; other=2");
-        assertPasses("Cookie", "device=b");
-        assertPasses("Cookie", "other=1");
-        assertDenied();
-        assertDenied("Cookie", "device=");
     }
 
     @Test
@@ -151,40 +99,6 @@ class HttpKeyTest {
         // Nothing else but spaces is nothing: the address stands in.
         assertEquals(200, server.get("/users/%20").statusCode());
         assertEquals(429, server.get("/users/%20%20").statusCode());
-    }
-
-    /** Rules of one policy with keys of different kinds: the value of one kind can't equal that of another. */
-    @Test
-    void oneTextOfTwoKindsIsTwoCallers() {
-        List<String> keys = List.of("ip", "user", "header:Key", "header:Other", "cookie:key", "cookie:Key", "path:id");
-        StringBuilder rules = new StringBuilder("limiter.policies.p.limits = 1/1h\n");
-        for (int i = 0; i < keys.size(); i++) {
-            rules.append("limiter.rules.r%d.path = /r%d/{id}\n".formatted(i, i))
-                    .append("limiter.rules.r%d.policy = p\n".formatted(i))
-                    .append("limiter.rules.r%d.key = %s\n".formatted(i, keys.get(i)));
-        }
-        server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(new ManualTime(), rules.toString()))
-                .servlet("/", Answer.text("ok"))
-                .start();
-        String same = "203.0.113.7";
-        for (int i = 0; i < keys.size(); i++) {
-            for (int expected : new int[] {200, 429}) {
-                HttpResponse<String> answer = server.get(
-                        "/r" + i + "/" + same,
-                        "Test-Address",
-                        same,
-                        "Test-User",
-                        same,
-                        "key",
-                        same,
-                        "Other",
-                        same,
-                        "Cookie",
-                        "key=" + same + "; Key=" + same);
-                assertEquals(expected, answer.statusCode(), keys.get(i));
-            }
-        }
     }
 
     @Test

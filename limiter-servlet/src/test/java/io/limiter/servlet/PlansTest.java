@@ -159,17 +159,6 @@ class PlansTest {
 
     @ParameterizedTest
     @EachContainer
-    void aNewConfigurationChangesPlansLive(Container.Kind kind) {
-        start(kind, PLANS);
-        assertEquals(3, allowed("X-Plan", "gold"));
-        limiter.replace(WebServer.config(PLANS.replace("3/1h", "5/1h")));
-        assertEquals(2, allowed("X-Plan", "gold"));
-        limiter.replace(WebServer.config(PLANS.replace(".gold.", ".silver.")));
-        assertEquals(1, allowed("X-Plan", "gold"));
-    }
-
-    @ParameterizedTest
-    @EachContainer
     void aResolverIsAskedOnceForEachCaller(Container.Kind kind) {
         start(kind, BY_KEY);
         assertEquals(3, allowed("X-Api-Key", "gold 1"));

@@ -174,7 +174,7 @@ public final class AddressResolver {
         boolean counts = settings.trustedHops() > 0;
         if (!counts && !isTrusted(address, named)) {
             if (!lines.isEmpty()) {
-                warnings.once(ProxyWarnings.UNTRUSTED, header, address);
+                warnings.once(ProxyWarnings.IGNORED, header, address);
             }
             return direct;
         }

@@ -34,17 +34,13 @@ final class ProxyWarnings {
 
     private static final Pattern UNFIT = Pattern.compile("[^ -~]|['\\\\]");
 
-    private static final String IGNORED =
-            "RL-301 {} came from {} and is ignored: no proxy is trusted, so the client is the peer. That is"
-                    + " right unless this address is a proxy of yours; then add it to limiter.client-ip.trusted-proxies."
-                    + " Logged once";
+    static final String IGNORED =
+            "RL-301 {} came from {}, which is not a trusted proxy, and is ignored. That is right unless this address is a"
+                    + " proxy of yours; then add it to limiter.client-ip.trusted-proxies. Logged once";
     private static final String IGNORED_OF_NEIGHBOUR =
             "RL-302 {} came from {}, which looks like a proxy of yours, and is ignored: no proxy is trusted, so all"
                     + " clients behind it share one quota. If it is a proxy, write limiter.client-ip.trusted-proxies ="
                     + " {}. Logged once";
-    static final String UNTRUSTED =
-            "RL-307 {} came from {}, which is not a trusted proxy, and is ignored. That is right unless this address is a"
-                    + " proxy of yours; then add it to limiter.client-ip.trusted-proxies. Logged once";
     private static final String OTHER_HEADER =
             "RL-308 the trusted proxy {} sent {} and no {}, so the client is the proxy itself, and all clients"
                     + " behind it share one quota. Set limiter.client-ip.header to what the proxy writes. Logged once";

@@ -78,7 +78,7 @@ class ProxyWarningsTest {
     void aHeaderThatNobodyReads() {
         AddressResolver direct = resolver(ClientIpSettings.DEFAULT);
         resolve(direct, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
-        assertWarned("RL-301 X-Forwarded-For came from 192.0.2.1 and is ignored: ");
+        assertWarned("RL-301 X-Forwarded-For came from 192.0.2.1, which is not a trusted proxy, and is ignored. ");
         resolve(direct, "192.0.2.2", "Forwarded: for=1.1.1.1");
         assertWarned();
         resolve(direct, "::ffff:10.0.0.1", "X-Real-IP: 1.1.1.1");
@@ -131,7 +131,7 @@ class ProxyWarningsTest {
     void aHeaderFromWhoIsNoProxy() {
         AddressResolver behind = resolver("X-Forwarded-For", "10.0.0.0/8");
         resolve(behind, "192.168.0.1", "X-Forwarded-For: 1.1.1.1");
-        assertWarned("RL-307 X-Forwarded-For came from 192.168.0.1, which is not a trusted proxy, and is ignored. ");
+        assertWarned("RL-301 X-Forwarded-For came from 192.168.0.1, which is not a trusted proxy, and is ignored. ");
         resolve(behind, "192.0.2.1", "X-Forwarded-For: 1.1.1.1");
         assertWarned();
     }
