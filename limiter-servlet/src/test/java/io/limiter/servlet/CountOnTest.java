@@ -252,11 +252,6 @@ class CountOnTest extends CountOnApp {
         assertEquals(0, left());
     }
 
-    @Test
-    void whatIsGivenBackIsLogged() throws Exception {
-        assertEquals(List.of("RL-314"), FindingsTest.codes(() -> WebServer.limiter(limiter, LOGIN)));
-    }
-
     /** A filter that goes on after the response seemed complete gives no free try. */
     @ParameterizedTest
     @EachContainer

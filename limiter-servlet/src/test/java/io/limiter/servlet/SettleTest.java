@@ -117,22 +117,6 @@ class SettleTest {
         assertEquals(0, limiter.monitor().held("tokens"));
     }
 
-    @ParameterizedTest
-    @EachContainer
-    void aHeaderOfTheResponse(Container.Kind kind) {
-        start(kind, BY_HEADER);
-        assertCosts(120, "/answer?used=120");
-        assertCosts(0, "/answer?used=0");
-        // Of the client, who would pay nothing.
-        assertCosts(500, "/answer", "X-Used-Tokens", "0");
-        assertEquals(
-                "120",
-                server.get("/answer?used=120")
-                        .headers()
-                        .firstValue("X-Used-Tokens")
-                        .orElse(""));
-    }
-
     /** In whatever part of a request, under whatever name. */
     @ParameterizedTest
     @EachContainer

@@ -86,21 +86,6 @@ class StopTest {
         assertEquals(0, limiter.monitor().waiting());
     }
 
-    @ParameterizedTest
-    @EachContainer
-    void aServerThatSaysThatItStopsGoesOnMeanwhile(Container.Kind kind) {
-        try (Container server = start(kind, RULES)) {
-            List<Client> clients = hold(server, HELD);
-            filter.stopHolding();
-            assertEquals(0, limiter.monitor().waiting());
-            assertAnswered(clients);
-            assertEquals(429, server.get("/", "X-Key", "k1").statusCode(), "not held any more");
-            assertEquals(200, server.get("/", "X-Key", "new").statusCode());
-            filter.startHolding();
-            assertEquals(1, hold(server, 1).size());
-        }
-    }
-
     /** Clients that have gone are noticed only when they are written to: until then they have the places of one client. */
     @ParameterizedTest
     @EachContainer
