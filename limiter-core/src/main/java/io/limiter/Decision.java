@@ -35,7 +35,7 @@ public final class Decision {
         /** The backend could not answer and this JVM decided with its share: {@link FailureMode#LOCAL}. */
         LOCAL_FALLBACK,
         /**
-         * An override of the key, or a switch, by an operator decided: the call is not counted, or counted in shadow only, or denied.
+         * An override of the key, or a switch, by an operator decided: the call is not counted, or denied.
          * Under the other limits of an override the backend decides, so the source is that of the backend.
          */
         OVERRIDDEN;
@@ -59,11 +59,8 @@ public final class Decision {
     private final boolean allowed;
     private boolean refunded;
 
-    /** The answer to several charges, or one without outcomes because nothing was counted; and what shadows beside it. */
-    private record Several(
-            List<Charge> charges,
-            LimitOutcome[] outcomes,
-            @Nullable Decision shadow) {}
+    /** The answer to several charges, or one without outcomes because nothing was counted. */
+    private record Several(List<Charge> charges, LimitOutcome[] outcomes) {}
 
     private Decision(Source source, boolean allowed, Object answer) {
         this.source = Objects.requireNonNull(source, "source");
@@ -79,7 +76,7 @@ public final class Decision {
     public static Decision of(Source source, List<Charge> charges, List<LimitOutcome> outcomes) {
         LimitOutcome[] all = outcomes.toArray(new LimitOutcome[0]);
         boolean allowed = all.length == 0 ? source != Source.FAILED_CLOSED : areAllowed(all);
-        return new Decision(source, allowed, new Several(List.copyOf(charges), all, null));
+        return new Decision(source, allowed, new Several(List.copyOf(charges), all));
     }
 
     /**
@@ -102,18 +99,7 @@ public final class Decision {
         if (answer instanceof LimitOutcome one && one.policy() == charges.get(0).policy()) {
             return new Decision(Source.LOCAL_FALLBACK, allowed, answer);
         }
-        return new Decision(
-                Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(charges), each(Access.LIBRARY), null));
-    }
-
-    /** The same with the decision of policies that an operator has put in shadow, which has no effect on this one. For this library. */
-    public Decision withShadow(Decision shadow) {
-        return new Decision(source, allowed, new Several(charges(), outcomes().toArray(LimitOutcome[]::new), shadow));
-    }
-
-    /** That decision; null if nothing shadows. For this library. */
-    public @Nullable Decision shadow() {
-        return answer instanceof Several several ? several.shadow : null;
+        return new Decision(Source.LOCAL_FALLBACK, allowed, new Several(List.copyOf(charges), each(Access.LIBRARY)));
     }
 
     /** Whether the call is allowed. */
@@ -142,7 +128,7 @@ public final class Decision {
         return answer instanceof LimitOutcome one ? List.of(one) : List.of(several());
     }
 
-    /** Whether the backend holds the permits of its only charge until the end of the call, and nothing shadows. For this library. */
+    /** Whether the backend holds the permits of its only charge until the end of the call. For this library. */
     public boolean isOneInFlight() {
         // Such a limit is the first one of its policy.
         return allowed

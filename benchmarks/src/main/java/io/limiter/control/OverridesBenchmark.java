@@ -11,8 +11,8 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -51,13 +51,13 @@ public class OverridesBenchmark {
     public void fill() {
         Backend plain = InProcessBackend.builder().build();
         InForce inForce = new InForce(TimeSource.system());
-        List<Entry> all = new ArrayList<>();
+        Set<Entry> all = new HashSet<>();
         boolean isOther = overrides.equals("of-another-policy");
         for (int i = 0; i < 10_000 && (isOther || overrides.equals("10000")); i++) {
             String target = isOther ? "policy:other" : "policy:vote";
             all.add(new Entry(target, "user=other" + i, "100/1m", END, "a", ""));
         }
-        inForce.set(Entries.NONE.next(all));
+        inForce.set(all);
         limiter = RateLimiters.on(overrides.equals("no-group") ? plain : new OverridingBackend(plain, inForce, 1));
         for (int i = 0; i < KEYS; i++) {
             keys[i] = PartitionKey.builder().add("user", "user" + i).build();

@@ -1,9 +1,10 @@
 package io.limiter.control;
 
+import io.limiter.internal.config.LimitText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,7 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A command of operators, as the command line, the endpoint and Java have it: words, {@code --name value} and {@code --flag}. An
@@ -23,9 +26,8 @@ public final class Command {
     /** What there is. */
     public static final String HELP = help();
 
-    private static final Duration LONGEST_WAIT = Duration.ofSeconds(2);
     private static final int SHOWN = 50;
-    private static final Set<String> FLAGS = Set.of("wait", "dry-run", "yes", "unlimited", "blocked", "json");
+    private static final Set<String> FLAGS = Set.of("dry-run");
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|(\\S+)");
 
     private final List<String> words = new ArrayList<>();
@@ -95,30 +97,29 @@ public final class Command {
      * @param text that {@code publish} publishes; else not read
      * @param author who runs it
      * @throws IllegalArgumentException if something is wrong or missing; also what the methods of {@link Control} throw
-     * @throws InterruptedException while it waits for instances
      */
-    public Control.Answer run(Control control, String text, String author) throws InterruptedException {
+    public Control.Answer run(Control control, String text, String author) {
         return switch (word(0)) {
             case "publish" -> publish(control, text, author);
             case "roll-back" -> rollBack(control, number(word(1)), author);
-            case "versions" -> rows(control.versions(SHOWN));
+            case "versions" -> versions(control);
             case "show" ->
                 done((word(1).isEmpty() ? control.text() : control.text(number(word(1))))
                         .lines()
                         .toList());
-            case "instances" -> rows(control.instances());
-            case "override", "switch" -> changeOne(control, author);
-            default -> throw unknown();
+            case "instances" -> instances(control);
+            case "set" -> set(control, author);
+            case "remove" -> remove(control, author);
+            case "list" -> list(control);
+            default ->
+                throw new IllegalArgumentException(
+                        "there is no command '" + String.join(" ", words) + "'; see the help");
         };
-    }
-
-    private IllegalArgumentException unknown() {
-        return new IllegalArgumentException("there is no command '" + String.join(" ", words) + "'; see the help");
     }
 
     private String needed(String name) {
         if (!has(name)) {
-            throw new IllegalArgumentException(name + " is missing");
+            throw new IllegalArgumentException("--" + name + " is missing; see the help");
         }
         return option(name, "");
     }
@@ -135,76 +136,84 @@ public final class Command {
     }
 
     private static Control.Answer done(List<String> lines) {
-        return new Control.Answer(true, lines, List.of());
+        return new Control.Answer(true, lines);
     }
 
-    private static Control.Answer rows(List<? extends Record> rows) {
-        return new Control.Answer(true, List.of(), rows);
+    /** Columns below their heads. */
+    private static <T> List<String> table(String format, List<String> heads, List<T> rows, Function<T, List<?>> cells) {
+        return Stream.concat(Stream.of(heads), rows.stream().map(cells))
+                .map(row -> String.format(format, row.toArray()).stripTrailing())
+                .toList();
     }
 
-    private Control.Answer publish(Control control, String text, String author) throws InterruptedException {
+    private static Control.Answer versions(Control control) {
+        return done(table(
+                "%-8s %-28s %-12s %s  %s",
+                List.of("version", "time", "author", "change", "note"),
+                control.versions(SHOWN),
+                one -> List.of(one.version(), one.time(), one.author(), one.change(), one.note())));
+    }
+
+    private static Control.Answer instances(Control control) {
+        List<Control.Instance> all = control.instances();
+        boolean isDone = !all.isEmpty() && all.stream().allMatch(Control.Instance::isCurrent);
+        return new Control.Answer(isDone, table(
+                "%-40s %-8s %s",
+                List.of("instance", "version", "problem"),
+                all,
+                one -> List.of(one.name(), one.version(), one.problem())));
+    }
+
+    private static Control.Answer list(Control control) {
+        return done(table(
+                "%-40s %-20s %-21s %-12s %s",
+                List.of("for", "what", "until", "author", "note"),
+                control.entries(),
+                one -> List.of(one.id(), one.to(), one.until(), one.author(), one.note())));
+    }
+
+    private Control.Answer publish(Control control, String text, String author) {
         if (text.isBlank()) {
             throw new IllegalArgumentException("the text is missing; to publish none, roll back to version 0");
         }
         long based = has("based") ? number(needed("based")) : control.version();
         // What nobody has signed can be replaced as if nothing was published.
-        List<String> lines = new ArrayList<>(Words.changes(based == 0 ? "" : control.text(), text));
+        List<String> lines = new ArrayList<>(Published.changes(based == 0 ? "" : control.text(), text));
         if (lines.isEmpty()) {
             return done(List.of("nothing differs from what is published"));
         }
         if (has("dry-run")) {
-            Words.check(text);
+            Published.check(text);
             return done(lines);
         }
-        return published(control, lines, control.publish(text, author, note(), based));
-    }
-
-    private Control.Answer rollBack(Control control, long version, String author) throws InterruptedException {
-        List<String> lines = new ArrayList<>(Words.changes(control.text(), control.text(version)));
-        return published(control, lines, control.rollBack(version, author, note()));
-    }
-
-    private Control.Answer published(Control control, List<String> lines, long version) throws InterruptedException {
-        lines.add("published version " + version);
-        if (!has("wait")) {
-            return done(lines);
-        }
-        List<Control.Instance> all = control.await(LONGEST_WAIT);
-        long good = all.stream().filter(Control.Instance::isCurrent).count();
-        lines.add(good + " of " + all.size() + " instances run it");
-        all.stream().filter(one -> !one.isCurrent()).forEach(one -> lines.add(one.name() + ": " + one.problem()));
-        return new Control.Answer(good > 0 && good == all.size(), lines, List.of());
-    }
-
-    private Control.Answer changeOne(Control control, String author) {
-        boolean isSwitch = word(0).equals("switch");
-        if (word(1).equals("list")) {
-            return rows(control.entries());
-        }
-        String target = isSwitch ? needed("target") : "policy:" + needed("policy");
-        String key = isSwitch ? "" : needed("key");
-        if (word(1).equals("remove")) {
-            String what = control.remove(target, key, author, note());
-            return done(List.of(what.isEmpty() ? "there was none" : what));
-        }
-        if (!word(1).equals(isSwitch ? "set" : "add")) {
-            throw unknown();
-        }
-        String limits = option("limits", "");
-        String to = isSwitch
-                ? needed("action")
-                : has("unlimited") ? Entry.UNLIMITED : has("blocked") ? Entry.BLOCKED : needed("limits");
-        Instant until = Words.until(needed("until"), control.now());
-        List<String> lines = new ArrayList<>();
-        if (target.startsWith("policy:")) {
-            lines.addAll(control.notes(target.substring("policy:".length()), limits));
-        }
-        if (!lines.isEmpty() && !has("yes")) {
-            throw new IllegalArgumentException(
-                    String.join("\n", lines) + "\nnothing was changed; add --yes if that is meant");
-        }
-        lines.add(control.set(new Entry(target, key, to, until, author, note())));
-        lines.add("in force within a second");
+        lines.add("published version " + control.publish(text, author, note(), based));
         return done(lines);
+    }
+
+    private Control.Answer rollBack(Control control, long version, String author) {
+        List<String> lines = new ArrayList<>(Published.changes(control.text(), control.text(version)));
+        lines.add("published version " + control.rollBack(version, author, note()));
+        return done(lines);
+    }
+
+    private Control.Answer set(Control control, String author) {
+        Instant until = until(needed("until"), control.now());
+        String what = control.set(new Entry(word(1), word(2), needed("to"), until, author, note()));
+        return done(List.of(what, "in force within a second"));
+    }
+
+    private Control.Answer remove(Control control, String author) {
+        String what = control.remove(word(1), word(2), author, note());
+        return done(List.of(what.isEmpty() ? "there was none" : what));
+    }
+
+    /** The end that is written as {@code 2h} from now, or {@code 2026-12-01T08:00:00Z}. */
+    private static Instant until(String text, Instant now) {
+        try {
+            return text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(LimitText.parseDuration(text));
+        } catch (DateTimeException | ArithmeticException wrong) {
+            throw new IllegalArgumentException(
+                    "until " + text + " is not a time; write 2h or 2026-12-01T08:00:00Z", wrong);
+        }
     }
 }

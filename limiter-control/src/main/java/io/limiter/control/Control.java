@@ -1,7 +1,6 @@
 package io.limiter.control;
 
 import io.limiter.BackendException;
-import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,7 +29,6 @@ public final class Control {
     private static final Duration LONGEST_END = Duration.ofDays(3_660);
     private static final int MOST_TRIES = 20;
     private static final int MOST_REPORTS = 10_000;
-    private static final long PAUSE_MILLIS = 50;
     /** A key that does not exist. */
     private static final String NONE = "none";
 
@@ -143,16 +141,14 @@ public final class Control {
     /**
      * What a command has done.
      *
-     * @param isDone false if an instance refused it or did not answer
+     * @param isDone false if an instance does not run what is published
      * @param lines about it
-     * @param rows that were asked for: {@link Version}s, {@link Instance}s or {@link Entry}s
      */
-    public record Answer(boolean isDone, List<String> lines, List<? extends Record> rows) {}
+    public record Answer(boolean isDone, List<String> lines) {}
 
     /** The time of Redis, by which overrides and switches end. */
     public Instant now() {
-        List<String> time = store.run("report", List.of(), List.of());
-        return Instant.ofEpochSecond(Long.parseLong(time.get(0))).plus(Long.parseLong(time.get(1)), ChronoUnit.MICROS);
+        return Instant.EPOCH.plus(store.report(List.of(), List.of()), ChronoUnit.MICROS);
     }
 
     private String head() {
@@ -184,27 +180,37 @@ public final class Control {
      * @throws IllegalArgumentException if it is not kept any more
      */
     public String text(long version) {
-        String record = version == 0 ? null : store.get(keys.text(version), Published.MOST_RECORD_BYTES);
-        if (version != 0 && record == null) {
+        if (version == 0) {
+            return "";
+        }
+        String record = store.get(keys.text(version), Published.MOST_RECORD_BYTES);
+        if (record == null) {
             throw new IllegalArgumentException("version " + version + " is not kept; 'versions' shows those of the last"
                     + " 30 days, and the last " + ControlKeys.VERSIONS + " have their text");
         }
-        return record == null
-                ? ""
-                : Published.of(Published.head(record), record, signer).text();
+        return Published.of(Published.head(record), record, signer).text();
     }
 
     /** The latest versions, the latest first, at most so many. */
     public List<Version> versions(int most) {
         long last = version();
-        List<Long> numbers = LongStream.rangeClosed(Math.max(1, last - most + 1), last)
+        return read(LongStream.rangeClosed(Math.max(1, last - most + 1), last)
                 .boxed()
                 .sorted(Comparator.reverseOrder())
-                .toList();
+                .toList());
+    }
+
+    /** Who made a version; null where that is not known any more. */
+    @Nullable
+    Version version(long number) {
+        return read(List.of(number)).stream().findFirst().orElse(null);
+    }
+
+    private List<Version> read(List<Long> numbers) {
         List<@Nullable String> records =
                 store.getAll(numbers.stream().map(keys::change).toList(), Version.MOST_BYTES);
         List<Version> all = new ArrayList<>();
-        for (int i = 0; i < numbers.size(); i++) {
+        for (int i = 0; i < records.size(); i++) {
             Version by = Version.of(numbers.get(i), records.get(i), signer);
             if (by != null) {
                 all.add(by);
@@ -228,7 +234,7 @@ public final class Control {
     }
 
     private long replace(String text, String what, String author, String note, long based) {
-        Words.check(text);
+        Published.check(text);
         long latest = latest();
         String head = head();
         Published now = readable(head);
@@ -236,7 +242,7 @@ public final class Control {
             // What is older than what instances have may have been written back by somebody.
             Map<String, Long> kept = latest > now.version() ? Map.of() : now.entries();
             Published next = new Published(Math.max(latest, now.version()) + 1, text, kept);
-            String all = what + String.join("; ", Words.changes(now.text(), text));
+            String all = what + String.join("; ", Published.changes(now.text(), text));
             if (write(head, now, next, version(next, author, Texts.plain(all), note), null, null)) {
                 return next.version();
             }
@@ -246,7 +252,7 @@ public final class Control {
         throw new ConflictException("RL-510 version " + now.version()
                 + (by.isEmpty() ? "" : " by " + by.get(0).author())
                 + " was published since version " + based + "; nothing was changed. It would have been changed to:\n"
-                + String.join("\n", Words.changes(now.text(), text)));
+                + String.join("\n", Published.changes(now.text(), text)));
     }
 
     /** What is published; nothing if somebody has written what no publisher has signed, so that it can be replaced. */
@@ -308,29 +314,13 @@ public final class Control {
         return store.run("publish", where, what).get(0).equals("done");
     }
 
-    /** Waits until the instances run what is published, or have refused it. Returns what they run, by name. */
-    public List<Instance> await(Duration longest) throws InterruptedException {
-        String head = head();
-        long until = TimeSource.system().nowMicros() + longest.toNanos() / 1_000;
-        Map<String, Report> all = reports();
-        while (all.values().stream().anyMatch(one -> !one.looked().equals(head))
-                && TimeSource.system().nowMicros() < until) {
-            Thread.sleep(PAUSE_MILLIS);
-            all = reports();
-        }
-        return instances(head, all);
-    }
-
     /** The instances that have reported in the last seconds, by name. */
     public List<Instance> instances() {
-        return instances(head(), reports());
-    }
-
-    private static List<Instance> instances(String head, Map<String, Report> reports) {
+        String head = head();
         List<Instance> all = new ArrayList<>();
-        reports.forEach((name, report) -> {
-            boolean isLate = !report.looked().equals(head) && report.problem().isEmpty();
-            String problem = isLate ? "it has not looked at it yet" : report.problem();
+        reports().forEach((name, report) -> {
+            String late = report.looked().equals(head) ? "" : "it has not looked at it yet ";
+            String problem = (late + report.problem()).strip();
             // The same, not one that is at least as new.
             all.add(new Instance(name, version(report.has()), report.has().equals(head), problem));
         });
@@ -347,7 +337,7 @@ public final class Control {
     private Map<String, Report> reports() {
         long now = now().getEpochSecond();
         Map<String, Report> all = new TreeMap<>();
-        store.fields(keys.reports().get(0)).forEach((name, line) -> {
+        store.fields(keys.reports()).forEach((name, line) -> {
             Report report = Report.of(line);
             if (Math.abs(report.seconds() - now) <= Report.GONE_SECONDS && all.size() < MOST_REPORTS) {
                 all.put(Texts.plain(name), report);
@@ -376,11 +366,8 @@ public final class Control {
      * @return what it has changed; empty if there was none
      */
     public String remove(String target, String key, String author, String note) {
-        return changed((target + " " + canonical(key)).strip(), null, author, note);
-    }
-
-    private static String canonical(String key) {
-        return key.isEmpty() ? "" : Words.key(key).canonical();
+        String canonical = key.isEmpty() ? "" : Entry.key(key).canonical();
+        return changed((target + " " + canonical).strip(), null, author, note);
     }
 
     /** Replaces the one of an id. */
@@ -418,28 +405,12 @@ public final class Control {
 
     /** The overrides and switches of a version that have not ended, by their ids. */
     private Map<String, Entry> entries(Published now) {
-        List<String> hashes = List.copyOf(now.entries().keySet());
-        List<@Nullable String> lines =
-                store.getAll(hashes.stream().map(keys::entry).toList(), Entry.MOST_BYTES);
         Map<String, Entry> all = new TreeMap<>();
-        for (int i = 0; i < lines.size(); i++) {
-            String line = lines.get(i);
-            if (line != null && Signer.hash(line).equals(hashes.get(i))) {
-                Entry one = Entry.of(line);
-                all.put(one.id(), one);
-            }
-        }
+        store.lines(keys, List.copyOf(now.entries().keySet())).values().forEach(line -> {
+            Entry one = Entry.of(line);
+            all.put(one.id(), one);
+        });
         return all;
-    }
-
-    /**
-     * What an operator should know before something is set for a policy: that callers begin with full quota, because the state
-     * under these limits is another one; or that no instance has reported the policy. Empty if there is nothing.
-     */
-    public List<String> notes(String policy, String limits) {
-        // As instances have reported them: for people, because any instance can write them.
-        String known = store.fields(keys.reports().get(1)).get(policy);
-        return Words.notes(policy, known == null ? null : Texts.plain(known), limits);
     }
 
     /** The overrides and switches in force, by their targets. */

@@ -1,7 +1,5 @@
 package io.limiter.control;
 
-import java.util.List;
-
 /**
  * The keys of a group in Redis, all in one slot of a cluster. Only publishers may write below {@code limiter-control}; the reports
  * of instances are elsewhere, and no instance reads them.
@@ -34,8 +32,8 @@ record ControlKeys(String group) {
         return key("entry:" + hash);
     }
 
-    /** The reports of instances, and the limits of policies, as instances report them. */
-    List<String> reports() {
-        return List.of("limiter-report:{" + group + "}:instances", "limiter-report:{" + group + "}:policies");
+    /** The reports of instances. */
+    String reports() {
+        return "limiter-report:{" + group + "}:instances";
     }
 }

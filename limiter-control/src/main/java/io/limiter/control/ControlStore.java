@@ -9,9 +9,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.function.Function;
@@ -107,7 +109,8 @@ public class ControlStore implements AutoCloseable {
             List<String> some = keys.subList(i, Math.min(keys.size(), i + TOGETHER));
             List<ByteBuffer> read =
                     some.stream().map(key -> ByteBuffer.allocate(mostBytes + 1)).toList();
-            // One GETRANGE each: whoever may write there can't make an instance read more.
+            // One GETRANGE each: whoever may write there can't make an instance read more. No script: who only reads
+            // keys may not name them in one.
             ask(redis -> {
                 List<Future<Integer>> sent = new ArrayList<>();
                 for (int k = 0; k < some.size(); k++) {
@@ -140,6 +143,22 @@ public class ControlStore implements AutoCloseable {
         return Objects.requireNonNull(
                 ask(redis -> List.of(redis.<String, String>getMap(key, TEXT).readAllMapAsync()))
                         .get(0));
+    }
+
+    /** The lines of overrides and switches that are there as their hashes name them. */
+    Map<String, String> lines(ControlKeys keys, List<String> hashes) {
+        Map<String, String> all = new HashMap<>();
+        getAll(hashes.stream().map(keys::entry).toList(), Entry.MOST_BYTES).stream()
+                .filter(Objects::nonNull)
+                .forEach(line -> all.put(Signer.hash(line), line));
+        all.keySet().retainAll(Set.copyOf(hashes));
+        return all;
+    }
+
+    /** Writes the report of an instance, or none; returns the time of Redis, in microseconds. */
+    long report(List<String> keys, List<String> arguments) {
+        List<String> time = run("report", keys, arguments);
+        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
     /** Runs the script of that name, which may write. Its reply as texts. */

@@ -1,17 +1,21 @@
 package io.limiter.control;
 
+import io.limiter.PartitionKey;
+import io.limiter.address.IpAddress;
+import io.limiter.address.IpNetwork;
 import io.limiter.internal.config.LimitText;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
- * What an operator has set until a time: for one key under one policy (an override), or for a policy, a rule or everything (a switch).
+ * What an operator has set until a time: for one key under one policy (an override), or for a policy or everything (a switch).
  * In Redis it is a line below its own hash, which the signed text names, and it ends there when it ends.
  *
- * @param target {@code policy:NAME}, {@code rule:NAME} or {@code all}
+ * @param target {@code policy:NAME} or {@code all}
  * @param key of an override: an address, {@code user:alice}, or as the log of denials shows it, which it becomes; empty for a switch
- * @param to of an override limits, {@code unlimited} or {@code blocked}; of a switch {@code off}, {@code shadow} or {@code deny}
+ * @param to of an override limits, {@code unlimited} or {@code blocked}; of a switch {@code off}, or {@code deny} for {@code all}
  * @param until when it ends, by the time of Redis
  * @param author who decided it
  * @param note why; may be empty
@@ -21,15 +25,19 @@ public record Entry(String target, String key, String to, Instant until, String 
     static final String UNLIMITED = "unlimited";
     static final String BLOCKED = "blocked";
     static final String OFF = "off";
-    static final String SHADOW = "shadow";
     static final String DENY = "deny";
 
     /** More bytes are no line. */
     static final int MOST_BYTES = 4_000;
 
     private static final String POLICY = "policy:";
-    private static final String RULE = "rule:";
     private static final String NAME = "[A-Za-z0-9._-]{1,64}";
+    private static final String USER = "user:";
+    private static final String IPV6_NETWORK = "/64";
+    /** A part that is a secret, in clear. */
+    private static final Pattern SECRET =
+            Pattern.compile("(^|:)(session|bearer|header|cookie|query)(\\.[^=:]*)?=(?!~)");
+
     private static final int FIELDS = 6;
     private static final int LONGEST_LINE = 200;
     private static final int LONGEST_KEY = 512;
@@ -44,15 +52,14 @@ public record Entry(String target, String key, String to, Instant until, String 
         Texts.line("the note", note, LONGEST_LINE);
         Texts.line("the limits", to, LONGEST_KEY);
         Texts.line("the key", key, LONGEST_KEY);
-        key = key.isEmpty() ? "" : Words.key(key).canonical();
+        key = key.isEmpty() ? "" : key(key).canonical();
         Texts.require(
                 key.isEmpty()
-                        ? (to.equals(OFF) || to.equals(SHADOW)) && target.matches("(policy|rule):" + NAME)
-                                || (to.equals(OFF) || to.equals(DENY)) && target.equals(ALL)
-                        : target.matches(POLICY + NAME)
-                                && !List.of(OFF, SHADOW, DENY).contains(to),
-                "an override is limits, unlimited or blocked, for a key of policy:NAME; a switch is off or shadow for"
-                        + " policy:NAME or rule:NAME, or off or deny for all of them, and has no key");
+                        ? to.equals(OFF) && target.matches(POLICY + NAME + "|" + ALL)
+                                || to.equals(DENY) && target.equals(ALL)
+                        : target.matches(POLICY + NAME) && !List.of(OFF, DENY).contains(to),
+                "an override is limits, unlimited or blocked, for a key of policy:NAME; a switch is off for policy:NAME, or"
+                        + " off or deny for all, and has no key");
         if (!key.isEmpty()) {
             // A stand-in for a missing part is another client each time; it can't have what one of them was given.
             Texts.require(
@@ -69,18 +76,9 @@ public record Entry(String target, String key, String to, Instant until, String 
         return (target + " " + key).strip();
     }
 
-    private String after(String start) {
-        return target.startsWith(start) ? target.substring(start.length()) : "";
-    }
-
-    /** The policy of an override or a switch; empty for another target. */
+    /** The policy; empty for all of them. */
     String policy() {
-        return after(POLICY);
-    }
-
-    /** The rule of a switch; empty for another target. */
-    String rule() {
-        return after(RULE);
+        return target.startsWith(POLICY) ? target.substring(POLICY.length()) : "";
     }
 
     /** Whether it is about all callers. */
@@ -130,5 +128,36 @@ public record Entry(String target, String key, String to, Instant until, String 
     @Override
     public String toString() {
         return id() + " " + value();
+    }
+
+    /**
+     * The key of a caller as an operator writes it: an address ({@code 192.0.2.1}; of IPv6 its network of 64 bits, or one that is
+     * written with another length), {@code user:alice}, or a key as in the log ({@code header.x-api-key=~8d1a...}).
+     *
+     * @throws IllegalArgumentException if it is none; also for a secret in clear, which is stored as a hash
+     */
+    static PartitionKey key(String text) {
+        IpAddress address = IpAddress.parse(text.replaceFirst("/.*", ""));
+        if (address != null) {
+            boolean isOne = text.indexOf('/') < 0;
+            return PartitionKey.of(
+                    isOne && text.indexOf(':') < 0
+                            ? address.toString()
+                            : IpNetwork.parse(isOne ? text + IPV6_NETWORK : text)
+                                    .withoutHostBits()
+                                    .toString());
+        }
+        int colon = text.indexOf(':');
+        boolean isWord = colon > 0 && (text.startsWith(USER) || text.indexOf('=') < 0);
+        PartitionKey key = isWord
+                ? PartitionKey.builder()
+                        .add(text.substring(0, colon), text.substring(colon + 1))
+                        .build()
+                : PartitionKey.parse(text);
+        if (SECRET.matcher(key.canonical()).find()) {
+            throw new IllegalArgumentException("a session, token, header, cookie or parameter is stored as a hash; write"
+                    + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
+        }
+        return key;
     }
 }

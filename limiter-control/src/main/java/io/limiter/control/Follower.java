@@ -7,18 +7,21 @@ import io.limiter.Policy;
 import io.limiter.application.ConfigSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Watch;
-import io.limiter.internal.config.ControlSettings;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -27,23 +30,25 @@ import org.slf4j.event.Level;
 
 /**
  * Follows what is published for the group of an instance: looks at one small key, fetches what has changed, checks it, and puts the text
- * into force as a whole or not at all; each override and switch by itself, so that no text keeps one from its beginning or its end. One
- * thread does that; decisions never wait for it.
+ * into force as a whole or not at all; each override and switch by itself, so that no text keeps one from its beginning or its end.
+ * Reports what is in force. One thread does that; decisions never wait for it.
  */
 final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames, Watch.Source<String> {
     private static final Logger LOG = DiagnosticLog.of(Follower.class);
-    private static final int MOST_LINES = 20;
-    private static final Layer NOTHING = new Layer(Published.NONE, List.of());
+    private static final long REPORT_MICROS = 5_000_000;
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
 
     /** What can be wrong now, in the order in which it is shown. */
     private enum About {
         REACH,
         TEXT,
         OLDER,
-        RULES,
         ENTRIES,
-        TARGETS
+        TARGETS,
+        REPORT
     }
+
+    private static final Set<About> WARNINGS = EnumSet.of(About.REACH, About.TARGETS, About.REPORT);
 
     /** What is in force. */
     final InForce inForce;
@@ -53,11 +58,11 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private final ControlStore store;
     private final ControlKeys keys;
     private final Signer signer;
-    private final ControlSettings settings;
     private final Duration pause;
     private final ConfigSource.Target target;
     private final Runnable endNaming;
-    private final Reporter reporter;
+    private final String name = Objects.requireNonNullElse(System.getenv("HOSTNAME"), "host") + "-"
+            + ProcessHandle.current().pid() + "-" + NUMBERS.incrementAndGet();
     private final Watch<String> watch = new Watch<>(this);
     private final CountDownLatch first = new CountDownLatch(1);
 
@@ -67,17 +72,18 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private Published last = Published.NONE;
     /** The overrides and switches of the latest, by their hashes. */
     private Map<String, Entry> known = Map.of();
-
-    private Layer layer = NOTHING;
+    /** The one whose text is in force. */
+    private Published laid = Published.NONE;
     /** A text that does not fit. */
     private @Nullable String refused;
-    /** The switches of rules that are in force, also those that do not fit; null where they are to be laid again. */
-    private @Nullable List<Entry> laidRules = List.of();
 
     private String lastHead = "";
     private String looked = "";
     private String has = "";
-    private boolean isReportDue;
+    /** Also before it is due. */
+    private boolean isReportNeeded;
+
+    private long nextReportMicros = Long.MIN_VALUE;
     /** Set by other threads: why the text in force is not any more. */
     private volatile @Nullable String dropped;
     /** Set by other threads: the own configuration has changed, so what was refused may fit now. */
@@ -85,9 +91,8 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     /** A follower, which {@link #start} starts. */
     Follower(Following what, RedisBackend redis, ConfigSource.Target target) {
-        this.settings = what.settings();
-        String group = Objects.requireNonNull(settings.group(), "group");
-        String secret = Objects.requireNonNull(settings.secret(), "secret");
+        String group = Objects.requireNonNull(what.settings().group(), "group");
+        String secret = Objects.requireNonNull(what.settings().secret(), "secret");
         this.store = what.stores().apply(redis);
         this.control = new Control(ControlStore.of(redis, true), group, secret);
         this.keys = new ControlKeys(group);
@@ -95,7 +100,6 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         this.inForce = what.inForce();
         this.pause = what.pause();
         this.target = target;
-        this.reporter = new Reporter(store, keys, inForce);
         this.endNaming = target.limiter().rateLimiter().monitor().registerRuleNames(this);
     }
 
@@ -122,21 +126,18 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private void poll() throws InterruptedException {
         step(() -> {
             noteOthers();
-            if (reporter.isDue()) {
+            if (inForce.steadyMicros() >= nextReportMicros) {
                 // Not at once: what names a policy may not have been made yet.
                 noteTargets();
                 report();
             }
             watch.look();
         });
+        step(this::setEntries);
         step(() -> {
-            setEntries();
-            layRules();
-        });
-        step(() -> {
-            if (isReportDue && !notes.containsKey(About.REACH)) {
+            if (isReportNeeded && !notes.containsKey(About.REACH)) {
                 report();
-                isReportDue = false;
+                isReportNeeded = false;
             }
         });
         inForce.setFindings(Stream.concat(
@@ -156,9 +157,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
                 note(
                         About.REACH,
                         "RL-501 what is published can't be read, so "
-                                + (layer.text() == Published.NONE
-                                        ? "the own configuration"
-                                        : layer.text().source())
+                                + (laid == Published.NONE ? "the own configuration" : laid.source())
                                 + " stays in force until it can");
             }
         } catch (RuntimeException | Error wrong) {
@@ -172,7 +171,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         String plain = Texts.plain(text);
         String before = plain.isEmpty() ? notes.remove(about) : notes.put(about, plain);
         if (!plain.isEmpty() && !plain.equals(before)) {
-            LOG.atLevel(about == About.REACH || about == About.TARGETS ? Level.WARN : Level.ERROR)
+            LOG.atLevel(WARNINGS.contains(about) ? Level.WARN : Level.ERROR)
                     .log(plain);
         }
     }
@@ -189,7 +188,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     @Override
     public void take(String head) {
-        isReportDue = true;
+        isReportNeeded = true;
         try {
             long version = head.isEmpty() ? 0 : Published.version(head, signer);
             if (version < last.version()) {
@@ -218,21 +217,20 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         known = read(next);
         last = next;
         lastHead = head;
-        if (next.text().equals(layer.text().text())) {
+        if (next.text().equals(laid.text())) {
             refused = null;
             note(About.TEXT, "");
         } else if (!next.text().equals(refused)) {
-            layText(next);
+            lay(next);
         }
         has = refused == null ? head : has;
     }
 
-    private void layText(Published next) {
-        String change = store.get(keys.change(next.version()), Control.Version.MOST_BYTES);
-        Control.Version by = Control.Version.of(next.version(), change, signer);
+    private void lay(Published next) {
+        Control.Version by = control.version(next.version());
         try {
-            lay(new Layer(next, layer.switches()));
-            laidRules = null;
+            target.lay(next::over);
+            laid = next;
             refused = null;
             note(About.TEXT, "");
             LOG.info("RL-507 {} is in force{}", next.source(), by == null ? "" : by.described());
@@ -244,39 +242,25 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         }
     }
 
-    private void lay(Layer next) {
-        target.lay(next::over);
-        layer = next;
-    }
-
     /** The overrides and switches of a version, of which it fetches those that are new. */
     private Map<String, Entry> read(Published next) {
         // Also those that seem to have ended: the time may be about to step back.
         List<String> fresh = next.entries().keySet().stream()
                 .filter(hash -> !known.containsKey(hash))
                 .toList();
-        List<@Nullable String> lines =
-                store.getAll(fresh.stream().map(keys::entry).toList(), Entry.MOST_BYTES);
+        Map<String, String> lines = store.lines(keys, fresh);
         Map<String, Entry> all = new LinkedHashMap<>(known);
         all.keySet().retainAll(next.entries().keySet());
         String wrong = "";
-        for (int i = 0; i < fresh.size(); i++) {
-            String line = lines.get(i);
-            if (line == null && next.entries().getOrDefault(fresh.get(i), 0L) <= inForce.nowMicros()) {
-                continue;
-            }
+        for (String hash : fresh) {
+            String line = lines.get(hash);
             try {
-                if (line == null || !Signer.hash(line).equals(fresh.get(i))) {
+                if (line != null) {
+                    all.put(hash, Entry.of(line));
+                } else if (next.entries().getOrDefault(hash, 0L) > inForce.nowMicros()) {
                     throw new IllegalArgumentException("RL-502 it is not in Redis as it was published; set it again");
                 }
-                Entry one = Entry.of(line);
-                String kind = one.isSwitch() ? "switches" : "overrides";
-                if (!settings.takes(kind)) {
-                    throw new IllegalArgumentException(
-                            "RL-504 " + kind + " are not taken here: limiter.control.accepts = " + settings.accepts());
-                }
-                all.put(fresh.get(i), one);
-            } catch (IllegalArgumentException refusal) {
+            } catch (RuntimeException refusal) {
                 wrong = "RL-505 an override or switch is refused: " + refusal.getMessage();
             }
         }
@@ -287,17 +271,17 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     /** Puts into force what is known and has not ended. */
     private void setEntries() {
         long now = inForce.nowMicros();
-        Entries before = inForce.entries();
-        Entries next = before.next(
-                known.values().stream().filter(one -> one.untilMicros() > now).toList());
-        if (next == before) {
+        Set<Entry> before = inForce.entries().all();
+        Set<Entry> next = new LinkedHashSet<>(known.values());
+        next.removeIf(one -> one.untilMicros() <= now);
+        if (next.equals(before)) {
             return;
         }
         inForce.set(next);
-        List<Entry> come = new ArrayList<>(next.all());
-        come.removeAll(before.all());
-        List<Entry> gone = new ArrayList<>(before.all());
-        gone.removeAll(next.all());
+        List<Entry> come = new ArrayList<>(next);
+        come.removeAll(before);
+        List<Entry> gone = new ArrayList<>(before);
+        gone.removeAll(next);
         log(come, gone);
         Map<String, Policy> policies = target.limiter().policies();
         // Calls that wait ask again.
@@ -311,60 +295,19 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     /** What makes calls uncounted is a warning. */
     private static void log(Collection<Entry> come, Collection<Entry> gone) {
         come.stream()
-                .limit(MOST_LINES)
                 .forEach(one -> LOG.atLevel(
                                 one.isSwitch() || one.to().equals(Entry.UNLIMITED) ? Level.WARN : Level.INFO)
                         .log("RL-509 in force: {}", one.described()));
         gone.stream()
                 .filter(one -> come.stream().noneMatch(other -> other.id().equals(one.id())))
-                .limit(MOST_LINES)
                 .forEach(one -> LOG.info("RL-509 ended: {}", one.described()));
-        if (come.size() > MOST_LINES || gone.size() > MOST_LINES) {
-            LOG.info("RL-509 {} overrides and switches came, and {} ended", come.size(), gone.size());
-        }
-    }
-
-    /** Lays the switches of rules that are in force over the text: one that does not fit is left out. */
-    private void layRules() {
-        List<Entry> rules = inForce.entries().all().stream()
-                .filter(one -> !one.rule().isEmpty())
-                .toList();
-        if (rules.equals(laidRules)) {
-            return;
-        }
-        String unfit = "";
-        try {
-            layIfOther(rules);
-        } catch (IllegalArgumentException | IllegalStateException some) {
-            layIfOther(layer.switches().stream().filter(rules::contains).toList());
-            for (Entry one : rules) {
-                try {
-                    layIfOther(Stream.concat(layer.switches().stream(), Stream.of(one))
-                            .distinct()
-                            .toList());
-                } catch (IllegalArgumentException | IllegalStateException wrong) {
-                    unfit = "RL-505 a switch is refused: " + one + ": " + wrong.getMessage();
-                }
-            }
-        }
-        note(About.RULES, unfit);
-        laidRules = rules;
-    }
-
-    private void layIfOther(List<Entry> switches) {
-        if (!switches.equals(layer.switches())) {
-            lay(new Layer(layer.text(), switches));
-        }
     }
 
     /** A mistyped name would have no effect, and nobody would see it. */
     private void noteTargets() {
         Map<String, Policy> policies = target.limiter().policies();
         String unknown = inForce.entries().all().stream()
-                .filter(one -> one.rule().isEmpty()
-                        ? !one.policy().isEmpty() && !policies.containsKey(one.policy())
-                        : target.limiter().config().settings().rules().stream()
-                                .noneMatch(rule -> rule.name().equals(one.rule())))
+                .filter(one -> !one.policy().isEmpty() && !policies.containsKey(one.policy()))
                 .map(Entry::target)
                 .distinct()
                 .limit(10)
@@ -374,15 +317,20 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         note(About.TARGETS, unknown.isEmpty() ? "" : note);
     }
 
+    /** Writes a report, and learns the time of Redis from the answer; where that is not permitted, the clock of this machine counts. */
     private void report() {
-        reporter.report(
-                new Report(
-                        0,
-                        has,
-                        lastHead,
-                        looked,
-                        notes.values().stream().findFirst().orElse("")),
-                target.limiter().policies());
+        String problem = notes.values().stream().findFirst().orElse("");
+        nextReportMicros = inForce.steadyMicros() + REPORT_MICROS;
+        try {
+            inForce.setTime(store.report(
+                    List.of(keys.reports()), List.of(name, new Report(0, has, lastHead, looked, problem).line())));
+            note(About.REPORT, "");
+        } catch (BackendException failed) {
+            if (failed.kind() != BackendException.Kind.FAULT) {
+                throw failed;
+            }
+            note(About.REPORT, "RL-511 this instance can't report, so publishers don't see it: " + failed.getMessage());
+        }
     }
 
     /** What other threads have said. */
@@ -390,17 +338,15 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         String why = dropped;
         if (why != null) {
             dropped = null;
-            refused = layer.text().text();
-            layer = NOTHING;
-            laidRules = null;
+            refused = laid.text();
+            laid = Published.NONE;
             has = "";
             note(About.TEXT, "RL-505 what is published does not fit this application: " + why);
-            isReportDue = true;
+            isReportNeeded = true;
         }
         if (isOwnNew) {
             isOwnNew = false;
             refused = null;
-            laidRules = null;
             watch.forget();
         }
     }

@@ -1,14 +1,12 @@
 package io.limiter.control;
 
 import io.limiter.Backend;
-import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.Penalty;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
@@ -25,7 +23,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
@@ -37,9 +34,6 @@ final class OverridingBackend extends ForwardingBackend {
     private static final Logger LOG = DiagnosticLog.of(OverridingBackend.class);
     private static final int MOST_KEPT = 1_000;
     private static final Throttle UNFIT = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
-
-    /** Limits that no policy has. */
-    private static final Limit UNLIMITED = LimitText.parse(Limit.MAX_PERMITS + "/1s fixed name not-limited");
 
     private static final Limit BLOCKED = Limit.block(1, Duration.ofSeconds(1), Duration.ofDays(1), Duration.ofDays(1));
 
@@ -67,12 +61,12 @@ final class OverridingBackend extends ForwardingBackend {
 
     @Override
     public Decider decider(Policy policy) {
-        return new Checked(policy, inner.decider(policy), new Seen(Entries.NONE, policy));
+        return new Checked(policy, inner.decider(policy), new Seen(inForce.entries(), policy));
     }
 
     /** What is in force for a policy, found again only after a change. */
-    private record Seen(Entries all, Entries.OfPolicy its) {
-        Seen(Entries all, Policy policy) {
+    private record Seen(InForce.Entries all, InForce.OfPolicy its) {
+        Seen(InForce.Entries all, Policy policy) {
             this(all, all.of(policy.name()));
         }
     }
@@ -91,7 +85,7 @@ final class OverridingBackend extends ForwardingBackend {
 
         @Override
         public Decision decideNow(PartitionKey key, long permits, Mode mode) {
-            Entries now = inForce.entries();
+            InForce.Entries now = inForce.entries();
             Seen last = seen;
             if (last.all != now) {
                 last = new Seen(now, policy);
@@ -106,60 +100,31 @@ final class OverridingBackend extends ForwardingBackend {
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
         Call call = call(charges);
-        return call == null
-                ? inner.decideNow(charges, mode)
-                : BackendException.join(decided(call, mode, some -> stage(inner.decideNow(some, mode)))
-                        .toCompletableFuture());
+        if (call == null) {
+            return inner.decideNow(charges, mode);
+        }
+        Decision known = call.decided();
+        return known == null ? call.answer(inner.decideNow(call.left, mode)) : known;
     }
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
         Call call = call(charges);
-        return call == null ? inner.decide(charges, mode) : decided(call, mode, some -> inner.decide(some, mode));
+        return call == null ? inner.decide(charges, mode) : decided(call, some -> inner.decide(some, mode));
     }
 
     /** Under an override's limits; where nothing is left to ask, nothing is held. */
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
         Call call = call(charges);
-        return call == null
-                ? inner.reserve(charges, terms)
-                : decided(call, Mode.TAKE, some -> inner.reserve(some, terms));
+        return call == null ? inner.reserve(charges, terms) : decided(call, some -> inner.reserve(some, terms));
     }
 
-    /** What is enforced is asked first, then what shadows, by itself: so that it never denies what goes with it. */
-    private CompletionStage<Decision> decided(
-            Call call, Mode mode, Function<List<Charge>, CompletionStage<Decision>> ask) {
+    private static CompletionStage<Decision> decided(Call call, Function<List<Charge>, CompletionStage<Decision>> ask) {
         Decision known = call.decided();
-        if (known != null) {
-            return stage(known);
-        }
-        if (call.shadows.isEmpty()) {
-            return ask.apply(call.enforced).thenApply(call::answer);
-        }
-        if (call.enforced.isEmpty()) {
-            return ask.apply(call.shadows)
-                    .thenApply(aside -> aside.allowed()
-                            ? call.answer(aside)
-                            : call.uncounted().withShadow(aside));
-        }
-        return ask.apply(call.enforced)
-                .thenCompose(answer -> answer.allowed() ? beside(call, answer, mode) : stage(answer));
-    }
-
-    private static CompletionStage<Decision> stage(Decision done) {
-        return CompletableFuture.completedFuture(done);
-    }
-
-    /** Without an answer, the numbers of what shadows are lower. */
-    private CompletionStage<Decision> beside(Call call, Decision answer, Mode mode) {
-        try {
-            return inner.decide(call.shadows, mode)
-                    .handle((aside, failed) ->
-                            failed == null ? call.answer(answer).withShadow(aside) : call.answer(answer));
-        } catch (BackendException away) {
-            return stage(call.answer(answer));
-        }
+        return known == null
+                ? ask.apply(call.left).thenApply(call::answer)
+                : CompletableFuture.completedFuture(known);
     }
 
     @Override
@@ -190,31 +155,30 @@ final class OverridingBackend extends ForwardingBackend {
     /** A call after the overrides and switches. */
     private final class Call {
         private final List<Charge> all;
-        private final List<Charge> enforced;
-        private final List<Charge> shadows = new ArrayList<>();
+        /** What is asked: each charge that is counted. */
+        private final List<Charge> left;
+
         private final List<Charge> denied = new ArrayList<>();
         private @Nullable Entry by;
 
         /** With the first charges, about which there is no override or switch. */
         Call(List<Charge> all, int plain) {
             this.all = all;
-            this.enforced = new ArrayList<>(all.subList(0, plain));
+            this.left = new ArrayList<>(all.subList(0, plain));
         }
 
         void add(Charge charge, @Nullable Entry one) {
             if (one == null) {
-                enforced.add(charge);
+                left.add(charge);
                 return;
             }
             switch (one.to()) {
-                case Entry.UNLIMITED -> Stream.ofNullable(withBlockOnly(charge)).forEach(enforced::add);
-                case Entry.SHADOW -> shadows.add(withoutBlock(charge));
-                case Entry.OFF -> {}
+                case Entry.UNLIMITED, Entry.OFF -> {}
                 case Entry.BLOCKED, Entry.DENY -> {
                     denied.add(charge);
                     by = one;
                 }
-                default -> enforced.add(withLimits(charge, one));
+                default -> left.add(withLimits(charge, one));
             }
         }
 
@@ -225,11 +189,7 @@ final class OverridingBackend extends ForwardingBackend {
             if (one != null) {
                 return denial(denied, one, one.untilMicros() - inForce.nowMicros());
             }
-            return enforced.isEmpty() && shadows.isEmpty() ? uncounted() : null;
-        }
-
-        Decision uncounted() {
-            return Decision.of(Decision.Source.OVERRIDDEN, all, List.of());
+            return left.isEmpty() ? Decision.of(Decision.Source.OVERRIDDEN, all, List.of()) : null;
         }
 
         /** About all charges, after the answer about some. */
@@ -255,16 +215,15 @@ final class OverridingBackend extends ForwardingBackend {
         return one == null || !one.isLimits() ? then : then.under(withLimits(charge, one));
     }
 
-    /** Also the state under an override's limits. */
+    /** Under an override's limits, which also have the policy's block. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         Entry one = inForce.find(policy.name(), key);
-        CompletionStage<Void> reset = inner.reset(policy, key);
-        if (one == null || !one.isLimits()) {
-            return reset;
-        }
-        Policy other = withLimits(new Charge(policy, key, 0), one).policy();
-        return reset.thenCompose(done -> inner.reset(other, key));
+        return inner.reset(
+                one == null || !one.isLimits()
+                        ? policy
+                        : withLimits(new Charge(policy, key, 0), one).policy(),
+                key);
     }
 
     @Override
@@ -281,39 +240,15 @@ final class OverridingBackend extends ForwardingBackend {
 
     /** The same charge under the limits of an override; the charge itself where they don't fit, which is logged. */
     private Charge withLimits(Charge charge, Entry one) {
-        return under(
-                charge,
-                one.to(),
-                policy -> policy.withLimits(Policy.of(policy.name(), LimitText.parseAll(one.to()))
-                        .share(instances)
-                        .limits()));
-    }
-
-    /** A charge that only a running block denies; null where the policy has none. */
-    private @Nullable Charge withBlockOnly(Charge charge) {
-        Penalty block = charge.policy().penalty();
-        return block == null
-                ? null
-                : under(
-                        charge,
-                        "",
-                        policy -> Policy.of(policy.name(), UNLIMITED, block)
-                                .withFailureMode(policy.onFailure())
-                                .withDeadline(policy.deadline())
-                                .withHolds(policy.holds()));
-    }
-
-    /** A charge of what shadows: it does not count toward a block, which would be there when it is enforced again. */
-    private Charge withoutBlock(Charge charge) {
-        return charge.policy().penalty() == null ? charge : under(charge, "shadow", policy -> policy.withPenalty(null));
-    }
-
-    private Charge under(Charge charge, String limits, Function<Policy, Policy> make) {
+        Policy policy = charge.policy();
         try {
             if (made.size() > MOST_KEPT) {
                 made.clear();
             }
-            Policy other = made.computeIfAbsent(List.of(charge.policy(), limits), key -> make.apply(charge.policy()));
+            Policy other = made.computeIfAbsent(List.of(policy, one.to()), key -> policy.withLimits(
+                    Policy.of(policy.name(), LimitText.parseAll(one.to()))
+                            .share(instances)
+                            .limits()));
             return new Charge(
                     other,
                     charge.key(),
@@ -324,8 +259,8 @@ final class OverridingBackend extends ForwardingBackend {
             if (UNFIT.tryPass()) {
                 LOG.warn(
                         "RL-508 the override '{}' of policy '{}' does not fit it, so the policy's own limits apply: {}",
-                        limits,
-                        charge.policy().name(),
+                        one.to(),
+                        policy.name(),
                         unfit.getMessage());
             }
             return charge;

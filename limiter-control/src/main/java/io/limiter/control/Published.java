@@ -2,11 +2,21 @@ package io.limiter.control;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ConfigText;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is published for a group: one text, which is signed as a whole. It names the overrides and switches by the hashes of their lines,
@@ -40,6 +50,10 @@ record Published(long version, String text, Map<String, Long> entries) {
     private static final Pattern HEAD = Pattern.compile("(([0-9]{1,15}) [0-9a-f]{64}) ([0-9a-f]{64})");
     private static final Pattern ENTRY = Pattern.compile("[0-9a-f]{64} [0-9]{1,16}");
     private static final String KIND = "text";
+    private static final String THE_TEXT = "the text";
+
+    /** How an instance is connected is its own matter. */
+    private static final String NEVER = "limiter\\.(redis|control)\\..*|limiter\\.backend|limiter\\.enabled";
 
     /**
      * Checks the size of a text, and its characters.
@@ -113,5 +127,75 @@ record Published(long version, String text, Map<String, Long> entries) {
     /** The name of its text in messages. */
     String source() {
         return "published version " + version;
+    }
+
+    /**
+     * What a text changes of another one, in the words of the configuration: {@code limiter.plans.free.limits: 2/1m -> 20/1m}. A
+     * key that one of them does not have is {@code (own)}: each instance has its own value.
+     */
+    static List<String> changes(String before, String text) {
+        Map<String, String> now = values(LimiterConfig.builder(), THE_TEXT, before);
+        Map<String, String> next = values(LimiterConfig.builder(), THE_TEXT, text);
+        Set<String> keys = new LinkedHashSet<>(now.keySet());
+        keys.addAll(next.keySet());
+        return keys.stream()
+                .filter(key -> !Objects.equals(now.get(key), next.get(key)))
+                .map(key -> key + ": " + now.getOrDefault(key, "(own)") + " -> " + next.getOrDefault(key, "(own)"))
+                .toList();
+    }
+
+    /**
+     * Checks a text as far as that is possible without the configuration of an instance.
+     *
+     * @throws io.limiter.config.ConfigException with all mistakes
+     */
+    static void check(String text) {
+        checkText(text);
+        LimiterConfig.Builder all = LimiterConfig.builder();
+        values(all, THE_TEXT, text);
+        all.checkOver();
+    }
+
+    /**
+     * A configuration with this text over it, key by key.
+     *
+     * @throws IllegalArgumentException with all mistakes
+     */
+    LimiterConfig over(LimiterConfig own) {
+        if (text.isEmpty()) {
+            return own;
+        }
+        LimiterConfig.Builder all = own.toBuilder();
+        values(all, source(), text).forEach((key, value) -> {
+            String mistake = mistake(key, value, own.namedClasses());
+            if (mistake != null) {
+                all.mistake(source(), 0, key, mistake);
+            }
+        });
+        return all.build();
+    }
+
+    /** Why a property is not taken from a publisher; null if it is. */
+    private static @Nullable String mistake(String key, String value, Set<String> classes) {
+        if ((key + value).chars().anyMatch(Character::isISOControl)) {
+            return "RL-503 a key or value has control characters; remove them";
+        }
+        if (key.matches(NEVER)) {
+            return "RL-504 " + key + " can't be published; write it into the configuration of each instance";
+        }
+        return ConfigText.namedClass(key, value)
+                .filter(type -> !classes.contains(type))
+                .map(type -> "RL-504 " + key + " names the class " + type.strip()
+                        + ", and a published text may name only classes that the instance's own configuration names;"
+                        + " add it there")
+                .orElse(null);
+    }
+
+    private static Map<String, String> values(LimiterConfig.Builder all, String source, String text) {
+        try {
+            return all.over(source, new StringReader(text));
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
     }
 }

@@ -83,14 +83,14 @@ class AttacksTest extends ControlFixture {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
         control.publish(TEXT, "alice", "", 0);
-        control.await(LONG);
+        answers(control);
         String[] first = new String[2];
         redis(OLD, redis -> {
             first[0] = redis.get(keys.current());
             first[1] = redis.get(keys.text(1));
         });
         control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
-        control.await(LONG);
+        answers(control);
         redis(OLD, redis -> redis.set(keys.current(), first[0]));
         await("it says so", () -> findings(one).contains("RL-506"));
         // The old text as another version.
@@ -112,7 +112,7 @@ class AttacksTest extends ControlFixture {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
         control.publish(TEXT, "alice", "", 0);
-        set(control, "policy:vote", "a", "unlimited", "", soon(), "op", "");
+        set(control, "policy:vote", "a", "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         String[] before = new String[1];
         String line = entries(one).iterator().next().line();
@@ -125,10 +125,10 @@ class AttacksTest extends ControlFixture {
         });
         IllegalArgumentException refused = assertThrows(
                 IllegalArgumentException.class,
-                () -> set(control, "policy:vote", "b", "blocked", "", soon(), "op", ""));
+                () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
         assertTrue(refused.getMessage().startsWith("RL-506"), refused.getMessage());
         assertEquals(4, control.publish(TEXT, "alice", "", 2));
-        set(control, "policy:vote", "b", "blocked", "", soon(), "op", "");
+        set(control, "policy:vote", "b", "blocked", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         assertEquals("b", entries(one).iterator().next().key());
     }
@@ -154,7 +154,7 @@ class AttacksTest extends ControlFixture {
     void aHeadOfAnotherFormKeepsNoSwitchFromEnding() throws Exception {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
-        set(control, "policy:vote", "", "off", "", soon(), "op", "");
+        set(control, "policy:vote", "", "off", soon(), "op", "");
         await("off", () -> entries(one).size() == 1);
         String[] head = new String[1];
         redis(OLD, redis -> {
@@ -181,11 +181,11 @@ class AttacksTest extends ControlFixture {
             }
         });
         plant(OLD, new Published(1, "", ends).record(signer));
-        set(control, "policy:vote", "a", "blocked", "", soon(), "op", "");
+        set(control, "policy:vote", "a", "blocked", soon(), "op", "");
         assertThrows(
                 IllegalArgumentException.class,
-                () -> set(control, "policy:vote", "b", "blocked", "", soon(), "op", ""));
-        set(control, "all", "", "deny", "", soon(), "op", "");
+                () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
+        set(control, "all", "", "deny", soon(), "op", "");
         Limiter one = instance(OLD, OWN);
         await("all", () -> entries(one).size() == Published.MOST_ENTRIES - Published.FOR_SWITCHES + 1);
     }
@@ -248,9 +248,9 @@ class AttacksTest extends ControlFixture {
         for (String word : List.of("a\nb", "a\tb", "\u001b[31m", "a\u202eb", "x".repeat(201))) {
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, word, "", 0));
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, "alice", word, 0));
-            assertThrows(IllegalArgumentException.class, () -> set(control, "all", "", "off", "", soon(), word, ""));
+            assertThrows(IllegalArgumentException.class, () -> set(control, "all", "", "off", soon(), word, ""));
             assertThrows(
-                    IllegalArgumentException.class, () -> set(control, "all", "", "off", "", soon(), "alice", word));
+                    IllegalArgumentException.class, () -> set(control, "all", "", "off", soon(), "alice", word));
         }
         // Escaped, so that only the values have them, and signed.
         plant(OLD, text(1, "limiter.denials.log-per-second = 1\\u0007\n").record(signer));
@@ -286,7 +286,6 @@ class AttacksTest extends ControlFixture {
         for (String line : List.of(
                 "limiter.redis.address = redis://192.0.2.1:1",
                 "limiter.control.secret = 0123456789abcdef0",
-                "limiter.control.accepts = all",
                 "limiter.enabled = false",
                 "limiter.backend = in-process",
                 "limiter.instances = 1000")) {
@@ -296,36 +295,19 @@ class AttacksTest extends ControlFixture {
         }
     }
 
-    @Test
-    void whatAnInstanceDoesNotAccept() throws Exception {
-        Limiter one = instance(OLD, OWN, "limiter.control.accepts = limits, switches");
-        Control control = control(OLD);
-        control.publish("limiter.exempt.addresses = 0.0.0.0/0\n" + TEXT, "alice", "", 0);
-        assertTrue(refusal(control).contains("RL-504"));
-        control.publish(TEXT, "alice", "", 1);
-        assertEquals("", refusal(control));
-        set(control, "policy:vote", "a", "unlimited", "", soon(), "op", "");
-        set(control, "policy:vote", "", "off", "", soon(), "op", "");
-        await("the switch", () -> entries(one).size() == 1);
-        assertEquals("policy:vote", entries(one).iterator().next().target());
-        set(control, "policy:vote", "b", "unlimited", "", soon(), "op", "");
-        await("it says so", () -> findings(one).contains("RL-504 overrides are not taken here"));
-        await("the report too", () -> control.instances().get(0).problem().contains("RL-504 overrides"));
-    }
-
     /** Lines that the signed text does not name are nothing; one that it names is not replaced. */
     @Test
     void unsignedOrOldOverridesAndSwitches() throws Exception {
         Limiter one = instance(OLD, OWN);
         Control control = control(OLD);
         PartitionKey key = PartitionKey.of("192.0.2.1");
-        set(control, "policy:vote", key.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:vote", key.canonical(), "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         String old = entries(one).iterator().next().line();
         control.remove("policy:vote", key.canonical(), "op", "");
         await("removed", () -> entries(one).isEmpty());
         String all = new Entry("all", "", "off", tomorrow(), "mallory", "").line();
-        set(control, "policy:vote", "198.51.100.7", "blocked", "", soon(), "op", "");
+        set(control, "policy:vote", "198.51.100.7", "blocked", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         String hash = Signer.hash(entries(one).iterator().next().line());
         redis(OLD, redis -> {

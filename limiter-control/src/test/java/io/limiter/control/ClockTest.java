@@ -26,7 +26,7 @@ class ClockTest extends ControlFixture {
     void aSwitchIsRemoved() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 1/1h");
         stepTo(Duration.ofHours(2));
-        set(control, "all", "", "off", "", control.now().plusSeconds(3_600), "op", "");
+        set(control, "all", "", "off", control.now().plusSeconds(3_600), "op", "");
         // A second call passes only where all is off.
         one.tryAcquire("vote", ALICE, 1);
         await("off", () -> one.tryAcquire("vote", ALICE, 1).allowed());
@@ -60,10 +60,10 @@ class ClockTest extends ControlFixture {
     void anOverrideEndsByTheTimeThatRedisHasNow() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 1/1h");
         stepTo(Duration.ofDays(3));
-        set(control, "policy:vote", "user:alice", "blocked", "", control.now().plusSeconds(3_600), "op", "");
+        set(control, "policy:vote", "user:alice", "blocked", control.now().plusSeconds(3_600), "op", "");
         await("in force", () -> entries(one).size() == 1);
         stepTo(Duration.ofHours(-2));
-        set(control, "policy:vote", "user:bob", "blocked", "", control.now().plusSeconds(3_600), "op", "");
+        set(control, "policy:vote", "user:bob", "blocked", control.now().plusSeconds(3_600), "op", "");
         await("both", () -> entries(one).size() == 2);
         stepTo(Duration.ZERO);
         // Of those who have learned the time, only the first one has not ended.
@@ -76,8 +76,8 @@ class ClockTest extends ControlFixture {
     void whatHasEndedIsGone() throws Exception {
         ControlKeys keys = new ControlKeys(group);
         control.publish("limiter.policies.vote.limits = 5/1h\n", "alice", "a note", 0);
-        set(control, "policy:vote", "user:alice", "blocked", "", control.now().plusSeconds(2), "op", "");
-        set(control, "policy:vote", "user:bob", "blocked", "", soon(), "op", "");
+        set(control, "policy:vote", "user:alice", "blocked", control.now().plusSeconds(2), "op", "");
+        set(control, "policy:vote", "user:bob", "blocked", soon(), "op", "");
         control.remove("policy:vote", "user:bob", "op", "");
         redis(ADDRESS, redis -> {
             String all = "limiter-control:{" + group + "}:";

@@ -71,7 +71,7 @@ abstract class ControlFixture {
         List<String> run(String name, List<String> keys, List<String> arguments) {
             boolean isReport = name.equals("report");
             List<String> there = new ArrayList<>(arguments);
-            if (!isReport && !there.get(5).isEmpty()) {
+            if (name.equals("publish") && !there.get(5).isEmpty()) {
                 there.set(6, Long.toString(Long.parseLong(there.get(6)) - ahead.get() / 1_000));
             }
             List<String> answer = super.run(name, keys, there);
@@ -138,10 +138,13 @@ abstract class ControlFixture {
     }
 
     /** Waits for the instances; returns why each does not run what is published, by name. Empty if it does. */
-    static Map<String, String> answers(Control control) throws InterruptedException {
-        await("somebody has reported", () -> !control.instances().isEmpty());
+    static Map<String, String> answers(Control control) {
         Map<String, String> all = new TreeMap<>();
-        control.await(LONG).forEach(one -> all.put(one.name(), one.isCurrent() ? "" : one.problem()));
+        await("each has looked", () -> {
+            all.clear();
+            control.instances().forEach(one -> all.put(one.name(), one.isCurrent() ? "" : one.problem()));
+            return !all.isEmpty() && all.values().stream().noneMatch(why -> why.startsWith("it has not looked"));
+        });
         return all;
     }
 
@@ -166,15 +169,8 @@ abstract class ControlFixture {
 
     /** Sets an override of a key, or a switch. */
     static void set(
-            Control control,
-            String target,
-            String key,
-            String action,
-            String limits,
-            Instant until,
-            String author,
-            String note) {
-        control.set(new Entry(target, key, limits.isEmpty() ? action : limits, until, author, note));
+            Control control, String target, String key, String to, Instant until, String author, String note) {
+        control.set(new Entry(target, key, to, until, author, note));
     }
 
     static Instant soon() {

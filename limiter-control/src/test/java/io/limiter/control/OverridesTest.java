@@ -44,7 +44,7 @@ class OverridesTest extends ControlFixture {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
         Limiter two = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
         assertEquals(2, admitted(one, ALICE, 2));
-        set(control, "policy:export", ALICE.canonical(), "limits", "10/1h", soon(), "op", "ticket 7");
+        set(control, "policy:export", ALICE.canonical(), "10/1h", soon(), "op", "ticket 7");
         await("in force", () -> entries(one).size() + entries(two).size() == 2);
         assertEquals(4, admitted(one, ALICE, 4));
         assertEquals(4, admitted(two, ALICE, 9));
@@ -65,9 +65,9 @@ class OverridesTest extends ControlFixture {
                     "limiter.policies.export.limits = 4/1h",
                     "limiter.instances = 2",
                     "limiter.policies.export.deadline = 20ms");
-            set(control, "policy:export", ALICE.canonical(), "limits", "10/1h", tomorrow(), "op", "");
-            set(control, "policy:export", "b", "blocked", "", tomorrow(), "op", "");
-            set(control, "policy:export", "u", "unlimited", "", soon(), "op", "");
+            set(control, "policy:export", ALICE.canonical(), "10/1h", tomorrow(), "op", "");
+            set(control, "policy:export", "b", "blocked", tomorrow(), "op", "");
+            set(control, "policy:export", "u", "unlimited", soon(), "op", "");
             await("in force", () -> entries(one).size() == 3);
             wire.cut();
             await(
@@ -90,7 +90,7 @@ class OverridesTest extends ControlFixture {
                 ADDRESS,
                 "limiter.policies.export.limits = 1000/1h token-bucket",
                 "limiter.policies.export.holds = 100");
-        set(control, "policy:export", ALICE.canonical(), "limits", "5/1h token-bucket", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "5/1h token-bucket", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         int granted = 0;
         for (int i = 0; i < 30; i++) {
@@ -109,7 +109,7 @@ class OverridesTest extends ControlFixture {
         Limiter one = instance(
                 ADDRESS, "limiter.policies.export.limits = 10/1h fixed", "limiter.policies.export.holds = 100");
         Hold hold = one.rateLimiter().reserve(one.policy("export"), ALICE, 1, Duration.ofSeconds(30));
-        set(control, "policy:export", ALICE.canonical(), "limits", "0/1h fixed", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "0/1h fixed", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         assertEquals(Settlement.SETTLED, one.rateLimiter().settle(hold, 4));
         control.remove("policy:export", ALICE.canonical(), "op", "");
@@ -117,59 +117,30 @@ class OverridesTest extends ControlFixture {
         assertEquals(6, admitted(one, ALICE, 10));
     }
 
-    /** A switch that does not fit this instance keeps no other one from its beginning or its end. */
-    @Test
-    void aSwitchOfARuleThatDoesNotFit() throws Exception {
-        Limiter one = instance(
-                ADDRESS,
-                "limiter.policies.export.limits = 1/1h",
-                "limiter.rules.a.path = /a",
-                "limiter.rules.a.limits = 1/1h",
-                "limiter.rules.a.count-on = 401",
-                "limiter.rules.b.path = /b",
-                "limiter.rules.b.limits = 1/1h");
-        set(control, "rule:a", "", "shadow", "", tomorrow(), "op", "");
-        set(control, "rule:b", "", "off", "", soon(), "op", "");
-        await("b is off", () -> mode(one, 1).equals("OFF"));
-        await("a says so", () -> findings(one).contains("RL-505 a switch is refused: rule:a shadow"));
-        assertEquals("ENFORCED", mode(one, 0));
-        stepUntil(Duration.ofHours(2), "b is on", () -> mode(one, 1).equals("ENFORCED"));
-        assertTrue(findings(one).contains("RL-505 a switch is refused: rule:a shadow"), findings(one));
-    }
-
     /** A mistyped name is seen by who looks, and keeps nothing else from being in force. */
     @Test
     void aTargetThatIsNotThere() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
-        set(control, "policy:exprot", "", "off", "", soon(), "op", "");
-        set(control, "rule:lgoin", "", "off", "", soon(), "op", "");
-        set(control, "policy:export", "", "off", "", soon(), "op", "");
+        set(control, "policy:exprot", "", "off", soon(), "op", "");
+        set(control, "policy:export", "", "off", soon(), "op", "");
         await("the right one", () -> admitted(one, ALICE, 3) == 3);
         // Names are looked at with each report, which is due every five seconds.
         Duration report = Duration.ofSeconds(6);
-        stepUntil(
-                report,
-                "it says so",
-                () -> findings(one).contains("RL-514") && findings(one).contains("rule:lgoin"));
+        stepUntil(report, "it says so", () -> findings(one).contains("RL-514"));
         stepUntil(
                 report,
                 "who looks too",
                 () -> control.instances().get(0).problem().contains("policy:exprot"));
         assertTrue(control.instances().get(0).isCurrent());
         assertNotEquals("", control.remove("policy:exprot", "", "op", ""));
-        assertNotEquals("", control.remove("rule:lgoin", "", "op", ""));
         stepUntil(report, "it says nothing", () -> !findings(one).contains("RL-514"));
-    }
-
-    private static String mode(Limiter limiter, int rule) {
-        return limiter.config().settings().rules().get(rule).mode().name();
     }
 
     @Test
     void blockedAndNotLimited() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 3/1h");
-        set(control, "policy:export", ALICE.canonical(), "blocked", "", soon(), "op", "");
-        set(control, "policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "blocked", soon(), "op", "");
+        set(control, "policy:export", BOB.canonical(), "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 2);
         Decision denied = one.tryAcquire("export", ALICE, 1);
         assertFalse(denied.allowed());
@@ -182,8 +153,9 @@ class OverridesTest extends ControlFixture {
         assertEquals(2, control.entries().size());
     }
 
+    /** Where an operator says so, nothing is asked: a running block is there again when the override has ended. */
     @Test
-    void aRunningBlockIsStrongerThanNotLimited() throws Exception {
+    void notLimitedIsStrongerThanARunningBlock() throws Exception {
         Limiter one = instance(
                 ADDRESS,
                 "limiter.policies.export.limits = 1/1h",
@@ -191,17 +163,34 @@ class OverridesTest extends ControlFixture {
                 "limiter.redis.denial-cache.max-age = 0ms");
         admitted(one, BOB, 5);
         assertTrue(one.tryAcquire("export", BOB, 1).blocked());
-        set(control, "policy:export", BOB.canonical(), "unlimited", "", soon(), "op", "");
-        set(control, "policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
-        await("in force", () -> entries(one).size() == 2);
+        set(control, "policy:export", BOB.canonical(), "unlimited", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        assertEquals(20, admitted(one, BOB, 20));
+        control.remove("policy:export", BOB.canonical(), "op", "");
+        await("removed", () -> entries(one).isEmpty());
         assertTrue(one.tryAcquire("export", BOB, 1).blocked());
-        assertEquals(20, admitted(one, ALICE, 20));
+    }
+
+    /** Other limits don't lift a block, and a reset does. */
+    @Test
+    void aResetUnderAnOverride() throws Exception {
+        Limiter one = instance(
+                ADDRESS,
+                "limiter.policies.export.limits = 1/1h",
+                "limiter.policies.export.block = 2/1m for 15m up to 15m",
+                "limiter.redis.denial-cache.max-age = 0ms");
+        set(control, "policy:export", BOB.canonical(), "2/1h fixed", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        assertEquals(2, admitted(one, BOB, 9));
+        assertTrue(one.tryAcquire("export", BOB, 1).blocked());
+        one.rateLimiter().reset(one.policy("export"), BOB);
+        assertEquals(2, admitted(one, BOB, 2));
     }
 
     @Test
     void anOverrideEndsByTheTimeOfRedis() throws Exception {
         Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
-        set(control, "policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         assertEquals(3, admitted(one, ALICE, 3));
         endSoon();
@@ -209,7 +198,7 @@ class OverridesTest extends ControlFixture {
         await("forgotten", () -> entries(one).isEmpty());
         assertThrows(
                 IllegalArgumentException.class,
-                () -> set(control, "policy:export", ALICE.canonical(), "unlimited", "", Instant.now(), "op", ""));
+                () -> set(control, "policy:export", ALICE.canonical(), "unlimited", Instant.now(), "op", ""));
     }
 
     /** Sets an end that is not over yet when Redis hears of it, however slow this machine is. */
@@ -217,7 +206,7 @@ class OverridesTest extends ControlFixture {
         for (int seconds = 1; ; seconds *= 2) {
             Instant end = Instant.now().plusSeconds(seconds);
             try {
-                set(control, "policy:export", ALICE.canonical(), "unlimited", "", end, "op", "");
+                set(control, "policy:export", ALICE.canonical(), "unlimited", end, "op", "");
                 return;
             } catch (IllegalArgumentException over) {
                 assertTrue(seconds < 64, over::toString);
@@ -235,7 +224,6 @@ class OverridesTest extends ControlFixture {
                             "policy:export",
                             PartitionKey.parse(key).canonical(),
                             "unlimited",
-                            "",
                             soon(),
                             "op",
                             ""),
@@ -248,7 +236,6 @@ class OverridesTest extends ControlFixture {
                         "policy:export",
                         PartitionKey.global().canonical(),
                         "unlimited",
-                        "",
                         soon(),
                         "op",
                         ""));
@@ -258,7 +245,7 @@ class OverridesTest extends ControlFixture {
     void aChargeOfSeveralPoliciesIsOverriddenPolicyByPolicy() throws Exception {
         Limiter one =
                 instance(ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");
-        set(control, "policy:export", ALICE.canonical(), "unlimited", "", soon(), "op", "");
+        set(control, "policy:export", ALICE.canonical(), "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         PermitRequest both = PermitRequest.of(
                 List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
@@ -271,46 +258,13 @@ class OverridesTest extends ControlFixture {
         assertTrue(one.rateLimiter().acquireAsync(both).get().allowed());
     }
 
-    /** What goes with it is not denied by a policy in shadow, and no block is there when the switch ends. */
-    @Test
-    void aPolicyInShadowDeniesNothing() throws Exception {
-        Limiter one = instance(
-                ADDRESS,
-                "limiter.policies.export.limits = 1/1h",
-                "limiter.policies.export.block = 5/1m for 15m up to 15m",
-                "limiter.policies.read.limits = 3/1h fixed",
-                "limiter.redis.denial-cache.max-age = 0ms");
-        set(control, "policy:export", "", "shadow", "", soon(), "op", "");
-        await("in force", () -> entries(one).size() == 1);
-        PermitRequest both = PermitRequest.of(
-                List.of(new Charge(one.policy("export"), ALICE, 1), new Charge(one.policy("read"), ALICE, 1)));
-        for (int i = 0; i < 3; i++) {
-            assertTrue(one.rateLimiter().tryAcquire(both).allowed());
-        }
-        Decision denied = one.rateLimiter().acquireAsync(both).get();
-        assertEquals(
-                List.of("read"),
-                denied.violated().stream().map(by -> by.policy().name()).toList());
-        assertEquals(9, admitted(one, ALICE, 9));
-        assertEquals(0, one.rateLimiter().monitor().allowed("export", Decision.Source.OVERRIDDEN));
-        assertEquals(1, one.rateLimiter().monitor().allowed("export", Decision.Source.REDIS));
-        // Two beside "read", and nine of its own; what "read" denied was not asked.
-        assertEquals(11, one.rateLimiter().monitor().denied("export", Decision.Source.REDIS));
-        assertEquals(3, one.rateLimiter().monitor().allowed("read", Decision.Source.REDIS));
-        assertTrue(one.rateLimiter().monitor().busiest(10).stream()
-                .anyMatch(key -> key.policy().equals("export") && key.shadow()));
-        control.remove("policy:export", "", "op", "");
-        await("as before", () -> !one.tryAcquire("export", ALICE, 1).allowed());
-        assertFalse(one.tryAcquire("export", ALICE, 1).blocked());
-    }
-
     @Test
     void theLogOfDenialsShowsWhoDecidedAndWhy() throws Exception {
         // Else the one denial by Redis may be one that is not logged, because another one was in the same second.
         Limiter one =
                 instance(ADDRESS, "limiter.policies.export.limits = 3/1h", "limiter.redis.denial-cache.max-age = 0ms");
-        set(control, "policy:export", ALICE.canonical(), "blocked", "", soon(), "carol", "ticket 7");
-        set(control, "policy:export", BOB.canonical(), "limits", "0/1h", soon(), "dave", "");
+        set(control, "policy:export", ALICE.canonical(), "blocked", soon(), "carol", "ticket 7");
+        set(control, "policy:export", BOB.canonical(), "0/1h", soon(), "dave", "");
         await("in force", () -> entries(one).size() == 2);
         try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO).about(" policy export,")) {
             one.tryAcquire("export", ALICE, 1);
@@ -329,39 +283,21 @@ class OverridesTest extends ControlFixture {
 
     @Test
     void switchesAreLiveAndLoud() throws Exception {
-        Limiter one = instance(
-                ADDRESS,
-                "limiter.policies.export.limits = 1/1h",
-                "limiter.rules.login.path = /login",
-                "limiter.rules.login.limits = 1/1h");
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
         assertEquals(1, admitted(one, ALICE, 3));
-        set(control, "policy:export", "", "shadow", "", soon(), "op", "");
-        await("shadow", () -> one.tryAcquire("export", ALICE, 1).allowed());
-        set(control, "policy:export", "", "off", "", soon(), "op", "");
+        set(control, "policy:export", "", "off", soon(), "op", "");
         await("off", () -> entries(one).stream().anyMatch(each -> each.to().equals("off")));
         assertEquals(3, admitted(one, ALICE, 3));
-        set(control, "all", "", "deny", "", soon(), "op", "maintenance");
+        set(control, "all", "", "deny", soon(), "op", "maintenance");
         await("denied", () -> !one.tryAcquire("export", BOB, 1).allowed());
         await(
                 "health",
                 () -> one.rateLimiter().monitor().health().findings().toString().contains("RL-509 in force: all deny"));
-        set(control, "all", "", "off", "", soon(), "op", "");
+        set(control, "all", "", "off", soon(), "op", "");
         await("all off", () -> one.tryAcquire("export", BOB, 1).allowed());
         assertEquals(9, admitted(one, BOB, 9));
-        set(control, "rule:login", "", "shadow", "", soon(), "op", "");
-        await(
-                "the rule",
-                () -> one.config().settings().rules().get(0).mode().name().equals("SHADOW"));
-        set(control, "rule:login", "", "off", "", soon(), "op", "");
-        await(
-                "the rule",
-                () -> one.config().settings().rules().get(0).mode().name().equals("OFF"));
-        control.remove("rule:login", "", "op", "");
         control.remove("all", "", "op", "");
         control.remove("policy:export", "", "op", "");
         await("as before", () -> !one.tryAcquire("export", ALICE, 1).allowed());
-        await(
-                "as before",
-                () -> one.config().settings().rules().get(0).mode().name().equals("ENFORCED"));
     }
 }

@@ -98,17 +98,15 @@ class RedisUsersTest extends ControlFixture {
             Control control = new Control(open(ControlStore.open(server, "publisher", "password")), group, SECRET);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(answers(control).values()));
-            set(control, "policy:vote", "a", "blocked", "", soon(), "op", "");
+            set(control, "policy:vote", "a", "blocked", soon(), "op", "");
             await("in force", () -> entries(one).size() == 1);
             assertTrue(limits(one, "vote").contains("20/1m"));
-            assertEquals(List.of(), control.notes("vote", "9/1m"));
-            assertEquals(1, control.notes("vote", "9/1m fixed").size());
             // With the rights of an application nothing is published.
             Control asReader = new Control(open(ControlStore.open(server, "reader", "password")), group, SECRET);
             BackendException refused =
                     assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 2));
             assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
-            assertThrows(BackendException.class, () -> set(asReader, "all", "", "off", "", soon(), "mallory", ""));
+            assertThrows(BackendException.class, () -> set(asReader, "all", "", "off", soon(), "mallory", ""));
             assertEquals(2, control.versions(10).size());
             assertEquals("", findings(one).replace("[]", ""));
             // What the endpoint shows.
@@ -129,10 +127,10 @@ class RedisUsersTest extends ControlFixture {
         Control control = control(OLD);
         control.publish(TEXT, "alice", "first", 0);
         control.rollBack(1, "bob", "");
-        set(control, "policy:vote", "a", "limits", "5/1m", soon(), "carol", "ticket");
-        set(control, "policy:vote", "a", "blocked", "", soon(), "carol", "");
+        set(control, "policy:vote", "a", "5/1m", soon(), "carol", "ticket");
+        set(control, "policy:vote", "a", "blocked", soon(), "carol", "");
         control.remove("policy:vote", "a", "dave", "");
-        set(control, "all", "", "deny", "", soon(), "erin", "");
+        set(control, "all", "", "deny", soon(), "erin", "");
         control.remove("all", "", "erin", "");
         List<Control.Version> all = control.versions(100);
         assertEquals(

@@ -6,7 +6,6 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor;
-import io.limiter.Policy;
 import io.limiter.internal.Access;
 import io.limiter.internal.DiagnosticLog;
 import java.util.List;
@@ -137,7 +136,7 @@ final class EngineMonitor extends LimiterMonitor {
     }
 
     /**
-     * Counts a decision, and records a denial; also those of what shadows beside it.
+     * Counts a decision, and records a denial.
      *
      * @param shadow whether a denial has no effect on the caller
      * @param executor runs the listeners, where this policy is new, and writes to the log
@@ -146,15 +145,9 @@ final class EngineMonitor extends LimiterMonitor {
         if (!decision.allowed()) {
             denials.add(decision, shadow, executor);
         }
-        Decision beside = decision.shadow();
-        if (beside != null) {
-            decided(beside, true, executor);
-        }
         if (decision.allowed() || decision.outcomes().isEmpty()) {
             for (Charge charge : decision.charges()) {
-                if (beside == null || !isOf(beside, charge.policy())) {
-                    counts(charge.policy().name(), executor).count(decision);
-                }
+                counts(charge.policy().name(), executor).count(decision);
             }
             return;
         }
@@ -177,10 +170,6 @@ final class EngineMonitor extends LimiterMonitor {
             counts.increment(CallCounts.BLOCKED);
         }
         denials.add(decision, false, executor);
-    }
-
-    private static boolean isOf(Decision decision, Policy policy) {
-        return decision.charges().stream().anyMatch(one -> one.policy().name().equals(policy.name()));
     }
 
     /** The counts of the policy. The executor runs the listeners if it is new. */

@@ -71,12 +71,8 @@ final class Returns {
         return told;
     }
 
-    /** Counts what a decision, and what shadows beside it, holds. */
+    /** Counts what a decision holds. */
     void begin(Decision decision) {
-        Decision aside = decision.shadow();
-        if (aside != null) {
-            begin(aside);
-        }
         for (LimitOutcome outcome : decision.each(Access.LIBRARY)) {
             if (decision.allowed() && outcome.isInFlight() && isCounted(outcome)) {
                 counts.apply(outcome.policy()).add(CallCounts.IN_FLIGHT, outcome.permits());
@@ -89,17 +85,13 @@ final class Returns {
         return outcome.limit().equals(outcome.policy().limits().get(0));
     }
 
-    /** Ends what a decision, and what shadows beside it, holds. Never fails. */
+    /** Ends what a decision holds. Never fails. */
     void end(Decision decision) {
         end(decision, null);
     }
 
     /** @param known the counts of its policy; null for several policies */
     void end(Decision decision, @Nullable CallCounts known) {
-        Decision aside = decision.shadow();
-        if (aside != null) {
-            end(aside);
-        }
         for (LimitOutcome outcome : decision.each(Access.LIBRARY)) {
             if (decision.allowed() && outcome.isInFlight()) {
                 end(outcome, known == null ? counts.apply(outcome.policy()) : known);

@@ -73,18 +73,17 @@ function askToSet() {
   const kind = find('control-kind').value;
   const target = find('control-target').value.trim();
   const until = new Date(Date.now() + Number(find('control-hours').value) * HOUR_MILLIS).toISOString();
-  const rest = `--until ${until} --note ${quoted(find('control-note').value)}`;
-  const key = find('control-key').value.trim();
-  if (OVERRIDES.includes(kind)) {
-    const limits = kind === 'limits' ? find('control-limits').value : '';
-    const policy = quoted(target.replace(/^policy:/, ''));
-    ask(
-      `Set ${kind} ${limits} for the key ${key} of ${target} until ${until}?`,
-      { command: `override add --policy ${policy} --key ${quoted(key)} --${kind} ${limits && quoted(limits)} ${rest}` },
-    );
-  } else {
-    ask(`Switch ${target} to ${kind} until ${until}?`, { command: `switch set --target ${quoted(target)} --action ${kind} ${rest}` });
-  }
+  const key = OVERRIDES.includes(kind) ? find('control-key').value.trim() : '';
+  const to = kind === 'limits' ? find('control-limits').value : kind;
+  ask(
+    `Set ${target} ${key} to ${to} until ${until}?`,
+    { command: `set ${words(target, key)} --to ${quoted(to)} --until ${until} --note ${quoted(find('control-note').value)}` },
+  );
+}
+
+// What something is set for.
+function words(target, key) {
+  return key ? `${quoted(target)} ${quoted(key)}` : quoted(target);
 }
 
 // A value of a command, with its spaces.
@@ -93,9 +92,7 @@ function quoted(value) {
 }
 
 function askToRemove({ target, key }) {
-  ask(`Remove what is set for ${target} ${key}?`, key
-    ? { command: `override remove --policy ${quoted(target.replace(/^policy:/, ''))} --key ${quoted(key)}` }
-    : { command: `switch remove --target ${quoted(target)}` });
+  ask(`Remove what is set for ${target} ${key}?`, { command: `remove ${words(target, key)}` });
 }
 
 function ask(text, request) {
@@ -108,15 +105,6 @@ function ask(text, request) {
 async function doIt() {
   const request = asked;
   find('control-sure').hidden = true;
-  await answer(async () => {
-    try {
-      return [verdict('admitted', ...(await change(request)).lines)];
-    } catch (failure) {
-      if (failure.message.endsWith('add --yes if that is meant')) {
-        ask(failure.message, { ...request, command: `${request.command} --yes` });
-      }
-      throw failure;
-    }
-  });
+  await answer(async () => [verdict('admitted', ...(await change(request)).lines)]);
   await refreshControl();
 }

@@ -5,6 +5,7 @@ import io.limiter.application.Limiter;
 import io.limiter.control.Command;
 import io.limiter.control.Control;
 import java.security.Principal;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -25,11 +26,6 @@ class ControlEndpoint {
 
     ControlEndpoint(Limiter limiter) {
         this.limiter = limiter;
-    }
-
-    /** What is asked of a group. */
-    private interface Question {
-        Object ask(Control control) throws InterruptedException;
     }
 
     /** What is published and in force. */
@@ -58,22 +54,19 @@ class ControlEndpoint {
                 Command.of(command).run(control, text == null ? "" : text, user == null ? "actuator" : user.getName()));
     }
 
-    private WebEndpointResponse<Object> answer(Question question) {
+    private WebEndpointResponse<Object> answer(Function<Control, Object> question) {
         Control control = Control.of(limiter).orElse(null);
         if (control == null) {
             return RateLimitsEndpoint.failure(404, "set limiter.control.group to control this application");
         }
         try {
-            return new WebEndpointResponse<>(question.ask(control));
+            return new WebEndpointResponse<>(question.apply(control));
         } catch (Control.ConflictException lost) {
             return RateLimitsEndpoint.failure(409, lost.getMessage());
         } catch (BackendException failed) {
             return RateLimitsEndpoint.failure(503, failed.getMessage());
         } catch (IllegalArgumentException wrong) {
             return RateLimitsEndpoint.failure(400, wrong.getMessage());
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
-            return RateLimitsEndpoint.failure(503, "this application is being closed");
         }
     }
 }

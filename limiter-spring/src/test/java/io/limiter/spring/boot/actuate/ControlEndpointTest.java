@@ -61,10 +61,10 @@ class ControlEndpointTest {
                     .toString();
             answer = site.post(
                     PATH,
-                    "{\"command\":\"override add --policy vote --key user:alice --blocked --until " + until + "\"}");
+                    "{\"command\":\"set policy:vote user:alice --to blocked --until " + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             answer = site.post(
-                    PATH, "{\"command\":\"switch set --target policy:vote --action off --until " + until + "\"}");
+                    PATH, "{\"command\":\"set policy:vote --to off --until " + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(LONG, "both in force", () -> inForce(limiter) == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
@@ -80,11 +80,11 @@ class ControlEndpointTest {
             assertTrue(health.body().contains("RL-509 in force: policy:vote off"), health.body());
             HttpResponse<String> gauge = site.call("GET", "/actuator/metrics/limiter.control.switches");
             assertEquals(1.0, read(gauge, "$.measurements[0].value"), gauge.body());
-            answer = site.post(PATH, "{\"command\":\"switch remove --target policy:vote\"}");
+            answer = site.post(PATH, "{\"command\":\"remove policy:vote\"}");
             assertEquals("policy:vote: off until " + until + " -> nothing", read(answer, "$.lines[0]"));
             answer = site.post(PATH, "{\"command\":\"roll-back 1\"}");
             assertEquals("published version 5", read(answer, "$.lines[0]"));
-            answer = site.post(PATH, "{\"command\":\"switch set --target all --action off\"}");
+            answer = site.post(PATH, "{\"command\":\"set all --to off\"}");
             assertEquals(400, answer.statusCode(), answer.body());
             answer =
                     site.post(PATH, "{\"command\":\"publish --based 5\",\"text\":\"limiter.polices.x.limits = 1/1s\"}");

@@ -8,19 +8,19 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Keys as operators write them. */
-class WordsTest {
+class EntryTest {
     @Test
     void aKeyIsThatOfOneCaller() {
-        assertEquals("192.0.2.1", Words.key("192.0.2.1").canonical());
-        assertEquals(PartitionKey.of("2001:db8::/64"), Words.key("2001:db8::7"));
-        assertEquals("user=alice", Words.key("user:alice").canonical());
-        assertEquals("user=alice", Words.key("user=alice").canonical());
+        assertEquals("192.0.2.1", Entry.key("192.0.2.1").canonical());
+        assertEquals(PartitionKey.of("2001:db8::/64"), Entry.key("2001:db8::7"));
+        assertEquals("user=alice", Entry.key("user:alice").canonical());
+        assertEquals("user=alice", Entry.key("user=alice").canonical());
         assertEquals(
-                Words.key("user:tenant=5"),
+                Entry.key("user:tenant=5"),
                 PartitionKey.builder().add("user", "tenant=5").build());
         assertEquals(
                 "header.x-api-key=~" + "8d".repeat(16),
-                Words.key("header.x-api-key=~" + "8d".repeat(16)).canonical());
+                Entry.key("header.x-api-key=~" + "8d".repeat(16)).canonical());
     }
 
     @Test
@@ -33,7 +33,7 @@ class WordsTest {
                 "session:abc",
                 "bearer=abc",
                 "192.0.2.1:query.token=abc")) {
-            assertThrows(IllegalArgumentException.class, () -> Words.key(key), key);
+            assertThrows(IllegalArgumentException.class, () -> Entry.key(key), key);
         }
     }
 }
