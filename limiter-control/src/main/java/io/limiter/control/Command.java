@@ -157,11 +157,13 @@ public final class Command {
     private static Control.Answer instances(Control control) {
         List<Control.Instance> all = control.instances();
         boolean isDone = !all.isEmpty() && all.stream().allMatch(Control.Instance::isCurrent);
-        return new Control.Answer(isDone, table(
-                "%-40s %-8s %s",
-                List.of("instance", "version", "problem"),
-                all,
-                one -> List.of(one.name(), one.version(), one.problem())));
+        return new Control.Answer(
+                isDone,
+                table(
+                        "%-40s %-8s %s",
+                        List.of("instance", "version", "problem"),
+                        all,
+                        one -> List.of(one.name(), one.version(), one.problem())));
     }
 
     private static Control.Answer list(Control control) {

@@ -155,8 +155,9 @@ public record Entry(String target, String key, String to, Instant until, String 
                         .build()
                 : PartitionKey.parse(text);
         if (SECRET.matcher(key.canonical()).find()) {
-            throw new IllegalArgumentException("a session, token, header, cookie or parameter is stored as a hash; write"
-                    + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
+            throw new IllegalArgumentException(
+                    "a session, token, header, cookie or parameter is stored as a hash; write"
+                            + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
         }
         return key;
     }

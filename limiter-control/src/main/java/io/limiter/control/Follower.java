@@ -171,8 +171,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         String plain = Texts.plain(text);
         String before = plain.isEmpty() ? notes.remove(about) : notes.put(about, plain);
         if (!plain.isEmpty() && !plain.equals(before)) {
-            LOG.atLevel(WARNINGS.contains(about) ? Level.WARN : Level.ERROR)
-                    .log(plain);
+            LOG.atLevel(WARNINGS.contains(about) ? Level.WARN : Level.ERROR).log(plain);
         }
     }
 

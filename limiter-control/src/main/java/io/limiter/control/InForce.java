@@ -26,7 +26,10 @@ final class InForce {
     /** All of them. Immutable: a change makes another one. */
     record Entries(Set<Entry> all, Map<String, OfPolicy> policies, OfPolicy others) {
         Entries(Set<Entry> all) {
-            this(all, new HashMap<>(), new OfPolicy(all.stream().filter(one -> one.target().equals(Entry.ALL))));
+            this(
+                    all,
+                    new HashMap<>(),
+                    new OfPolicy(all.stream().filter(one -> one.target().equals(Entry.ALL))));
             all.stream()
                     .filter(one -> !one.policy().isEmpty())
                     .collect(Collectors.groupingBy(Entry::policy))

@@ -122,9 +122,7 @@ final class OverridingBackend extends ForwardingBackend {
 
     private static CompletionStage<Decision> decided(Call call, Function<List<Charge>, CompletionStage<Decision>> ask) {
         Decision known = call.decided();
-        return known == null
-                ? ask.apply(call.left).thenApply(call::answer)
-                : CompletableFuture.completedFuture(known);
+        return known == null ? ask.apply(call.left).thenApply(call::answer) : CompletableFuture.completedFuture(known);
     }
 
     @Override
@@ -245,8 +243,9 @@ final class OverridingBackend extends ForwardingBackend {
             if (made.size() > MOST_KEPT) {
                 made.clear();
             }
-            Policy other = made.computeIfAbsent(List.of(policy, one.to()), key -> policy.withLimits(
-                    Policy.of(policy.name(), LimitText.parseAll(one.to()))
+            Policy other = made.computeIfAbsent(
+                    List.of(policy, one.to()),
+                    key -> policy.withLimits(Policy.of(policy.name(), LimitText.parseAll(one.to()))
                             .share(instances)
                             .limits()));
             return new Charge(

@@ -124,8 +124,7 @@ class AttacksTest extends ControlFixture {
             redis.set(keys.current(), before[0]);
         });
         IllegalArgumentException refused = assertThrows(
-                IllegalArgumentException.class,
-                () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
+                IllegalArgumentException.class, () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
         assertTrue(refused.getMessage().startsWith("RL-506"), refused.getMessage());
         assertEquals(4, control.publish(TEXT, "alice", "", 2));
         set(control, "policy:vote", "b", "blocked", soon(), "op", "");
@@ -183,8 +182,7 @@ class AttacksTest extends ControlFixture {
         plant(OLD, new Published(1, "", ends).record(signer));
         set(control, "policy:vote", "a", "blocked", soon(), "op", "");
         assertThrows(
-                IllegalArgumentException.class,
-                () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
+                IllegalArgumentException.class, () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
         set(control, "all", "", "deny", soon(), "op", "");
         Limiter one = instance(OLD, OWN);
         await("all", () -> entries(one).size() == Published.MOST_ENTRIES - Published.FOR_SWITCHES + 1);
@@ -249,8 +247,7 @@ class AttacksTest extends ControlFixture {
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, word, "", 0));
             assertThrows(IllegalArgumentException.class, () -> control.publish(TEXT, "alice", word, 0));
             assertThrows(IllegalArgumentException.class, () -> set(control, "all", "", "off", soon(), word, ""));
-            assertThrows(
-                    IllegalArgumentException.class, () -> set(control, "all", "", "off", soon(), "alice", word));
+            assertThrows(IllegalArgumentException.class, () -> set(control, "all", "", "off", soon(), "alice", word));
         }
         // Escaped, so that only the values have them, and signed.
         plant(OLD, text(1, "limiter.denials.log-per-second = 1\\u0007\n").record(signer));

@@ -168,8 +168,7 @@ abstract class ControlFixture {
     }
 
     /** Sets an override of a key, or a switch. */
-    static void set(
-            Control control, String target, String key, String to, Instant until, String author, String note) {
+    static void set(Control control, String target, String key, String to, Instant until, String author, String note) {
         control.set(new Entry(target, key, to, until, author, note));
     }
 

@@ -231,14 +231,7 @@ class OverridesTest extends ControlFixture {
         }
         assertThrows(
                 IllegalArgumentException.class,
-                () -> set(
-                        control,
-                        "policy:export",
-                        PartitionKey.global().canonical(),
-                        "unlimited",
-                        soon(),
-                        "op",
-                        ""));
+                () -> set(control, "policy:export", PartitionKey.global().canonical(), "unlimited", soon(), "op", ""));
     }
 
     @Test

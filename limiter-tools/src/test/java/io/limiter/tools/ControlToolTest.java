@@ -111,7 +111,7 @@ class ControlToolTest {
         run("roll-back", "0", "--author", "al", "--note", "back");
         assertEquals(0, run("versions"), printed);
         List<String> lines = printed.lines().toList();
-        assertTrue(lines.get(0).matches("version +time +author  change +note"), printed);
+        assertTrue(lines.get(0).matches("version +time +author +change +note"), printed);
         assertTrue(lines.get(1).matches("2 +\\S+Z +al +back to version 0: .*20/1m -> \\(own\\)  back"), printed);
         assertTrue(lines.get(2).matches("1 +\\S+Z +alice +limiter.*\\(own\\) -> 20/1m"), printed);
     }

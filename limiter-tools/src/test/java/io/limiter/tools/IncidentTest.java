@@ -125,9 +125,14 @@ class IncidentTest {
                     commands.get(1),
                     one -> one.tryAcquire("export", PartitionKey.of("203.0.113.7"), 1)
                             .blocked());
-            Files.writeString(text, run(commands.get(2).replaceFirst(" > .*", "")) + "limiter.rules.login.shadow = true\n");
-            timed(commands.get(3).replace("now.properties", text.toString()), one -> mode(one).equals("SHADOW"));
-            timed(commands.get(4).replace("41", "1"), one -> has(one, "[3/1m") && mode(one).equals("ENFORCED"));
+            Files.writeString(
+                    text, run(commands.get(2).replaceFirst(" > .*", "")) + "limiter.rules.login.shadow = true\n");
+            timed(
+                    commands.get(3).replace("now.properties", text.toString()),
+                    one -> mode(one).equals("SHADOW"));
+            timed(
+                    commands.get(4).replace("41", "1"),
+                    one -> has(one, "[3/1m") && mode(one).equals("ENFORCED"));
             timed(commands.get(5), one -> Control.inForce(one, false) == 1);
             assertEquals(INSTANCES + 1, run(commands.get(6)).lines().count());
         } finally {

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * @param group whose published text is followed; null for none
  * @param secret with which it is signed; null for none
  */
-public record ControlSettings(@Nullable String group, @Nullable String secret) {
+public record ControlSettings(
+        @Nullable String group, @Nullable String secret) {
     private static final String HERE = "limiter.control.";
 
     static ControlSettings read(PropertyReader reader) {

@@ -59,12 +59,9 @@ class ControlEndpointTest {
                     .plusSeconds(3_600)
                     .truncatedTo(ChronoUnit.SECONDS)
                     .toString();
-            answer = site.post(
-                    PATH,
-                    "{\"command\":\"set policy:vote user:alice --to blocked --until " + until + "\"}");
+            answer = site.post(PATH, "{\"command\":\"set policy:vote user:alice --to blocked --until " + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
-            answer = site.post(
-                    PATH, "{\"command\":\"set policy:vote --to off --until " + until + "\"}");
+            answer = site.post(PATH, "{\"command\":\"set policy:vote --to off --until " + until + "\"}");
             assertEquals(200, answer.statusCode(), answer.body());
             Await.until(LONG, "both in force", () -> inForce(limiter) == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
