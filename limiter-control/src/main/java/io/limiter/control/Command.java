@@ -209,13 +209,13 @@ public final class Command {
         return done(List.of(what.isEmpty() ? "there was none" : what));
     }
 
-    /** The end that is written as {@code 2h} from now, or {@code 2026-12-01T08:00:00Z}. */
+    /** The end that is written as {@code 2h} from now, or {@code 2030-01-01T08:00:00Z}. */
     private static Instant until(String text, Instant now) {
         try {
             return text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(LimitText.parseDuration(text));
         } catch (DateTimeException | ArithmeticException wrong) {
             throw new IllegalArgumentException(
-                    "until " + text + " is not a time; write 2h or 2026-12-01T08:00:00Z", wrong);
+                    "until " + text + " is not a time; write 2h or 2030-01-01T08:00:00Z", wrong);
         }
     }
 }
