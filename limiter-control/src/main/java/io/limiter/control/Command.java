@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -212,7 +213,9 @@ public final class Command {
     /** The end that is written as {@code 2h} from now, or {@code 2030-01-01T08:00:00Z}. */
     private static Instant until(String text, Instant now) {
         try {
-            return text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(LimitText.parseDuration(text));
+            return text.indexOf('T') > 0
+                    ? Instant.parse(text)
+                    : now.plus(LimitText.parseDuration(text)).truncatedTo(ChronoUnit.SECONDS);
         } catch (DateTimeException | ArithmeticException wrong) {
             throw new IllegalArgumentException(
                     "until " + text + " is not a time; write 2h or 2030-01-01T08:00:00Z", wrong);
