@@ -2,7 +2,6 @@ package io.limiter;
 
 import io.limiter.internal.Algorithm;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 
 /**
  * No quota: blocks a key that the limits of its policy deny repeatedly. When the number of denials within the period is
@@ -40,22 +39,12 @@ public final class Penalty extends Limit {
         return new Penalty(other, firstMicros, longestMicros);
     }
 
-    /** How long the first block lasts. */
-    public Duration first() {
-        return Duration.of(firstMicros, ChronoUnit.MICROS);
-    }
-
-    /** {@link #first} in microseconds. */
+    /** How long the first block lasts, in microseconds. */
     public long firstMicros() {
         return firstMicros;
     }
 
-    /** The longest that a block lasts. */
-    public Duration longest() {
-        return Duration.of(longestMicros, ChronoUnit.MICROS);
-    }
-
-    /** {@link #longest} in microseconds. */
+    /** The longest that a block lasts, in microseconds. */
     public long longestMicros() {
         return longestMicros;
     }

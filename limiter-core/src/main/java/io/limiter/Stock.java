@@ -38,7 +38,7 @@ public final class Stock extends Limit {
                         + MAX_LOG_PERMITS + ", and from 1 to all of them for each");
         refuseIf(
                 opensMicros < 0 || closesMicros <= opensMicros || closesMicros > LATEST_MICROS,
-                "RL-172 it opens at " + opens() + " and closes at " + closes()
+                "RL-172 it opens at " + time(opensMicros) + " and closes at " + time(closesMicros)
                         + "; write a closing time that is later than the opening, from 1970 to 2112");
     }
 
@@ -54,32 +54,12 @@ public final class Stock extends Limit {
         return new Stock(other, opensMicros, closesMicros);
     }
 
-    /** The most that one member may have. */
-    public long each() {
-        return burst();
-    }
-
-    /** How long a purchase lasts unless it is confirmed; zero for ever. */
-    public Duration hold() {
-        return periodMicros() == MAX_PERIOD_MICROS ? Duration.ZERO : period();
-    }
-
-    /** When the first one is sold; 1970 for at once. */
-    public Instant opens() {
-        return time(opensMicros);
-    }
-
-    /** {@link #opens} in microseconds since 1970. */
+    /** When the first one is sold, in microseconds since 1970; 0 for at once. */
     public long opensMicros() {
         return opensMicros;
     }
 
-    /** From when on nothing is sold any more. */
-    public Instant closes() {
-        return time(closesMicros);
-    }
-
-    /** {@link #closes} in microseconds since 1970. */
+    /** From when on nothing is sold any more, in microseconds since 1970. */
     public long closesMicros() {
         return closesMicros;
     }

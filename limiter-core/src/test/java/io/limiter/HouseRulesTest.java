@@ -213,7 +213,6 @@ class HouseRulesTest {
                         "io.limiter.Penalty",
                         "io.limiter.Stock",
                         "io.limiter.TokenBucket",
-                        "io.limiter.testing.FakeLimiter",
                         "io.limiter.engine.RateLimiters",
                         "io.limiter.PartitionKey",
                         "io.limiter.PermitRequest",

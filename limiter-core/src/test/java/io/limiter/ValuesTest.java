@@ -114,17 +114,6 @@ class ValuesTest {
     }
 
     @Test
-    void aLimitReadsAsConfigurationText() {
-        assertEquals(
-                "3/10s sliding-list",
-                Limit.slidingList(3, Duration.ofSeconds(10)).toString());
-        assertEquals(
-                "7/86400000011us token-bucket burst 9",
-                Limit.tokenBucket(7, Duration.of(86_400_000_011L, ChronoUnit.MICROS), 9)
-                        .toString());
-    }
-
-    @Test
     void chargesThatMakeNoSenseAreRefused() {
         Policy list = Policy.of("list", Limit.slidingList(3, SECOND));
         refused("refund(decision)", () -> new Charge(list, PartitionKey.global(), -1));

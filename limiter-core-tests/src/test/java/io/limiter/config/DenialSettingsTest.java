@@ -1,7 +1,6 @@
 package io.limiter.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.LimiterMonitor;
@@ -10,8 +9,6 @@ import io.limiter.kit.Pages;
 import java.io.IOException;
 import java.io.StringReader;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** What is noted of denied calls, as text. */
 class DenialSettingsTest {
@@ -44,19 +41,5 @@ class DenialSettingsTest {
         assertEquals(
                 new DenialRecord(1_000, 10_000),
                 denials("limiter.denials.log-per-second = 1000\nlimiter.denials.keys = 10000"));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "limiter.denials.log-per-second = 1001, not a whole number from 0 to 1000",
-        "limiter.denials.log-per-second = -1, not a whole number from 0 to 1000",
-        "limiter.denials.keys = 10001, not a whole number from 0 to 10000",
-        "limiter.denials.keys = many, not a whole number from 0 to 10000",
-        "limiter.denial.keys = 1, limiter.denials.keys",
-        "limiter.denials.logs-per-second = 1, limiter.denials.log-per-second",
-    })
-    void whatIsWrongIsReportedWithWhatToWrite(String line, String remedy) {
-        String message = assertThrows(ConfigException.class, () -> config(line)).getMessage();
-        assertTrue(message.contains(remedy), message);
     }
 }

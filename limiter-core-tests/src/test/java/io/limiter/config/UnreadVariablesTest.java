@@ -33,14 +33,9 @@ class UnreadVariablesTest {
     @ParameterizedTest
     @CsvSource({
         "LIMITER_REDIS_ADRESS, did you mean 'LIMITER_REDIS_ADDRESS'?",
-        "LIMITER_REDIS_STARTUP_WAI, did you mean 'LIMITER_REDIS_STARTUP_WAIT'?",
         "LIMITER_POLICIES_VOTE_LIMIT, did you mean 'LIMITER_POLICIES_VOTE_LIMITS'?",
-        "LIMITER_POLICIES_VOTE_ON_FAILURES, did you mean 'LIMITER_POLICIES_VOTE_ON_FAILURE'?",
         "LIMITER_POLICIES_VOTER_LIMIT, did you mean 'LIMITER_POLICIES_VOTE_LIMITS'?",
-        "LIMITER_CLIENT_IP_TRUSTED_PROXY, did you mean 'LIMITER_CLIENT_IP_TRUSTED_PROXIES'?",
         "LIMITER_CLIENTIP_TRUSTEDHOP, did you mean 'LIMITER_CLIENT_IP_TRUSTED_HOPS'?",
-        "LIMITER_IN_PROCESS_MAX_ENTRY, did you mean 'LIMITER_IN_PROCESS_MAX_ENTRIES'?",
-        "LIMITER_INPROCESS_MAXENTRIE, did you mean 'LIMITER_IN_PROCESS_MAX_ENTRIES'?",
         "LIMITER_HTTP_HEADER, did you mean 'LIMITER_HTTP_HEADERS'?"
     })
     void theNearestIsNamedAndNoValueIsShown(String variable, String instead) throws IOException {

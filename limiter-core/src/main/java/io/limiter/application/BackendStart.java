@@ -1,9 +1,7 @@
 package io.limiter.application;
 
 import io.limiter.Backend;
-import io.limiter.Limit;
 import io.limiter.LimiterMonitor;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
@@ -12,7 +10,6 @@ import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.RedisMode;
 import io.limiter.internal.config.Settings;
-import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Storage;
 import io.limiter.redis.RedisBackend;
@@ -39,21 +36,18 @@ final class BackendStart {
 
     private BackendStart() {}
 
-    /** Several separate instances grant a multiple of each limit, which must be reported. */
+    /** Several separate instances grant a multiple of each limit, which must be reported. Of settings that are not shared. */
     static void warnOfWhatInProcessIgnores(Settings settings) {
-        boolean pointsToRedis = !settings.redis().connection().isMissing();
         // Perhaps the address is lost, with a profile or a variable.
-        String ignored = settings.reload().origins().keySet().stream()
-                .filter(key -> key.matches("limiter\\.redis\\.(mode|master|username|password|deadline|startup-wait)"))
+        settings.reload().origins().keySet().stream()
+                .filter(key -> key.equals("limiter.instances")
+                        ? settings.storage().instances() > 1
+                        : key.matches("limiter\\.redis\\.(address|config|mode|master|username|password|deadline|startup-wait)"))
                 .findFirst()
-                .orElse(settings.storage().instances() > 1 ? "limiter.instances" : null);
-        if (settings.storage().backend() == BackendKind.IN_PROCESS && (pointsToRedis || ignored != null)) {
-            LOG.warn("RL-111 the backend is in-process, so each instance grants the full limits: "
-                    + (pointsToRedis
-                            ? "limiter.redis.* has no effect with limiter.backend = in-process; remove that line to share"
-                                    + " the limits"
-                            : ignored + " has no effect without Redis; add limiter.redis.address to share the limits"));
-        }
+                .ifPresent(key -> LOG.warn(
+                        "RL-111 the backend is in-process, so each instance grants the full limits, and {} has no effect; to share"
+                                + " the limits, set limiter.redis.address, without limiter.backend = in-process",
+                        key));
     }
 
     /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
@@ -139,9 +133,6 @@ final class BackendStart {
                 && !settings.rules().equals(now.config().settings().rules())) {
             warnOfKeysThatCanBeGuessed(settings);
         }
-        now.policies()
-                .forEach((name, policy) ->
-                        warnOfFreshStarts(policy, next.policies().getOrDefault(name, policy)));
         LOG.info("configuration replaced: policies {}", shown(settings));
         now.config()
                 .settings()
@@ -149,28 +140,6 @@ final class BackendStart {
                 .changesTo(settings.reload())
                 .forEach(change -> LOG.atLevel(change.startsWith("RL-161") ? Level.WARN : Level.INFO)
                         .log(change));
-    }
-
-    /** Changing the period of a limit without a name gives each caller a new quota. */
-    private static void warnOfFreshStarts(Policy before, Policy after) {
-        List<Limit> gone = before.limits().stream()
-                .filter(limit -> after.limits().stream().noneMatch(other -> haveOneState(limit, other)))
-                .toList();
-        List<Limit> come = after.limits().stream()
-                .filter(limit -> before.limits().stream().noneMatch(other -> haveOneState(limit, other)))
-                .toList();
-        if (!gone.isEmpty() && !come.isEmpty()) {
-            LOG.warn(
-                    "RL-152 policy '{}': {} replaces {} and has a new state, so callers start with full quota; to keep the"
-                            + " state when a period changes, give the limit a name",
-                    after.name(),
-                    come,
-                    gone);
-        }
-    }
-
-    private static boolean haveOneState(Limit one, Limit other) {
-        return one.algorithm() == other.algorithm() && one.identity().equals(other.identity());
     }
 
     static void warnOfWhatASharedBackendIgnores(Settings settings) {
@@ -223,11 +192,9 @@ final class BackendStart {
     /** The text at {@code classpath:name} or {@code file:path}. */
     private static String text(String location) {
         String place = location.substring(location.indexOf(':') + 1);
-        ClassLoader loader = Objects.requireNonNullElse(
-                Thread.currentThread().getContextClassLoader(), BackendStart.class.getClassLoader());
         try (InputStream stream = location.startsWith("file:")
                 ? new ByteArrayInputStream(ConfigText.content(Path.of(place)))
-                : resource(loader, place.replaceFirst("^/", ""))) {
+                : resource(place.replaceFirst("^/", ""))) {
             if (stream == null) {
                 throw new FileNotFoundException("there is no such resource on the class path");
             }
@@ -240,8 +207,9 @@ final class BackendStart {
         }
     }
 
-    private static @Nullable InputStream resource(ClassLoader loader, String name) {
-        InputStream stream = loader.getResourceAsStream(name);
-        return stream != null ? stream : BackendStart.class.getClassLoader().getResourceAsStream(name);
+    private static @Nullable InputStream resource(String name) {
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        InputStream found = context == null ? null : context.getResourceAsStream(name);
+        return found != null ? found : BackendStart.class.getClassLoader().getResourceAsStream(name);
     }
 }

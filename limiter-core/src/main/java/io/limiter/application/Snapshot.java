@@ -30,9 +30,7 @@ record Snapshot(
         Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
         own.forEach((name, policy) -> {
             if (policies.putIfAbsent(name, policy) != null) {
-                throw new IllegalArgumentException("RL-151 policy '" + name
-                        + "' is configured, and an annotation or other code has one of that name; rename one"
-                        + " of the two");
+                throw conflict(name);
             }
         });
         derived.forEach((one, value) ->
@@ -87,8 +85,7 @@ record Snapshot(
             return false;
         }
         if (known != null) {
-            throw new IllegalArgumentException(
-                    "RL-151 there is another policy '" + policy.name() + "' already; rename one of the two");
+            throw conflict(policy.name());
         }
         return true;
     }
@@ -113,8 +110,12 @@ record Snapshot(
 
     private static void check(@Nullable Policy known, Policy policy) {
         if (known != null && !known.equals(policy)) {
-            throw new IllegalArgumentException("RL-151 there is another policy '" + policy.name()
-                    + "' than that of a plan; rename one of the two");
+            throw conflict(policy.name());
         }
+    }
+
+    private static IllegalArgumentException conflict(String name) {
+        return new IllegalArgumentException("RL-151 policy '" + name
+                + "' is there twice, among those of the configuration, of plans, of annotations and of code; rename one of the two");
     }
 }

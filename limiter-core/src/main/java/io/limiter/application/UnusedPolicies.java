@@ -23,26 +23,15 @@ final class UnusedPolicies {
         policies.forEach(policy -> known.add(policy.name()));
     }
 
-    /** Reports those of a limiter that is enabled. */
+    /** One line for all of a limiter that is enabled. Not an error, because code may use a policy by its name later. */
     void report(Limiter limiter, Supplier<? extends Collection<String>> others, Level level) {
         Settings now = limiter.config().settings();
-        if (now.enabled()) {
-            now.rules().forEach(rule -> use(rule.policies()));
-            report(now.policies().keySet(), limiter.rateLimiter().monitor(), others, level);
-        }
-    }
-
-    /** One line for all of them. Not an error, because code may use a policy by its name later. */
-    void report(
-            Set<String> configured,
-            LimiterMonitor counters,
-            Supplier<? extends Collection<String>> others,
-            Level level) {
-        Set<String> decided = counters.policies();
-        Set<String> unused = new TreeSet<>(configured);
+        now.rules().forEach(rule -> use(rule.policies()));
+        Set<String> decided = limiter.rateLimiter().monitor().policies();
+        Set<String> unused = new TreeSet<>(now.policies().keySet());
         unused.removeAll(decided);
         unused.removeAll(known);
-        if (unused.isEmpty() || decided.contains(LimiterMonitor.OTHERS)) {
+        if (!now.enabled() || unused.isEmpty() || decided.contains(LimiterMonitor.OTHERS)) {
             return;
         }
         known.addAll(others.get());

@@ -275,12 +275,6 @@ public final class LimiterConfig {
             return this;
         }
 
-        /** Reports classes in the text that this loader does not find; null for no such check. */
-        public Builder classes(@Nullable ClassLoader loader) {
-            text.setClasses(loader);
-            return this;
-        }
-
         /**
          * Environment variables override everything: {@code LIMITER_REDIS_ADDRESS} is
          * {@code limiter.redis.address}, and {@code LIMITER_REDIS_STARTUP_WAIT} or, as Spring Boot writes it,

@@ -13,7 +13,7 @@ import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.config.RuleDefinition;
-import io.limiter.internal.config.RulePlans;
+import io.limiter.internal.config.ChargeOptions.RulePlans;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -52,7 +52,7 @@ class ChargingTest {
         assertEquals(new CountedOutcomes(true, List.of("401", "5xx")), five.outcomes());
         assertEquals(
                 RequestCost.ofHeader("X-Size", 10),
-                charging("limiter.rules.r.cost", "header:X-Size", "limiter.rules.r.max-cost", "10")
+                charging("limiter.rules.r.cost", "header:X-Size max 10")
                         .cost());
         ChargeOptions byClass =
                 charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304");
@@ -194,13 +194,11 @@ class ChargingTest {
                 "cost | -1 | RL-104 | not a number of permits from 0 to",
                 "cost | 5 apples | RL-104 | not a number of permits",
                 "cost | 9999999999999999999 | RL-104 | not a number of permits",
-                "cost | header: | RL-104 | '' is not a header",
-                "cost | header:X-Size | RL-105 | add limiter.rules.r.max-cost = 100",
+                "cost | header: max 5 | RL-104 | '' is not a header",
+                "cost | header:X-Size | RL-105 | write header:X-Size max 100",
                 "cost | my cost | RL-104 | not a cost; write a number of permits, header:X-Batch-Size",
                 "cost | 11 | RL-165 | '10/1h sliding-list name r-1h' of policy 'r' grants at most 10 at once",
-                "max-cost | 5 | RL-106 | only a cost of a header has a cap",
                 "count-one | 401 | RL-101 | did you mean 'limiter.rules.r.count-on'?",
-                "max-costs | 5 | RL-101 | did you mean 'limiter.rules.r.max-cost'?",
             })
     void theMessageSaysWhatToWrite(String property, String value, String code, String words) {
         String message = assertThrows(
@@ -217,11 +215,9 @@ class ChargingTest {
                         () -> charging("limiter.rules.r.count-on", "401", "limiter.rules.r.refund-on", "304"))
                 .getMessage();
         assertTrue(both.contains("RL-106") && both.contains("keep one of the two"), both);
-        String cap = assertThrows(
-                        ConfigException.class,
-                        () -> charging("limiter.rules.r.cost", "header:X", "limiter.rules.r.max-cost", "0"))
+        String cap = assertThrows(ConfigException.class, () -> charging("limiter.rules.r.cost", "header:X max 0"))
                 .getMessage();
-        assertTrue(cap.contains("RL-104") && cap.contains("limiter.rules.r.max-cost"), cap);
+        assertTrue(cap.contains("RL-104") && cap.contains("limiter.rules.r.cost"), cap);
     }
 
     private static final String[] GOLD = {"limiter.plans.free.limits", "1/1m", "limiter.plans.gold.limits", "9/1m"};

@@ -10,7 +10,6 @@ import io.limiter.internal.config.ClientIpSettings;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -70,21 +69,6 @@ class ClientIpConfigTest {
                         .clientIp());
     }
 
-    @Test
-    void theEnvironmentSaysItToo() throws IOException {
-        LimiterConfig config = LimiterConfig.builder()
-                .text("f", new StringReader(RULE))
-                .environment(Map.of(
-                        "LIMITER_CLIENT_IP_TRUSTED_PROXIES", "10.0.0.0/8",
-                        "LIMITER_CLIENT_IP_HEADER", "Forwarded",
-                        "LIMITER_CLIENT_IP_IPV6_PREFIX", "48",
-                        "LIMITER_RULES_A_IPV6_PREFIX", "56"))
-                .build();
-        assertEquals("Forwarded", config.settings().clientIp().header());
-        assertEquals(48, config.settings().clientIp().ipv6PrefixBits());
-        assertEquals(56, config.settings().rules().get(0).ipv6PrefixBits());
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -120,34 +104,9 @@ class ClientIpConfigTest {
     }
 
     @Test
-    void whatContradictsIsAMistake() {
-        String both = message("limiter.client-ip.trusted-hops = 1\nlimiter.client-ip.trusted-proxies = 10.0.0.0/8\n");
-        assertTrue(
-                both.contains(
-                        "line 1: RL-106 limiter.client-ip.trusted-hops = 1: limiter.client-ip.trusted-proxies already defines"));
-        String single = message("limiter.client-ip.trusted-hops = 1\nlimiter.client-ip.header = X-Real-IP\n");
-        assertTrue(single.contains(
-                "line 2: RL-106 limiter.client-ip.header = X-Real-IP: such a header holds one address"));
+    void aSharedKeyHasNoAddress() {
         String global = message(RULE + "limiter.rules.a.key = global\nlimiter.rules.a.ipv6-prefix = 64\n");
         assertTrue(global.contains("ipv6-prefix = 64: the key of this rule is global"), global);
-    }
-
-    @Test
-    void allMistakesAreToldAtOnceWithTheirLines() {
-        String message = message("""
-                limiter.client-ip.trusted-proxies = 10.0.0/8
-                limiter.client-ip.trusted-hops = many
-                limiter.client-ip.header = X Forwarded
-                limiter.client-ip.ipv6-prefix = half
-                limiter.client-ip.mode = strict
-                limiter.rules.a.path = /x
-                limiter.rules.a.limits = 1/s
-                limiter.rules.a.ipv6-prefix = 4
-                """);
-        assertTrue(message.startsWith("limiter.properties has 6 problems:"), message);
-        for (int line : List.of(1, 2, 3, 4, 5, 8)) {
-            assertTrue(message.contains("\n  line " + line + ": "), message);
-        }
     }
 
     @Test

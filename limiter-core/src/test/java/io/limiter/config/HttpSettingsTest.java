@@ -7,11 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.internal.config.HttpSettings;
 import io.limiter.internal.config.HttpSettings.Headers;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
-import io.limiter.internal.config.HttpSettings.Reset;
 import java.io.IOException;
 import java.io.StringReader;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -24,7 +21,6 @@ class HttpSettingsTest {
         assertEquals(
                 new HttpSettings(
                         Set.of(Headers.X_RATELIMIT),
-                        Reset.DELTA,
                         true,
                         false,
                         false,
@@ -32,7 +28,6 @@ class HttpSettingsTest {
                         "com.example.Site$Rejections"),
                 parse("""
                         limiter.http.headers = x-ratelimit
-                        limiter.http.x-ratelimit-reset = delta
                         limiter.http.expose-headers = true
                         limiter.http.ignore-case = false
                         limiter.http.ignore-trailing-slash = false
@@ -45,12 +40,12 @@ class HttpSettingsTest {
     void whatIsNotWrittenHasItsDefault() throws IOException {
         assertEquals(
                 new HttpSettings(
-                        Set.of(Headers.DRAFT_10), Reset.EPOCH, false, true, true, MethodOverride.DECLARED, null),
+                        Set.of(Headers.DRAFT_10), false, true, true, MethodOverride.DECLARED, null),
                 parse(""));
     }
 
     @ParameterizedTest
-    @CsvSource({"draft-10, DRAFT_10", "Draft-7, DRAFT_7", "draft-6, DRAFT_6", "x-ratelimit, X_RATELIMIT", "none, NONE"})
+    @CsvSource({"draft-10, DRAFT_10", "x-ratelimit, X_RATELIMIT", "none, NONE"})
     void formsOfHeaders(String text, Headers headers) throws IOException {
         assertEquals(Set.of(headers), parse("limiter.http.headers = " + text).headers());
     }
@@ -59,7 +54,7 @@ class HttpSettingsTest {
     void aDraftAndXRatelimit() throws IOException {
         assertEquals(
                 Set.of(Headers.DRAFT_10, Headers.X_RATELIMIT),
-                parse("limiter.http.headers = draft-10, x-ratelimit\nlimiter.http.x-ratelimit-reset = delta")
+                parse("limiter.http.headers = draft-10, x-ratelimit")
                         .headers());
     }
 
@@ -67,13 +62,10 @@ class HttpSettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "limiter.http.headers = draft-12 | not a form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none",
-                "limiter.http.headers = draft-10, draft-7 | RL-106 limiter.http.headers = draft-10, draft-7: these can't be sent together; write one of the drafts",
-                "limiter.http.headers = x-ratelimit, none | these can't be sent together",
-                "limiter.http.headers = draft-7, draft-6, x-ratelimit | these can't be sent together",
-                "limiter.http.headers = draft-10, x-ratelimits | not a form of headers; write draft-10 or draft-7 or draft-6 or x-ratelimit or none; did you mean 'x-ratelimit'?",
+                "limiter.http.headers = draft-12 | not a form of headers; write draft-10 or x-ratelimit or none",
+                "limiter.http.headers = x-ratelimit, none | RL-106 limiter.http.headers = x-ratelimit, none: none sends no fields; remove it, or the others",
+                "limiter.http.headers = draft-10, x-ratelimits | not a form of headers; write draft-10 or x-ratelimit or none; did you mean 'x-ratelimit'?",
                 "limiter.http.header = none | did you mean 'limiter.http.headers'?",
-                "limiter.http.x-ratelimit-reset = delta | only x-ratelimit has a choice of resets; add limiter.http.headers = x-ratelimit, or remove this line",
                 "limiter.http.expose-headers = yes | not a boolean; write true or false",
                 "limiter.http.ignore-case = | not a boolean; write true or false",
                 "limiter.http.ignore-trailing-slash = 1 | not a boolean",
@@ -88,33 +80,6 @@ class HttpSettingsTest {
                 message.matches("(?s).*line 2: RL-10\\d " + Pattern.quote(line.strip()) + ".*")
                         && message.contains(words),
                 message);
-    }
-
-    @Test
-    void allMistakesAreToldAtOnce() {
-        ConfigException mistakes = assertThrows(ConfigException.class, () -> parse("""
-                        limiter.http.headers = draft
-                        limiter.http.ignore-case = no
-                        limiter.http.x-ratelimit-reset = soon
-                        """));
-        assertEquals(
-                List.of("line 1", "line 2", "line 3"),
-                mistakes.problems().stream()
-                        .map(line -> line.substring(0, line.indexOf(':')))
-                        .toList());
-    }
-
-    @Test
-    void variablesOfTheEnvironmentGoOverTheFile() throws IOException {
-        assertEquals(
-                Set.of(Headers.DRAFT_6),
-                LimiterConfig.builder()
-                        .text("f", new StringReader("limiter.http.headers = none"))
-                        .environment(Map.of("LIMITER_HTTP_HEADERS", "draft-6"))
-                        .build()
-                        .settings()
-                        .http()
-                        .headers());
     }
 
     private static HttpSettings parse(String text) throws IOException {

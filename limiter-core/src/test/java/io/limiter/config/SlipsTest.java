@@ -4,15 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.internal.config.HttpSettings.Headers;
 import io.limiter.internal.config.KeyPart;
-import io.limiter.internal.config.Settings.BackendKind;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What people write by mistake or by habit: it is understood, or the message contains what to write instead. */
 class SlipsTest {
@@ -22,15 +18,11 @@ class SlipsTest {
             value = {
                 "limiter.client-ip.trusted-proxies | ::ffff:0:0/96 | RL-104 | 10.0.0.0/8",
                 "limiter.client-ip.trusted-proxies | ::ffff:10.0.0.0/8 | RL-104 | 10.0.0.0/8",
-                "limiter.policies.v.limits | 3/10 seconds | RL-104 | write '3/10seconds'",
-                "limiter.policies.v.limits | 3/1 m fixed | RL-104 | write '3/1m'",
                 "limiter.policies.v.limits | 100/1min | RL-104 | write a number and us, ms, s, m, h or d",
                 "limiter.policies.v.limits | 5/sec | RL-104 | write a number and us, ms, s, m, h or d",
                 "limiter.policies.v.on-failure | fail-open | RL-104 | write deny or local or allow",
                 "limiter.policies.v.on-failure | FAIL_CLOSED | RL-104 | write deny or local or allow",
                 "limiter.policies.v.fail-open | true | RL-101 | unknown key",
-                "limiter.rules.v.repeat | deny | RL-101 | write 'repeat deny' in the limit, after its algorithm: limiter.rules.v.limits",
-                "limiter.policies.v.burst | 20 | RL-101 | write 'burst 20' in the limit, after its algorithm: limiter.policies.v.limits",
                 "limiter.rules.hold | 15m | RL-101 | did you mean 'limiter.rules.hold.path'?",
                 "policies.v.limits | 3/10s | RL-101 | did you mean 'limiter.policies.v.limits'?",
                 "rules.v.path | /x | RL-101 | did you mean 'limiter.rules.v.path'?",
@@ -70,34 +62,6 @@ class SlipsTest {
         assertThrows(IllegalArgumentException.class, () -> new KeyPart(KeyPart.Kind.HEADER, "X+ipv6"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"draft-8", "draft-08", "draft-9", "draft-10", "draft-11", "DRAFT-11"})
-    void draftsOfOneWireForm(String text) {
-        assertEquals(
-                Set.of(Headers.DRAFT_10),
-                LimiterConfig.builder()
-                        .property("f", 1, "limiter.http.headers", text)
-                        .build()
-                        .settings()
-                        .http()
-                        .headers());
-    }
-
-    @Test
-    void anAddressMeansRedisUnlessTheBackendSaysOtherwise() {
-        assertEquals(BackendKind.REDIS, backend("limiter.redis.address", "redis://a:1"));
-        assertEquals(BackendKind.REDIS, backend("limiter.redis.config", "classpath:a.yaml"));
-        assertEquals(
-                BackendKind.IN_PROCESS,
-                LimiterConfig.builder()
-                        .property("f", 1, "limiter.redis.address", "redis://a:1")
-                        .property("f", 2, "limiter.backend", "in-process")
-                        .build()
-                        .settings()
-                        .storage()
-                        .backend());
-    }
-
     @Test
     void aDatabaseIsChosenInTheAddressOfASingleServer() {
         LimiterConfig config = LimiterConfig.builder()
@@ -115,15 +79,6 @@ class SlipsTest {
                             .build());
             assertTrue(String.valueOf(refused.getMessage()).contains("RL-106 limiter.redis.address"), mode);
         }
-    }
-
-    private static BackendKind backend(String key, String value) {
-        return LimiterConfig.builder()
-                .property("f", 1, key, value)
-                .build()
-                .settings()
-                .storage()
-                .backend();
     }
 
     private static LimiterConfig rule(String key) {

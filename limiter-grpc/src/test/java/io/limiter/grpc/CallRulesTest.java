@@ -168,8 +168,7 @@ class CallRulesTest {
                 limiter.rules.header.key = header:K
                 limiter.rules.header.plan = header:X-Plan
                 limiter.rules.header.default-plan = free
-                limiter.rules.header.cost = header:X-Size
-                limiter.rules.header.max-cost = 3
+                limiter.rules.header.cost = header:X-Size max 3
                 limiter.rules.resolver.path = /t.Votes/Watch
                 limiter.rules.resolver.key = header:K
                 limiter.rules.resolver.plan = %s

@@ -64,7 +64,6 @@ public record Explanation(
      * @param source where the answer comes from: {@code redis}, {@code in-process}, {@code cached-denial} ...
      * @param limits empty if nothing could be counted
      * @param note a problem of the backend or of the key; null if there is none
-     * @param previous the same client's key with the previous secret; null if there is none
      */
     public record ChargeReport(
             String policy,
@@ -77,8 +76,7 @@ public record Explanation(
             String source,
             String retryAfter,
             List<LimitReport> limits,
-            @Nullable String note,
-            @Nullable ChargeReport previous) {}
+            @Nullable String note) {}
 
     /**
      * The answer of one limit to the charge.

@@ -72,7 +72,7 @@ final class ConfigText {
                     if (!properties.isEmpty()) {
                         builder.properties("web.xml init-param", properties);
                     }
-                    return builder.classes(loader)
+                    return builder
                             .environment(System.getenv())
                             .readAgain(file == null ? List.of() : List.of(file), this::load)
                             .build();

@@ -88,7 +88,6 @@ public final class RateLimitFilter implements Filter, Holding {
     private ClassLoader loader;
     private volatile @Nullable WebAppChecks checks;
     private @Nullable Limiter owned;
-    private DiagnosticLog.@Nullable Redirection log;
     private volatile @Nullable Derived<ServletAdmission.Rules> inForce;
     private boolean inService;
     private volatile HeldPlaces held = new HeldPlaces(0);
@@ -146,16 +145,14 @@ public final class RateLimitFilter implements Filter, Holding {
 
     @Override
     public void init(FilterConfig filterConfig) throws ServletException {
-        DiagnosticLog.Redirection container =
-                DiagnosticLog.to(line -> filterConfig.getServletContext().log(line));
+        boolean started = false;
         try {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
             held.denyAtExit();
-            log = container;
+            started = true;
         } finally {
-            if (log == null) { // A container does not destroy a filter that failed to start.
-                container.close();
+            if (!started) { // A container does not destroy a filter that failed to start.
                 destroy();
             }
         }
@@ -274,10 +271,6 @@ public final class RateLimitFilter implements Filter, Holding {
 
     @Override
     public void destroy() {
-        if (log != null) {
-            log.close();
-            log = null;
-        }
         checks = null;
         stopHolding();
         Derived<ServletAdmission.Rules> ended = inForce;

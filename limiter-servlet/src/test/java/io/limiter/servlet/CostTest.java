@@ -24,14 +24,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** {@code cost} and {@code max-cost}. */
+/** {@code cost}. */
 class CostTest {
     private static final String RULE = """
             limiter.rules.batch.path = /*
             limiter.rules.batch.limits = 100/1h
             """;
     private static final String HEADER =
-            RULE + "limiter.rules.batch.cost = header:X-Batch-Size\nlimiter.rules.batch.max-cost = 20\n";
+            RULE + "limiter.rules.batch.cost = header:X-Batch-Size max 20\n";
 
     private static final PartitionKey ADDRESS = PartitionKey.of("127.0.0.1");
 

@@ -38,8 +38,7 @@ class ExemptCallersTest {
     @EachContainer
     void byAddressForAllRulesOrForOne(Container container) {
         for (String start : List.of("limiter.exempt.", "limiter.rules.all.exempt.")) {
-            try (LogText log = new LogText();
-                    RuleSite site = site(container, start + "addresses = 203.0.113.0/24, 2001:db8:1:2::5, Loopback")) {
+            try (RuleSite site = site(container, start + "addresses = 203.0.113.0/24, 2001:db8:1:2::5, Loopback")) {
                 for (String address : List.of(
                         "203.0.113.9",
                         "::ffff:203.0.113.9",
@@ -53,7 +52,6 @@ class ExemptCallersTest {
                         "203.0.114.9", "2001:db8:1:2::6", "126.0.0.1", "::2", "::203.0.113.9", "198.51.100.1")) {
                     assertEquals(429, from(site, address), "before the address is grouped: " + address);
                 }
-                log.has("RL-154");
             }
         }
     }

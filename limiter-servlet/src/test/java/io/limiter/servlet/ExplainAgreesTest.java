@@ -75,8 +75,7 @@ class ExplainAgreesTest {
             limiter.rules.search.query = mode=deep
             limiter.rules.search.headers = X-Requested-With
             limiter.rules.search.key = query:id + bearer
-            limiter.rules.search.cost = header:X-Cost
-            limiter.rules.search.max-cost = 3
+            limiter.rules.search.cost = header:X-Cost max 3
             limiter.rules.search.limits = 8/10s
             limiter.rules.export.path = /**/export
             limiter.rules.export.policy = shared

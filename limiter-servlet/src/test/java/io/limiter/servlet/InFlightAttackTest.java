@@ -226,7 +226,7 @@ class InFlightAttackTest {
     void costsThatClientsSend() {
         start(
                 Container.Kind.TOMCAT,
-                RULES + "limiter.rules.api.cost = header:X-Weight\nlimiter.rules.api.max-cost = 3\n");
+                RULES + "limiter.rules.api.cost = header:X-Weight max 3\n");
         for (String odd : List.of("0", "00", "-1", "none", "4", "1.5", "")) {
             assertEquals(
                     429,

@@ -34,8 +34,7 @@ class RulesOnClusterTest {
             limiter.rules.api.path = /*
             limiter.rules.api.plan = header:X-Plan
             limiter.rules.api.default-plan = free
-            limiter.rules.api.cost = header:X-Cost
-            limiter.rules.api.max-cost = 5
+            limiter.rules.api.cost = header:X-Cost max 5
             limiter.rules.all.path = /*
             limiter.rules.all.key = global
             limiter.rules.all.limits = 100/1h

@@ -202,22 +202,6 @@ class SettleTest {
         return 1;
     }
 
-    @ParameterizedTest
-    @EachContainer
-    void whatNobodyToldIsAsTheRuleSays(Container.Kind kind) throws Exception {
-        for (String untold : List.of("default", "max", "estimate")) {
-            start(kind, BY_ATTRIBUTE + "limiter.rules.chat.untold = " + untold + "\n");
-            long cost = untold.equals("max") ? 4_000 : untold.equals("estimate") ? 10 : 500;
-            long before = left();
-            leave("/stream?endless");
-            assertEquals(cost, before - left(), untold);
-            assertCosts(cost, "/answer", "X-Max-Tokens", "1");
-            limiter.reset(config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
-            server.close();
-            server = null;
-        }
-    }
-
     /** A client that makes an application fail does not choose its cost either; nor by an estimate that the rule does not limit. */
     @ParameterizedTest
     @EachContainer
@@ -233,7 +217,7 @@ class SettleTest {
         assertEstimate(200, "X-Max-Tokens", "10");
         assertEstimate(2_000);
         server.close();
-        start(kind, BY_ATTRIBUTE.replace("min 10 max 4000 default 500", "") + "limiter.rules.chat.max-cost = 2005\n");
+        start(kind, BY_ATTRIBUTE.replace("min 10 max 4000 default 500", "max 2005"));
         assertEstimate(201, "X-Max-Tokens", "10");
         assertEstimate(2_005);
     }
@@ -396,7 +380,6 @@ class SettleTest {
                 List.of("RL-182 ", "limiter.policies.tokens.holds = 1000", "limiter.policies.tokens.holds = 0"),
                 List.of("RL-106 ", "remove the wait", "limiter.rules.chat.wait = 1s"),
                 List.of("RL-106 ", "until the rule is enforced", "limiter.rules.chat.shadow = true"),
-                List.of("RL-106 ", "remove this line", "limiter.rules.chat.max-cost = 5"),
                 List.of("RL-106 ", "nothing is reserved at a cost of 0", "limiter.rules.chat.cost = 0"),
                 List.of("RL-105 ", "needs a cap", "limiter.rules.chat.cost = header:X-Max-Tokens min 1 default 5"),
                 List.of("", "header:X-Max-Tokens min 400 max 4000", "limiter.rules.chat.cost = header:X min 0 max 5"),
@@ -408,7 +391,6 @@ class SettleTest {
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = X-Used-Tokens"),
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = header:X-Used-Tokens"),
                 List.of("", "settle-within", "limiter.rules.chat.settle-within = 100ms"),
-                List.of("", "write default or max or estimate", "limiter.rules.chat.untold = nothing"),
                 List.of("RL-181 ", "write '10000/1h token-bucket'", "limiter.policies.tokens.limits = 10000/1h"))) {
             String key = wrong.get(2).split(" ", 2)[0];
             String others = BY_ATTRIBUTE
@@ -424,16 +406,5 @@ class SettleTest {
                         () -> WebServer.config(BY_ATTRIBUTE.replace("policy = tokens", "limits = 9/1h")))
                 .getMessage();
         assertTrue(message.contains("add limiter.rules.chat.holds = 1000"), message);
-        for (List<String> wrong : List.of(
-                List.of("limiter.rules.chat.settle = attribute:tokens-used\n", "", "nobody is asked for a cost"),
-                List.of(
-                        "header:X-Max-Tokens min 10 max 4000 default 500",
-                        "7",
-                        "an estimate of the application stays"))) {
-            String rules = BY_ATTRIBUTE.replace(wrong.get(0), wrong.get(1)) + "limiter.rules.chat.untold = max\n";
-            message = assertThrows(ConfigException.class, () -> WebServer.config(rules))
-                    .getMessage();
-            assertTrue(message.contains("RL-106 ") && message.contains(wrong.get(2)), message);
-        }
     }
 }

@@ -37,8 +37,7 @@ class WaitingOnRedisTest {
             limiter.rules.search.path = /*
             limiter.rules.search.key = header:X-Key
             limiter.rules.search.limits = 120/15s fixed
-            limiter.rules.search.cost = header:X-Cost
-            limiter.rules.search.max-cost = 120
+            limiter.rules.search.cost = header:X-Cost max 120
             limiter.rules.search.wait = 40s
             """.formatted(MOST_WAITING);
 

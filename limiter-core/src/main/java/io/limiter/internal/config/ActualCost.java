@@ -16,41 +16,21 @@ import org.jspecify.annotations.Nullable;
  * @param header whether it is a header of the response; else an attribute of the request
  * @param name of that header or attribute
  * @param within after which time the estimate comes back, if the request is still not over
- * @param untold the cost if nobody tells one; -1 for the estimate
- * @param untoldIfLeft the same if the client has left before the end
+ * @param estimate what is charged until then
  */
-public record ActualCost(boolean header, String name, Duration within, long untold, long untoldIfLeft) {
+public record ActualCost(boolean header, String name, Duration within, RequestCost estimate) {
     /** For how long an estimate is held unless configured: longer than most responses take. */
     public static final Duration USUAL = Duration.ofMinutes(5);
-
-    /** What is charged if nobody tells a cost. */
-    private enum Untold {
-        DEFAULT,
-        MAX,
-        ESTIMATE
-    }
 
     private static final Pattern TEXT =
             Pattern.compile("response-header:\\s*(?<header>\\S+)|attribute:\\s*(?<attribute>[\\x21-\\x7e]+)");
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
 
-    /**
-     * That of the properties settle, settle-within and untold; null if the cost is final.
-     *
-     * @param cost the estimate; one of the application stays, and clients choose one of a header
-     */
+    /** That of the properties settle and settle-within; null if the cost is final. */
     static @Nullable ActualCost read(PropertyReader reader, String here, RequestCost cost) {
-        RequestCost.Range range = cost.range();
         check(reader, here, cost);
         Duration within = reader.duration(here + "settle-within", USUAL);
-        Untold chosen = reader.read(
-                here + "untold", text -> PropertyReader.chosen(text, "a cost that nobody told", Untold.MAX));
-        // By leaving, a client could choose its cost as it chooses its estimate.
-        long left = range == null || chosen == Untold.ESTIMATE
-                ? -1
-                : chosen == Untold.DEFAULT ? range.usual() : cost.permits();
-        long untold = left >= 0 && chosen == null && range != null ? range.usual() : left;
-        return reader.read(here + "settle", text -> parse(text, within, untold, left));
+        return reader.read(here + "settle", text -> parse(text, within, cost));
     }
 
     private static void check(PropertyReader reader, String here, RequestCost cost) {
@@ -66,24 +46,20 @@ public record ActualCost(boolean header, String name, Duration within, long unto
                 !reader.has(settle) || !cost.isFree(),
                 "RL-106 nothing is reserved at a cost of 0; write a cost such as header:X-Max-Tokens min 400 max 4000 default"
                         + " 500");
-        String none = "; add " + settle + " = attribute:tokens-used, or remove this line";
-        reader.need(here + "untold", settle, "RL-106 nobody is asked for a cost" + none);
-        reader.need(here + "settle-within", settle, "RL-106 nothing is reserved" + none);
-        reader.must(
-                here + "untold",
-                cost.header() != null || !reader.has(here + "untold"),
-                "RL-106 an estimate of the application stays, and only one of a header does not; remove this line");
+        reader.need(
+                here + "settle-within",
+                settle,
+                "RL-106 nothing is reserved; add " + settle + " = attribute:tokens-used, or remove this line");
     }
 
-    private static ActualCost parse(String text, Duration within, long untold, long untoldIfLeft) {
+    private static ActualCost parse(String text, Duration within, RequestCost estimate) {
         Matcher source = TEXT.matcher(text);
         String header = source.matches() ? source.group("header") : null;
         String attribute = source.matches() ? source.group("attribute") : null;
         Problems.refuseIf(
                 attribute == null && (header == null || !ConfigKey.isName(header)),
                 "tells no cost; write response-header:X-Used-Tokens, or attribute:tokens-used");
-        return new ActualCost(
-                header != null, Objects.requireNonNullElse(header, attribute), within, untold, untoldIfLeft);
+        return new ActualCost(header != null, Objects.requireNonNullElse(header, attribute), within, estimate);
     }
 
     /**
@@ -95,6 +71,15 @@ public record ActualCost(boolean header, String name, Duration within, long unto
     public long of(Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
         List<String> lines = header ? List.copyOf(headers.apply(name)) : List.of();
         return number(!header ? attributes.apply(name) : lines.size() == 1 ? lines.get(0) : null);
+    }
+
+    /**
+     * What a request is charged if nobody tells its cost; -1 for the estimate, if the application has chosen it. A client chooses
+     * an estimate in a header, and could choose its cost by leaving before the end.
+     */
+    public long untold(boolean isLeft) {
+        RequestCost.Range range = estimate.range();
+        return range == null ? -1 : isLeft ? estimate.permits() : range.usual();
     }
 
     /** A whole number or its text; -1 for anything else. */

@@ -1,11 +1,9 @@
 package io.limiter.internal.config;
 
 import io.limiter.address.IpNetwork;
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * Callers by their address, their user name or a role. Immutable.
@@ -84,18 +82,5 @@ public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<St
         Problems.refuseIf(
                 name.isBlank() || name.contains("*"),
                 "'" + name + "' matches no name; write whole names, separated by one comma");
-    }
-
-    /** As shown in log lines. */
-    @Override
-    public String toString() {
-        return Stream.of(shown("addresses", addresses), shown("users", users), shown("roles", roles))
-                .filter(text -> !text.isEmpty())
-                .reduce((one, other) -> one + ", " + other)
-                .orElse("nobody");
-    }
-
-    private static String shown(String kind, Collection<?> items) {
-        return items.isEmpty() ? "" : kind + " " + items;
     }
 }

@@ -2,8 +2,12 @@ package io.limiter.internal.config;
 
 import io.limiter.Policy;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,9 +29,6 @@ public record ChargeOptions(
         List<KeyPart> member,
         @Nullable ActualCost actual,
         Duration maxWait) {
-    /** The longest wait of a request. */
-    public static final Duration LONGEST_WAIT = Duration.ofMinutes(1);
-
     /** Copies the member. */
     public ChargeOptions {
         member = List.copyOf(member);
@@ -47,23 +48,13 @@ public record ChargeOptions(
                 outcomes(reader, here),
                 reader.read(here + "member", List.of(), ChargeOptions::member),
                 ActualCost.read(reader, here, cost),
-                reader.read(here + "wait", Duration.ZERO, ChargeOptions::wait));
+                reader.duration(here + "wait", Duration.ZERO));
     }
 
     private static List<KeyPart> member(String text) {
         List<KeyPart> parts = KeyPart.parseAll(text);
         Problems.refuseIf(parts.isEmpty(), "with one member for all there is nothing to count; write header:X-User");
         return parts;
-    }
-
-    /** A wait that is set is never zero; omit it instead. */
-    private static Duration wait(String text) {
-        Duration wait = LimitText.parseDuration(text);
-        Problems.refuseIf(wait.isZero(), "a wait of zero; write one such as 500ms, or remove this line");
-        Problems.refuseIf(
-                wait.compareTo(LONGEST_WAIT) > 0,
-                "not a wait from 0ms to 1m: clients and proxies give up earlier; write one such as 500ms");
-        return wait;
     }
 
     private static @Nullable CountedOutcomes outcomes(PropertyReader reader, String here) {
@@ -83,5 +74,61 @@ public record ChargeOptions(
     /** All policies that it may charge. */
     public Collection<Policy> policies() {
         return plans == null ? List.of(policy) : plans.policies().values();
+    }
+
+    /**
+     * The plans of a rule: each caller has one of them, with its limits. The policy of a plan is named {@code
+     * <rule>.<plan>}, so two rules with the same plan have separate quotas. Immutable.
+     *
+     * @param source where the plan of a caller is found
+     * @param name the name of the header or user attribute, or the class of an {@code io.limiter.rule.PlanResolver}
+     * @param policies by plan
+     */
+    public record RulePlans(Source source, String name, Map<String, Policy> policies) {
+        /** Where the plan of a caller is found. */
+        public enum Source {
+            /** A request header: {@code header:X-Plan}. */
+            HEADER("header:"),
+            /** An attribute of the authenticated user: {@code user:plan}. */
+            USER("user:"),
+            /** A class, or a bean of it: {@code com.example.Plans}. */
+            RESOLVER("");
+
+            private final String prefix;
+
+            Source(String prefix) {
+                this.prefix = prefix;
+            }
+        }
+
+        /**
+         * Copies the policies.
+         *
+         * @throws IllegalArgumentException if the name does not fit the source
+         */
+        public RulePlans {
+            policies = Collections.unmodifiableMap(new LinkedHashMap<>(policies));
+            Problems.refuseIf(
+                    source == Source.RESOLVER ? !ConfigKey.isClassName(name) : !ConfigKey.isName(name),
+                    "'" + source.prefix + name
+                            + "' is not a source of plans; write header:X-Plan, user:plan, or the name of a class such as"
+                            + " com.example.Plans");
+        }
+
+        /** Parses configuration text. */
+        static RulePlans parse(String text, Map<String, Policy> policies) {
+            // The last one has no prefix.
+            Source source = Arrays.stream(Source.values())
+                    .filter(one -> text.startsWith(one.prefix))
+                    .findFirst()
+                    .orElseThrow();
+            return new RulePlans(source, text.substring(source.prefix.length()), policies);
+        }
+
+        /** As configuration text writes it. */
+        @Override
+        public String toString() {
+            return source.prefix + name;
+        }
     }
 }

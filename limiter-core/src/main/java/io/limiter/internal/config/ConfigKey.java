@@ -225,15 +225,6 @@ public record ConfigKey(
         return known != null && known.needsRestart();
     }
 
-    /** How messages call a property that needs a restart: {@code limiter.redis.*} where several such lie together. */
-    static String inShort(String name) {
-        String start = name.replaceFirst("^(limiter\\.[^.]+\\.).*", "$1");
-        long together = ALL.values().stream()
-                .filter(key -> key.needsRestart() && key.name().startsWith(start))
-                .count();
-        return start.endsWith(".") && together > 1 ? start + "*" : name;
-    }
-
     /** Whether an environment variable is that of a key, in one of its spellings. */
     public static boolean isVariable(String variable, String key) {
         return variable(key).replace("_", "").equals(variable.replace("_", ""));

@@ -36,7 +36,7 @@ public final class ConfigText {
 
     /** Other text of these properties, such as {@code header:X-Plan} or {@code 10}, is not the name of a class. */
     private static final Pattern NAMED_CLASS =
-            Pattern.compile("(?:(?<rule>limiter\\.rules\\..+\\.)(?:(?:key|member)=class:|(?:cost|plan)=)"
+            Pattern.compile("(?:limiter\\.rules\\..+\\.(?:(?:key|member)=class:|(?:cost|plan)=)"
                     + "|limiter\\.http\\.rejection-handler=)(?<type>[^0-9:-][^:]*)");
 
     private final List<ConfigEntry> entries = new ArrayList<>();
@@ -44,7 +44,6 @@ public final class ConfigText {
     private final Problems problems = new Problems();
     private final Set<String> foreignKeys = new LinkedHashSet<>();
     private Map<String, String> environment = Map.of();
-    private @Nullable ClassLoader classes;
 
     /** Nothing is written. */
     public ConfigText() {}
@@ -59,7 +58,6 @@ public final class ConfigText {
         over.addAll(withOver ? other.over : List.of());
         foreignKeys.addAll(other.foreignKeys);
         environment = other.environment;
-        classes = other.classes;
     }
 
     /**
@@ -136,11 +134,6 @@ public final class ConfigText {
         environment = Map.copyOf(variables);
     }
 
-    /** Notes classes in the text that this loader does not find; null for no such check. */
-    public void setClasses(@Nullable ClassLoader loader) {
-        classes = loader;
-    }
-
     /** The classes that the sources name. */
     public Set<String> namedClasses() {
         return entries.stream()
@@ -159,7 +152,6 @@ public final class ConfigText {
         List<ConfigEntry> all = new ArrayList<>(entries);
         all.addAll(EnvironmentText.entries(environment, entries, foreignKeys, problems));
         all.addAll(over);
-        noteMissingClasses(all);
         return new SettingsParser(all, problems, foreignKeys).parse(inCode, hasClient, files);
     }
 
@@ -197,36 +189,5 @@ public final class ConfigText {
             problems.add(source, 0, "RL-103 the text is not UTF-8; save it as UTF-8");
         }
         return read;
-    }
-
-    /** The filter makes their objects later, one by one. */
-    private void noteMissingClasses(List<ConfigEntry> all) {
-        Map<String, ConfigEntry> byKey = new LinkedHashMap<>();
-        all.forEach(entry -> byKey.put(entry.key(), entry));
-        for (ConfigEntry entry : byKey.values()) {
-            Matcher named = NAMED_CLASS.matcher(entry.key() + "=" + entry.value());
-            ConfigEntry enabled = named.matches() ? byKey.get(named.group("rule") + "enabled") : null;
-            if (classes != null
-                    && named.matches()
-                    && (enabled == null || !enabled.value().equals("false"))
-                    && !exists(named.group("type"), classes)) {
-                problems.add(
-                        entry,
-                        "RL-114 can't be made (there is no such class); name a public class on the class path of the"
-                                + " application (one within another is written com.example.Outer$Inner)");
-            }
-        }
-    }
-
-    private static boolean exists(String name, ClassLoader loader) {
-        try {
-            Class.forName(name, false, loader);
-        } catch (ClassNotFoundException missing) {
-            return !ConfigKey.isClassName(name);
-        } catch (LinkageError unreadable) {
-            // Reported with its cause when an object is made.
-            return true;
-        }
-        return true;
     }
 }

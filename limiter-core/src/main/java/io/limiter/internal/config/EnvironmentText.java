@@ -41,21 +41,19 @@ final class EnvironmentText {
     static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
         SortedMap<String, String> ours = new TreeMap<>(environment);
-        ours.forEach((variable, value) -> {
-            String unseen = Problems.seen(variable).startsWith("LIMITER_") ? Problems.unseen(variable) : null;
-            if (unseen != null) {
-                problems.add(PropertyReader.VARIABLE + Problems.visible(variable), 0, unseen);
-            }
-        });
-        ours.entrySet()
-                .removeIf(one ->
-                        !one.getKey().startsWith("LIMITER_") || one.getValue().isBlank());
+        ours.keySet().removeIf(variable -> !Problems.seen(variable).startsWith("LIMITER_"));
+        ours.values().removeIf(String::isBlank);
         // Usually there is none, which saves startup from spelling all keys.
         List<String> known = ours.isEmpty() ? List.of() : known(files, ours.keySet(), otherKeys);
         List<ConfigEntry> entries = new ArrayList<>();
         List<String> unread = new ArrayList<>();
         ours.forEach((variable, value) -> {
-            String place = PropertyReader.VARIABLE + variable;
+            String place = PropertyReader.VARIABLE + Problems.visible(variable);
+            String unseen = Problems.unseen(variable);
+            if (unseen != null) {
+                problems.add(place, 0, unseen);
+                return;
+            }
             List<String> meant = known.stream()
                     .filter(key -> ConfigKey.isVariable(variable, key))
                     .toList();

@@ -120,14 +120,9 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
                         + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
     }
 
-    /** A part of which nobody says that it is verified. */
-    public KeyPart(Kind kind, @Nullable String name, boolean isFolded) {
-        this(kind, name, isFolded, false);
-    }
-
     /** A part with each spelling of its own. */
     public KeyPart(Kind kind, @Nullable String name) {
-        this(kind, name, false);
+        this(kind, name, false, false);
     }
 
     /** Whether another value costs a client something: an address, a login, a session that the server began. */
@@ -172,7 +167,7 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
         Matcher fold = FOLD.matcher(text);
         if (fold.matches()) {
             KeyPart part = parse(fold.group(1));
-            return new KeyPart(part.kind, part.name, true);
+            return new KeyPart(part.kind, part.name, true, false);
         }
         int colon = text.indexOf(':');
         String kindText = colon < 0 ? text : text.substring(0, colon);

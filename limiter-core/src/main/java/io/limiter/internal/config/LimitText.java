@@ -8,15 +8,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,9 +32,7 @@ import org.jspecify.annotations.Nullable;
 public final class LimitText {
     private static final Pattern BLOCK =
             Pattern.compile("(?<denials>\\S+)\\s+for\\s+(?<first>\\S+)\\s+up\\s+to\\s+(?<longest>\\S+)");
-    /** {@code 100 requests per minute}. */
-    private static final Pattern PHRASE = Pattern.compile(
-            "(?i)(?<permits>[0-9]+)(?: \\p{L}+)?(?: ?/ ?| (?:per|every|each|an?|in) )(?<number>[0-9]*) ?(?<unit>[smhd])(?:ec(?:ond)?|in(?:ute)?|r|our|ay)?s?");
+    private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
 
     private static final String BURST = "burst";
     private static final String ALIGNED = "aligned";
@@ -57,14 +58,17 @@ public final class LimitText {
     /** When a stock can be sold: words, and properties of policies. */
     static final List<String> TIMES = List.of(OPENS, CLOSES);
 
-    private static final List<String> OF_STOCKS = List.of(EACH, HOLD, OPENS, CLOSES);
+    /** The algorithms that a word goes with; a word that is not here goes with all. */
+    private static final Map<String, Set<Algorithm>> FITTING = Map.of(
+            BURST, Set.of(Algorithm.TOKEN_BUCKET),
+            REPEAT, Set.of(Algorithm.DISTINCT),
+            ALIGNED, Set.of(Algorithm.FIXED_WINDOW),
+            EACH, Set.of(Algorithm.ALLOTMENT),
+            HOLD, Set.of(Algorithm.ALLOTMENT, Algorithm.CONCURRENT),
+            OPENS, Set.of(Algorithm.ALLOTMENT),
+            CLOSES, Set.of(Algorithm.ALLOTMENT));
 
     private LimitText() {}
-
-    /** A word of limits with a value, such as {@code repeat deny}; null for another word. */
-    static @Nullable String withValue(String word) {
-        return VALUED.containsKey(word) ? word + " " + VALUED.get(word) : null;
-    }
 
     /**
      * The limits of a text such as {@code 3/10s sliding-list, 100/1h fixed name hourly}.
@@ -172,71 +176,57 @@ public final class LimitText {
      * @throws IllegalArgumentException if it is not a duration
      */
     public static Duration parseDuration(String text) {
-        return PeriodText.parse(text, false);
+        return period(text, false);
     }
 
     private static Limit limit(String[] words, Map<String, String> times) {
         int slash = words[0].indexOf('/');
         String second = words.length > 1 ? words[1] : "";
-        boolean isStock = second.equalsIgnoreCase(Algorithm.ALLOTMENT.text());
-        boolean isInFlight = second.equalsIgnoreCase(Algorithm.CONCURRENT.text());
-        Matcher phrase = PHRASE.matcher(String.join(" ", words));
         Problems.refuseIf(
-                slash < 0 && !isStock && !isInFlight,
-                "'" + words[0] + "' is not a limit; write "
-                        + (phrase.matches()
-                                ? "'" + limitOf(phrase) + "'"
-                                : "permits/period without spaces, such as 3/10s"));
-        String unit = PeriodText.unitMeant(second);
-        Problems.refuseIf(
-                words[0].matches("[0-9]+/[0-9]+") && unit != null,
-                "the period has a space in it; write '" + words[0] + unit + "'");
+                slash < 0 && !second.matches("(?i)allotment|concurrent"),
+                "'" + words[0] + "' is not a limit; write permits/period without spaces, such as 3/10s");
         Map<String, String> options = options(words);
+        Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
+        boolean isStock = algorithm == Algorithm.ALLOTMENT;
+        boolean isInFlight = algorithm.isInFlight();
         long permits = number("permits", slash < 0 ? words[0] : words[0].substring(0, slash));
         Problems.refuseIf(
                 slash >= 0 && (isStock || isInFlight),
-                (isStock ? "a stock has no" : "calls in flight have no") + " period; write '" + permits + " "
-                        + second.toLowerCase(Locale.ROOT) + "'");
+                algorithm.text() + " has no period; write '" + permits + " " + algorithm.text() + "'");
         if (isStock) {
             times.forEach(options::putIfAbsent);
         }
+        options.forEach((word, value) -> checkFitting(word, value, algorithm));
         Limit limit = isStock
                 ? stock(permits, options)
-                : isInFlight ? inFlight(permits, options) : rate(permits, words[0].substring(slash + 1), options);
+                : isInFlight
+                        ? inFlight(permits, options.get(HOLD))
+                        : rate(algorithm, permits, words[0].substring(slash + 1), options);
         String name = options.get(NAME);
         return name == null ? limit : limit.withName(name);
     }
 
-    private static Limit rate(long permits, String periodText, Map<String, String> options) {
-        for (String word : OF_STOCKS) {
-            Problems.refuseIf(
-                    options.containsKey(word),
-                    "'" + word + "' needs an allotment; write '" + permits + " allotment'"
-                            + (word.equals(HOLD) ? " or '" + permits + " concurrent'" : "") + ", or leave it out");
-        }
+    private static void checkFitting(String word, String value, Algorithm algorithm) {
+        Set<Algorithm> fitting = FITTING.getOrDefault(word, Set.of(algorithm));
+        Problems.refuseIf(
+                !fitting.contains(algorithm),
+                "'" + word + " " + value + "' does not go with " + algorithm.text() + ", but with "
+                        + fitting.stream().map(Algorithm::text).sorted().collect(Collectors.joining(" or "))
+                        + "; write that, or leave it out");
+    }
+
+    private static Limit rate(Algorithm algorithm, long permits, String periodText, Map<String, String> options) {
         String burst = options.get(BURST);
         String repeat = options.get(REPEAT);
         String zone = options.get(ALIGNED);
-        Duration period = PeriodText.parse(periodText, zone != null);
-        Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
-        Problems.refuseIf(
-                burst != null && !algorithm.hasBurst(),
-                "a burst needs token-bucket, not " + algorithm.text() + "; write 'token-bucket burst " + burst
-                        + "', or leave the burst out");
-        Problems.refuseIf(
-                repeat != null && !repeat.equalsIgnoreCase("deny"),
-                "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
-        Problems.refuseIf(
-                repeat != null && algorithm != Algorithm.DISTINCT,
-                "'repeat deny' on " + algorithm.text() + ": only distinct knows its members; leave it out");
-        Problems.refuseIf(
-                zone != null && algorithm != Algorithm.FIXED_WINDOW,
-                "'aligned " + zone + "' is for a fixed window, not for " + algorithm.text() + "; write 'fixed aligned "
-                        + zone + "'");
+        Duration period = period(periodText, zone != null);
         if (burst != null) {
             return Limit.tokenBucket(permits, period, number(BURST, burst));
         }
         if (repeat != null) {
+            Problems.refuseIf(
+                    !repeat.equalsIgnoreCase("deny"),
+                    "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
             return Limit.distinct(permits, period).withRepeatsDenied();
         }
         return zone == null
@@ -244,11 +234,47 @@ public final class LimitText {
                 : Limit.fixedWindow(permits, period).withZone(zone(zone));
     }
 
-    /** The limit that a phrase means. */
-    private static String limitOf(Matcher phrase) {
-        String number = phrase.group("number");
-        return phrase.group("permits") + "/" + (number.isEmpty() ? "1" : number)
-                + phrase.group("unit").toLowerCase(Locale.ROOT);
+    /**
+     * A period.
+     *
+     * @param isCalendar whether {@code 1w} and {@code 1month} are periods too
+     */
+    private static Duration period(String text, boolean isCalendar) {
+        String word = isCalendar ? text.toLowerCase(Locale.ROOT) : "";
+        if (word.matches("1?w(eek)?")) {
+            return Duration.ofDays(7);
+        }
+        if (word.matches("1?month")) {
+            return ChronoUnit.MONTHS.getDuration();
+        }
+        Matcher amount = AMOUNT.matcher(text);
+        Long unit = amount.matches() ? unit(amount.group("unit")) : null;
+        if (unit == null) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a period; write a number and us, ms, s, m, h or d without spaces (10s), or a word"
+                            + " (second, minute, hour, day); 1w and 1month need 'fixed aligned ZONE'");
+        }
+        String digits = amount.group("number");
+        long number = digits.isEmpty() ? 1 : number("period", digits);
+        Problems.refuseIf(
+                number > Limit.MAX_PERIOD_MICROS / unit,
+                "a period of '" + text + "' is longer than 71 years; write a shorter one");
+        return Duration.of(number * unit, ChronoUnit.MICROS);
+    }
+
+    /** The microseconds of a unit; null if it is none. */
+    private static @Nullable Long unit(String text) {
+        // Elsewhere M is a month, which is far longer.
+        String word = text.equals("M") ? "" : text.toLowerCase(Locale.ROOT);
+        return switch (word.length() > 3 ? word.replaceFirst("s$", "") : word) {
+            case "us", "microsecond" -> 1L;
+            case "ms", "millisecond" -> 1_000L;
+            case "s", "second" -> 1_000_000L;
+            case "m", "minute" -> 60_000_000L;
+            case "h", "hour" -> 3_600_000_000L;
+            case "d", "day" -> 86_400_000_000L;
+            default -> null;
+        };
     }
 
     private static ZoneId zone(String id) {
@@ -285,10 +311,6 @@ public final class LimitText {
     }
 
     private static Limit stock(long permits, Map<String, String> options) {
-        for (String word : List.of(BURST, REPEAT, ALIGNED)) {
-            Problems.refuseIf(
-                    options.containsKey(word), "a stock has no '" + word + "'; leave it out, or write 'each'");
-        }
         String closes = options.get(CLOSES);
         if (closes == null) {
             throw new IllegalArgumentException("RL-171 the stock has no closing time; write 'closes " + TIME
@@ -303,11 +325,7 @@ public final class LimitText {
                 time(closes));
     }
 
-    private static Limit inFlight(long permits, Map<String, String> options) {
-        for (String word : List.of(BURST, REPEAT, ALIGNED, EACH, OPENS, CLOSES)) {
-            Problems.refuseIf(options.containsKey(word), "calls in flight have no '" + word + "'; leave it out");
-        }
-        String hold = options.get(HOLD);
+    private static Limit inFlight(long permits, @Nullable String hold) {
         return hold == null ? Limit.concurrent(permits) : Limit.concurrent(permits, parseDuration(hold));
     }
 

@@ -38,12 +38,6 @@ enum NamedKeys {
                 .orElse(null);
     }
 
-    /** Whether a key is below the name of a policy, plan or rule, as known keys of them are. */
-    static boolean hasOwner(String key) {
-        return Arrays.stream(values())
-                .anyMatch(group -> key.startsWith(group.start) && key.indexOf('.', group.start.length()) > 0);
-    }
-
     /** The name in a key of this group; null in another key. */
     @Nullable
     String name(String key) {
@@ -62,15 +56,6 @@ enum NamedKeys {
                 .map(entry -> name(entry.key()))
                 .filter(Objects::nonNull)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
-    }
-
-    /** The missing suffix of a key that ends with the name: the required property of a policy or rule. Empty for other keys. */
-    static String lacking(String key) {
-        return Arrays.stream(values())
-                .filter(group -> key.startsWith(group.start) && key.indexOf('.', group.start.length()) < 0)
-                .map(group -> "." + group.properties.get(0))
-                .findFirst()
-                .orElse("");
     }
 
     /** All keys of a name. */

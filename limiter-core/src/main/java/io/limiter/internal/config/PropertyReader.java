@@ -44,6 +44,10 @@ final class PropertyReader {
         return byKey.values();
     }
 
+    Map<String, ConfigEntry> byKey() {
+        return Collections.unmodifiableMap(byKey);
+    }
+
     Map<String, @Nullable Object> fixed() {
         return Collections.unmodifiableMap(fixed);
     }

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param connection where it is
  * @param keySecret the secret that hashes secrets in keys, the same in all instances; null for none
- * @param previousKeySecret the previous one, so that operations find old keys too; null for none
  * @param prefix the prefix of all keys
  * @param deadline the longest that a decision waits for Redis, unless its policy has a deadline
  * @param startupWait how long startup waits for the first connection; afterwards the failure modes answer until there is one
@@ -21,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 public record RedisSettings(
         Connection connection,
         @Nullable String keySecret,
-        @Nullable String previousKeySecret,
         String prefix,
         Duration deadline,
         Duration startupWait,
@@ -91,19 +89,10 @@ public record RedisSettings(
         RedisSettings redis = new RedisSettings(
                 connection,
                 reader.text(HERE + "key-secret"),
-                reader.text(HERE + "previous-key-secret"),
                 reader.read(HERE + "prefix", "", text -> text),
                 reader.duration(HERE + "deadline", Duration.ZERO),
                 reader.duration(HERE + "startup-wait", Duration.ZERO),
                 reader.duration(HERE + "denial-cache.max-age", Duration.ZERO));
-        reader.must(
-                HERE + "previous-key-secret",
-                redis.previousKeySecret == null || !redis.previousKeySecret.equals(redis.keySecret),
-                "RL-106 it equals the current secret; write the previous one, or remove this line");
-        reader.need(
-                HERE + "previous-key-secret",
-                HERE + "key-secret",
-                "RL-105 no current secret is set; add limiter.redis.key-secret");
         reader.must(
                 HERE + "prefix",
                 !reader.has("limiter.control.group") || !redis.prefix.matches("limiter-(control|report)(:.*)?"),
@@ -158,11 +147,6 @@ public record RedisSettings(
     /** A new hash for secrets in keys. */
     public KeyHash keyHash() {
         return keySecret == null ? KeyHash.PLAIN : KeyHash.keyed(keySecret);
-    }
-
-    /** A new hash with the previous secret; null if none is set. */
-    public @Nullable KeyHash previousKeyHash() {
-        return previousKeySecret == null ? null : KeyHash.keyed(previousKeySecret);
     }
 
     private static void checkAddress(String address) {

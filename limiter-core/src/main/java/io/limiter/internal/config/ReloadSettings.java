@@ -1,12 +1,8 @@
 package io.limiter.internal.config;
 
-import io.limiter.Limit;
-import io.limiter.Policy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param interval how often the files are checked; null for never
  * @param files the files to check for changes, and folders with files; empty if there are none on this machine, null if the
  *     settings can't be read again
- * @param entries the properties by their keys, as they are written, and as it would be written what policies in code have
+ * @param entries the properties by their keys, as they are written
  * @param fixed the values in force that need a restart, by key
  */
 public record ReloadSettings(
@@ -33,7 +29,7 @@ public record ReloadSettings(
         Map<String, @Nullable Object> fixed) {
     static final String INTERVAL = "limiter.reload.interval";
 
-    static ReloadSettings read(PropertyReader reader, Collection<Policy> inCode, @Nullable List<Path> files) {
+    static ReloadSettings read(PropertyReader reader, @Nullable List<Path> files) {
         Duration interval = reader.duration(INTERVAL);
         reader.must(
                 INTERVAL,
@@ -41,29 +37,7 @@ public record ReloadSettings(
                 "RL-158 the configuration is in no file of this machine whose changes could be seen; name one (in"
                         + " web.xml config = file:/etc/limiter.properties, for Spring Boot"
                         + " spring.config.additional-location = file:/etc/app/), or remove this line");
-        Map<String, ConfigEntry> entries = new LinkedHashMap<>();
-        reader.all().forEach(entry -> entries.put(entry.key(), entry));
-        inCode.forEach(policy -> texts(policy).forEach((key, value) -> {
-            String whole = NamedKeys.POLICIES.start + policy.name() + "." + key;
-            entries.put(whole, new ConfigEntry("code", 0, whole, value));
-        }));
-        return new ReloadSettings(interval, files, Collections.unmodifiableMap(entries), reader.fixed());
-    }
-
-    /** What differs from the defaults, as a text would write it. */
-    private static Map<String, String> texts(Policy policy) {
-        Map<String, String> texts = new LinkedHashMap<>();
-        texts.put("limits", policy.limits().stream().map(Limit::toString).collect(Collectors.joining(", ")));
-        if (policy.onFailure() != Policy.of(policy.name(), policy.limits()).onFailure()) {
-            texts.put("on-failure", policy.onFailure().text());
-        }
-        if (policy.deadline() != null) {
-            texts.put("deadline", policy.deadline().toMillis() + "ms");
-        }
-        if (policy.holds() > 0) {
-            texts.put("holds", Integer.toString(policy.holds()));
-        }
-        return texts;
+        return new ReloadSettings(interval, files, reader.byKey(), reader.fixed());
     }
 
     /** The files to check, of settings that can be read again; throws an {@link IllegalStateException} for others. */
@@ -96,8 +70,6 @@ public record ReloadSettings(
                 // A configuration in code does not have the application's own keys.
                 .filter(key -> fixed.containsKey(key) && !Objects.equals(fixed.get(key), next.fixed.get(key)))
                 .filter(key -> !key.equals(INTERVAL) || next.files != null)
-                .map(ConfigKey::inShort)
-                .distinct()
                 .toList();
     }
 

@@ -78,42 +78,22 @@ public record RequestCost(
     }
 
     /**
-     * The cost of the properties cost and max-cost.
+     * The cost of the property cost.
      *
      * @param isEstimate whether it is settled
      */
     static RequestCost read(PropertyReader reader, String here, boolean isEstimate) {
-        RequestCost most = reader.read(here + "max-cost", value -> ofHeader("any", number(value)));
-        RequestCost cost = reader.read(
-                here + "cost", value -> parse(value, most == null ? Limit.MAX_PERMITS : most.permits, isEstimate));
-        ConfigEntry entry = reader.get(here + "cost");
-        String written = entry == null ? "" : entry.value();
-        boolean isOfHeader = written.startsWith(HEADER);
-        boolean hasMax = isOfHeader && written.matches("(?s).*\\smax\\s.*");
-        reader.must(
-                here + "cost",
-                !isOfHeader || hasMax || reader.has(here + "max-cost"),
-                "RL-105 a cost of a header needs a cap, or a client could ask for any; add " + here + "max-cost = 100");
-        reader.must(
-                here + "max-cost",
-                !hasMax || !reader.has(here + "max-cost"),
-                "RL-106 the cost has its own max; remove this line");
-        reader.must(
-                here + "max-cost",
-                isOfHeader || !reader.has(here + "max-cost"),
-                "RL-106 only a cost of a header has a cap; remove this line, or write " + here
-                        + "cost = header:X-Batch-Size");
-        return cost == null ? of(1) : cost;
+        return reader.read(here + "cost", of(1), text -> parse(text, isEstimate));
     }
 
-    private static RequestCost parse(String text, long most, boolean isEstimate) {
+    private static RequestCost parse(String text, boolean isEstimate) {
         return text.startsWith(HEADER)
-                ? header(text.substring(HEADER.length()).split("\\s+"), most, isEstimate)
+                ? header(text.substring(HEADER.length()).split("\\s+"), isEstimate)
                 : text.matches("[0-9-].*") ? of(number(text)) : ofClass(text);
     }
 
     /** A header, with words and numbers after its name. */
-    private static RequestCost header(String[] words, long most, boolean isEstimate) {
+    private static RequestCost header(String[] words, boolean isEstimate) {
         Map<String, Long> numbers = new HashMap<>();
         for (int i = 1; i < words.length; i += 2) {
             Problems.refuseIf(
@@ -123,15 +103,19 @@ public record RequestCost(
                     "'" + words[i]
                             + "' is not understood here; write header:X-Max-Tokens min 400 max 4000 default 500");
         }
+        Long most = numbers.remove("max");
+        if (most == null) {
+            throw new IllegalArgumentException("RL-105 a cost of a header needs a cap, or a client could ask for any; write "
+                    + HEADER + words[0] + " max 100");
+        }
         if (numbers.isEmpty() && !isEstimate) {
             return ofHeader(words[0], most);
         }
-        long max = numbers.getOrDefault("max", most);
         // A thousand estimates of 1 at once would be admitted, and used for a thousand times the maximum.
-        long least = isEstimate ? (max + PARTS - 1) / PARTS : 1;
-        long usual = numbers.getOrDefault("default", max);
+        long least = isEstimate ? (most + PARTS - 1) / PARTS : 1;
+        long usual = numbers.getOrDefault("default", most);
         Range range = new Range(numbers.getOrDefault("min", Math.min(least, usual)), usual);
-        return new RequestCost(max, words[0], null, range);
+        return new RequestCost(most, words[0], null, range);
     }
 
     /** Text that is not a number is out of range. */
@@ -152,7 +136,7 @@ public record RequestCost(
                 : header == null
                         ? Long.toString(permits)
                         : range == null
-                                ? HEADER + header + " up to " + permits
+                                ? HEADER + header + " max " + permits
                                 : HEADER + header + " min " + range.least + " max " + permits + " default "
                                         + range.usual;
     }

@@ -1,5 +1,7 @@
 package io.limiter.internal.config;
 
+import io.limiter.internal.config.ChargeOptions.RulePlans;
+import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which requests a rule applies to. Immutable.
@@ -15,7 +16,7 @@ import java.util.stream.Collectors;
  * @param paths the paths that it matches, at least one: exact ({@code /login}), everything below ({@code /api/*}, which
  *     also matches {@code /api}), with variables that match one segment ({@code /users/{id}}), with any number of segments
  *     between two others (<code>/api/**&#47;export</code>)
- * @param methods the HTTP methods that it matches, in upper case; one that is not registered has the prefix {@code ext:};
+ * @param methods the HTTP methods that it matches, in upper case; another one than the usual nine has the prefix {@code ext:};
  *     empty for all. A method that no client sends would limit nothing, so a slip such as {@code ALL} or {@code GET|POST} is
  *     refused
  * @param headers the headers that the request must have, all of them
@@ -34,12 +35,6 @@ public record RuleScope(
         boolean isDefault) {
     private static final List<String> USUAL =
             List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT");
-    /** The IANA registry, without its reserved names {@code *} and PRI; and QUERY, which becomes part of it. */
-    private static final Set<String> OTHERS = Set.of(
-            ("ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF"
-                            + " MKWORKSPACE MOVE ORDERPATCH PROPFIND PROPPATCH QUERY REBIND REPORT SEARCH UNBIND UNCHECKOUT UNLINK"
-                            + " UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL")
-                    .split(" "));
 
     private static final Pattern VARIABLE = Pattern.compile("\\{([A-Za-z_][A-Za-z0-9_-]*)}");
 
@@ -103,7 +98,7 @@ public record RuleScope(
         Problems.refuseIf(
                 !unfit.isEmpty(),
                 "'" + String.join("', '", unfit)
-                        + "' is not a registered HTTP method; write GET, POST, separated by commas, ext:PURGE for another"
+                        + "' is not a usual HTTP method; write GET, POST, separated by commas, ext:PROPFIND for another"
                         + " one, or leave the line out for every method"
                         + unfit.stream()
                                 .filter(method -> method.matches("[A-Za-z]+"))
@@ -112,7 +107,7 @@ public record RuleScope(
     }
 
     private static boolean isFit(String canonical) {
-        return USUAL.contains(canonical) || OTHERS.contains(canonical) || canonical.matches("ext:[A-Z][A-Z0-9_-]*");
+        return USUAL.contains(canonical) || canonical.matches("ext:[A-Z][A-Z0-9_-]*");
     }
 
     private static void checkExempt(List<String> paths) {
@@ -147,5 +142,48 @@ public record RuleScope(
                             + " and a variable only as whole segments (/api/**/export, /users/{id})");
         }
         return path;
+    }
+
+    /**
+     * A header or a query parameter that a request must have. Immutable.
+     *
+     * @param name of the header or parameter
+     * @param value that it must have; null for any
+     */
+    public record RequestCondition(String name, @Nullable String value) {
+        /** Nothing, {@code =x}, {@code ^x}, quotes, {@code a|b}, {@code a*} (but not <code>*&#47;*</code>), {@code x&y=z}: no request would have it. */
+        private static final Pattern UNFIT =
+                Pattern.compile("|[=^\"'].*|.*\\|.*|.*\\.\\*.*|(?!\\*/\\*$).*\\*|.*&[^&=]+=.*");
+
+        /**
+         * Checks the condition.
+         *
+         * @throws IllegalArgumentException if the name is invalid
+         */
+        public RequestCondition {
+            Problems.refuseIf(
+                    !ConfigKey.isName(name),
+                    "'" + name + "' is not the name of a header or parameter; write Name, or Name=value");
+            Problems.refuseIf(
+                    value != null && UNFIT.matcher(value).matches(),
+                    "'" + name + "=" + value + "' is not compared as a pattern or list; write " + name
+                            + " for any value, or " + name + "=value for that one");
+        }
+
+        /** The condition of a text: {@code X-Kind} for any value, {@code X-Kind=batch} for that one. */
+        public static RequestCondition parse(String text) {
+            int equals = text.indexOf('=');
+            return equals < 0
+                    ? new RequestCondition(text, null)
+                    : new RequestCondition(
+                            text.substring(0, equals).strip(),
+                            text.substring(equals + 1).strip());
+        }
+
+        /** As configuration text writes it. */
+        @Override
+        public String toString() {
+            return value == null ? name : name + "=" + value;
+        }
     }
 }

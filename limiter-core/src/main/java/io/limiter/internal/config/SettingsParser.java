@@ -1,5 +1,6 @@
 package io.limiter.internal.config;
 
+import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.config.Settings.BackendKind;
@@ -56,7 +57,7 @@ final class SettingsParser {
         DenialRecord denials = new DenialRecord(
                 reader.number("limiter.denials.log-per-second"), reader.number("limiter.denials.keys"));
         ControlSettings control = ControlSettings.read(reader);
-        ReloadSettings reload = ReloadSettings.read(reader, inCode, files);
+        ReloadSettings reload = ReloadSettings.read(reader, files);
         foreignKeys.stream().filter(key -> ConfigKey.find(key) != null).forEach(reader::text);
         reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
@@ -162,16 +163,8 @@ final class SettingsParser {
     /** What to write instead of an unknown key. */
     private String instead(String key) {
         String whole = key.startsWith("limiter.") ? key : "limiter." + key;
-        int dot = whole.lastIndexOf('.');
-        String words = LimitText.withValue(whole.substring(dot + 1));
-        if (words != null && NamedKeys.hasOwner(whole)) {
-            return "; write '" + words + "' in the limit, after its algorithm: " + whole.substring(0, dot) + ".limits";
-        }
         if (whole.contains("..")) {
             return "; a name is empty there";
-        }
-        if (whole.matches("limiter\\.(policies|rules)\\..+\\.limits\\..+")) {
-            return "; limits are one text, such as " + whole.replaceFirst("(\\.limits)\\..*", "$1") + " = 3/10s";
         }
         String name = whole.replaceFirst("^limiter\\.\\w+\\.(.*?)(?:\\.[^.]*)?$", "$1");
         List<String> known = new ArrayList<>(foreignKeys);
@@ -179,11 +172,10 @@ final class SettingsParser {
         for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
             ConfigKey.names(false).forEach(one -> known.add(one.replace(ConfigKey.NAME, owner)));
         }
-        String completed = whole + NamedKeys.lacking(whole);
         String near = known.stream()
                 .filter(one -> one.startsWith(whole + "."))
                 .findFirst()
-                .orElseGet(() -> Suggestion.nearest(completed, known, Math.max(2, completed.length() / 3)));
+                .orElseGet(() -> Suggestion.nearest(whole, known, Math.max(2, whole.length() / 3)));
         return near == null ? "; remove it" : "; did you mean '" + near + "'?";
     }
 }

@@ -14,7 +14,7 @@ import io.limiter.http.Explanation.LimitReport;
 import io.limiter.http.Explanation.RuleReport;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
-import io.limiter.internal.config.RulePlans;
+import io.limiter.internal.config.ChargeOptions.RulePlans;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -157,7 +157,7 @@ public final class Explainer {
                 rules.limiter().tryAcquire(PermitRequest.of(List.of(charge)).withLook());
         List<LimitReport> limits =
                 looked.outcomes().stream().map(one -> limit(one, one)).toList();
-        return charge(charge, plan, looked, limits, null, null);
+        return charge(charge, plan, looked, limits, null);
     }
 
     /**
@@ -170,8 +170,7 @@ public final class Explainer {
             @Nullable String plan,
             Decision answer,
             List<LimitReport> limits,
-            @Nullable String note,
-            @Nullable ChargeReport previous) {
+            @Nullable String note) {
         return new ChargeReport(
                 charge.policy().name(),
                 plan,
@@ -183,8 +182,7 @@ public final class Explainer {
                 text(answer.source()),
                 duration(answer.retryAfterMicros()),
                 limits,
-                note,
-                previous);
+                note);
     }
 
     /**

@@ -3,7 +3,7 @@ package io.limiter.http.internal;
 import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
-import io.limiter.internal.config.PlanSettings;
+import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.rule.PlanResolver;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

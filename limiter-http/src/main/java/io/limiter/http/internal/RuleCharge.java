@@ -140,7 +140,7 @@ record RuleCharge(
         if (cost >= 0) {
             return cost;
         }
-        long assumed = end.isLeft ? actual.untoldIfLeft() : actual.untold();
+        long assumed = actual.untold(end.isLeft);
         if (assumed < 0 || assumed == estimate) {
             return -1;
         }

@@ -102,10 +102,10 @@ final class RuleCost {
                     .flatMap(policy -> policy.limits().stream().filter(limit -> cost.exceeds(policy, limit)))
                     .forEach(
                             limit -> all.add(
-                                    "RL-166 rule '" + rule.name() + "' has max-cost = " + cost.permits()
+                                    "RL-166 rule '" + rule.name() + "' has cost = " + cost
                                             + ", and its limit '" + limit + "' grants at most "
                                             + limit.capacity()
-                                            + " at once: a request that costs more is never allowed; write a smaller max-cost or a greater limit"));
+                                            + " at once: a request that costs more is never allowed; write a smaller max or a greater limit"));
         }
     }
 }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.TimeSource;
-import io.limiter.internal.config.PlanSettings;
+import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.kit.Await;
 import io.limiter.rule.PlanResolver;
 import java.time.Duration;

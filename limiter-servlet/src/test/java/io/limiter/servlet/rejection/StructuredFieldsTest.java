@@ -32,7 +32,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import org.greenbytes.http.sfv.Item;
 import org.greenbytes.http.sfv.ListElement;
 import org.greenbytes.http.sfv.Parametrizable;
 import org.greenbytes.http.sfv.Parser;
@@ -83,69 +82,20 @@ class StructuredFieldsTest {
     }
 
     @Test
-    void draft7GivesBackTheNumbersOfTheLimitThatBinds() throws IOException {
-        int withPolicy = 0;
-        for (int i = 0; i < CASES; i++) {
-            Decision decision = decision();
-            FakeExchange answer = answer(decision, Headers.DRAFT_7);
-
-            if (never(decision)) {
-                assertEquals(List.of(), answer.all("RateLimit"));
-                assertEquals(List.of(), answer.all("RateLimit-Policy"));
-                continue;
-            }
-            assertEquals(1, answer.all("RateLimit").size());
-            Map<String, Long> numbers = new TreeMap<>();
-            Parser.parseDictionary(answer.all("RateLimit").get(0))
-                    .get()
-                    .forEach((key, value) -> numbers.put(key, (Long) value.get()));
-            assertEquals(numbers(decision), numbers);
-            withPolicy += checkOldPolicies(decision, answer);
-        }
-        assertTrue(withPolicy > CASES / 2, withPolicy + " policies");
-    }
-
-    @Test
-    void draft6AndXRateLimitGiveBackTheNumbersOfTheLimitThatBinds() throws IOException {
+    void xRateLimitGivesBackTheNumbersOfTheLimitThatBinds() throws IOException {
         for (int i = 0; i < CASES; i++) {
             Decision decision = decision();
             Map<String, Long> expected = numbers(decision);
-            FakeExchange draft6 = answer(decision, Headers.DRAFT_6);
             FakeExchange legacy = answer(decision, Headers.X_RATELIMIT);
             expected.forEach((key, number) -> {
-                String name = "RateLimit-" + Character.toUpperCase(key.charAt(0)) + key.substring(1);
+                String name = "X-RateLimit-" + Character.toUpperCase(key.charAt(0)) + key.substring(1);
                 boolean never = never(decision);
-                assertEquals(never ? List.of() : List.of(number), items(draft6.all(name)));
                 long since = key.equals("reset") ? 1_700_000_000 : 0;
                 assertEquals(
                         key.equals("reset") && never ? List.of() : List.of(Math.min(MOST.longValue(), number + since)),
-                        items(legacy.all("X-" + name)));
+                        items(legacy.all(name)));
             });
-            if (never(decision)) {
-                assertEquals(List.of(), draft6.all("RateLimit-Policy"));
-            } else {
-                checkOldPolicies(decision, draft6);
-            }
         }
-    }
-
-    private static int checkOldPolicies(Decision decision, FakeExchange answer) {
-        Map<Long, Long> expected = new LinkedHashMap<>();
-        for (LimitOutcome outcome : decision.outcomes()) {
-            Map<String, Long> quota = quota(outcome.limit());
-            if (quota.containsKey("w")) {
-                expected.merge(quota.get("q"), quota.get("w"), Math::max);
-            }
-        }
-        Map<Long, Long> told = new LinkedHashMap<>();
-        for (String line : answer.all("RateLimit-Policy")) {
-            for (ListElement<?> element : Parser.parseList(line).get()) {
-                told.put((Long) element.get(), (Long) parameter(element, "w"));
-            }
-        }
-        assertEquals(expected, told);
-        assertEquals(List.copyOf(expected.keySet()), List.copyOf(told.keySet()));
-        return told.isEmpty() ? 0 : 1;
     }
 
     /** For such a request no time is sent, and no field that needs one. */
@@ -178,11 +128,6 @@ class StructuredFieldsTest {
             members.put((String) element.get(), parameters);
         }
         return members;
-    }
-
-    private static Object parameter(ListElement<?> element, String name) {
-        Item<?> value = ((Parametrizable<?>) element).getParams().get(name);
-        return value.get();
     }
 
     /** The fields that the draft requires for the limit, computed independently. */

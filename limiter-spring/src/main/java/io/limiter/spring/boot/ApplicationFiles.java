@@ -28,7 +28,6 @@ final class ApplicationFiles {
 
     private final ConfigurableEnvironment environment;
     private final boolean hasClient;
-    private final boolean hasFilter;
     /** That of the startup, because a thread that reads the files again may have another one. */
     private final @Nullable ClassLoader loader = ClassUtils.getDefaultClassLoader();
 
@@ -36,12 +35,10 @@ final class ApplicationFiles {
      * The files of an application.
      *
      * @param hasClient whether it has a Redis client
-     * @param hasFilter whether it has a filter, which makes objects of the classes that the configuration names
      */
-    ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient, boolean hasFilter) {
+    ApplicationFiles(ConfigurableEnvironment environment, boolean hasClient) {
         this.environment = environment;
         this.hasClient = hasClient;
-        this.hasFilter = hasFilter;
     }
 
     /** The configuration of the application at startup. */
@@ -52,7 +49,6 @@ final class ApplicationFiles {
     private LimiterConfig config(ConfigurableEnvironment from) {
         return ApplicationText.of(from)
                 .applicationHasClient(hasClient)
-                .classes(hasFilter ? loader : null)
                 .readAgain(
                         environment.getPropertySources().stream()
                                 .map(ApplicationFiles::path)

@@ -6,7 +6,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Holding;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.aop.RateLimiting;
-import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -144,8 +143,7 @@ public class LimiterAutoConfiguration {
     }
 
     private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {
-        boolean hasFilter = FilterPlaces.FILTERS.stream().anyMatch(beans::containsBeanDefinition);
-        return new ApplicationFiles(environment, hasClient(beans), hasFilter).config();
+        return new ApplicationFiles(environment, hasClient(beans)).config();
     }
 
     private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {

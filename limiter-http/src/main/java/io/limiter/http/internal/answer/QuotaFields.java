@@ -3,22 +3,16 @@ package io.limiter.http.internal.answer;
 import static io.limiter.http.internal.answer.LimitsInAnswer.NUMBERS;
 import static io.limiter.http.internal.answer.LimitsInAnswer.POLICIES;
 
-import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.config.HttpSettings;
 import io.limiter.internal.config.HttpSettings.Headers;
-import io.limiter.internal.config.HttpSettings.Reset;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.StringJoiner;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -31,11 +25,8 @@ import org.jspecify.annotations.Nullable;
  * They are rewritten with each decision of a request, so that a name appears once, and no number contradicts the
  * Retry-After of a later denial.
  *
- * <p>The older forms (draft-07 and -06, and {@code X-RateLimit-*}) have space for one limit: the binding one. If a
- * request has several decisions, it is the one with the least remaining. The reset of a denial is its Retry-After, as
- * both drafts require. A request that can never be allowed has neither: without a reset the fields of both drafts are
- * incomplete, so none of them is sent, and of {@code X-RateLimit-*} all except the reset. {@code X-RateLimit-*} can be
- * sent together with a draft.
+ * <p>{@code X-RateLimit-*} have space for one limit: the binding one. If a request has several decisions, it is the one
+ * with the least remaining. The reset of a denial is its Retry-After. A request that can never be allowed has neither.
  */
 public final class QuotaFields {
     /** RFC 9651 section 3.3.1: at most 15 digits. */
@@ -43,28 +34,23 @@ public final class QuotaFields {
 
     private static final String EXPOSE = "Access-Control-Expose-Headers";
     private static final long MICROS_PER_SECOND = 1_000_000;
-    private static final String[] DRAFT_6 = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
     private static final String[] LEGACY = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"};
 
-    /** NONE without one. */
-    private final Headers draft;
-
+    private final boolean draft;
     private final boolean legacy;
-    private final Reset reset;
     private final String exposed;
     private final Clock clock;
 
     /** The form that the settings select. */
     public QuotaFields(HttpSettings settings, Clock clock) {
-        this.draft = settings.headers().stream()
-                .filter(form -> form != Headers.X_RATELIMIT)
-                .findFirst()
-                .orElse(Headers.NONE);
+        this.draft = settings.headers().contains(Headers.DRAFT_10);
         this.legacy = settings.headers().contains(Headers.X_RATELIMIT);
-        this.reset = settings.reset();
         this.exposed = !settings.exposeHeaders()
                 ? ""
-                : Stream.of(names(draft), legacy ? names(Headers.X_RATELIMIT) : "", "Retry-After")
+                : Stream.of(
+                                draft ? NUMBERS + ", " + POLICIES : "",
+                                legacy ? String.join(", ", LEGACY) : "",
+                                "Retry-After")
                         .filter(names -> !names.isEmpty())
                         .collect(Collectors.joining(", "));
         this.clock = clock;
@@ -78,10 +64,10 @@ public final class QuotaFields {
     public void add(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         answer.add(decision);
         boolean exact = decision.source().isExact();
-        if (draft == Headers.DRAFT_10 && (exact || !decision.allowed())) {
+        if (draft && (exact || !decision.allowed())) {
             everyLimit(decision, answer, fields);
         }
-        if (exact && (legacy || draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6)) {
+        if (exact && legacy) {
             closestLimit(decision, answer, fields);
         }
     }
@@ -90,7 +76,7 @@ public final class QuotaFields {
     public <R> void write(Decision decision, LimitsInAnswer answer, ResponseType<R> type, R response) {
         add(decision, answer, (field, line) -> {
             // A list, to which other filters may add lines.
-            if (draft == Headers.DRAFT_10 && (field.equals(NUMBERS) || field.equals(POLICIES))) {
+            if (field.equals(NUMBERS) || field.equals(POLICIES)) {
                 replaceLine(field, answer.replaceLine(field, line), line, type, response);
             } else {
                 type.set().write(response, field, line);
@@ -126,11 +112,7 @@ public final class QuotaFields {
      * the one to try again.
      */
     public Set<String> untrueAfter(Decision denial) {
-        Set<String> untrue = new HashSet<>(legacy ? Set.of(LEGACY[2]) : Set.of());
-        if (draft == Headers.DRAFT_7 || draft == Headers.DRAFT_6) {
-            untrue.addAll(List.of(names(draft).split(", ", -1)));
-        }
-        return denial.retryAfterMicros() < 0 ? untrue : Set.of();
+        return legacy && denial.retryAfterMicros() < 0 ? Set.of(LEGACY[2]) : Set.of();
     }
 
     /** Whole seconds, rounded up: a client that tries again after them must not be too early. Never above 13 digits. */
@@ -141,15 +123,6 @@ public final class QuotaFields {
     /** The number, or the largest one that a field can have. */
     private static long clamped(long number) {
         return Math.min(number, MOST);
-    }
-
-    private static String names(Headers form) {
-        return switch (form) {
-            case DRAFT_10, DRAFT_7 -> NUMBERS + ", " + POLICIES;
-            case DRAFT_6 -> String.join(", ", DRAFT_6) + ", " + POLICIES;
-            case X_RATELIMIT -> String.join(", ", LEGACY);
-            case NONE -> "";
-        };
     }
 
     /**
@@ -216,38 +189,14 @@ public final class QuotaFields {
 
     private void closestLimit(Decision decision, LimitsInAnswer answer, BiConsumer<String, String> fields) {
         LimitOutcome binding = decision.binding().orElse(null);
-        boolean isUnknown = decision.retryAfterMicros() < 0;
         if (binding == null || !answer.tryReplaceClosest(binding)) {
             return;
         }
-        long limit = clamped(binding.limit().quota());
-        long remaining = clamped(binding.remaining());
+        fields.accept(LEGACY[0], Long.toString(clamped(binding.limit().quota())));
+        fields.accept(LEGACY[1], Long.toString(clamped(binding.remaining())));
         long resetMicros = decision.allowed() ? binding.resetMicros() : decision.retryAfterMicros();
-        long seconds = seconds(resetMicros);
-        if (legacy) {
-            long shown = reset == Reset.EPOCH && !isUnknown ? epochSeconds(resetMicros) : seconds;
-            three(LEGACY, limit, remaining, isUnknown ? null : Long.toString(shown), fields);
-        }
-        if (isUnknown || (draft != Headers.DRAFT_7 && draft != Headers.DRAFT_6)) {
-            return;
-        }
-        if (draft == Headers.DRAFT_7) {
-            fields.accept(NUMBERS, "limit=" + limit + ", remaining=" + remaining + ", reset=" + seconds);
-        } else {
-            three(DRAFT_6, limit, remaining, Long.toString(seconds), fields);
-        }
-        String policies = policies(decision);
-        if (policies != null) {
-            fields.accept(POLICIES, policies);
-        }
-    }
-
-    private static void three(
-            String[] names, long limit, long remaining, @Nullable String reset, BiConsumer<String, String> fields) {
-        fields.accept(names[0], Long.toString(limit));
-        fields.accept(names[1], Long.toString(remaining));
-        if (reset != null) {
-            fields.accept(names[2], reset);
+        if (resetMicros >= 0) {
+            fields.accept(LEGACY[2], Long.toString(epochSeconds(resetMicros)));
         }
     }
 
@@ -255,24 +204,5 @@ public final class QuotaFields {
         Instant now = clock.instant();
         long microsOfSecond = (now.getNano() + 999L) / 1_000;
         return clamped(now.getEpochSecond() + seconds(microsOfSecond + laterMicros));
-    }
-
-    /**
-     * In these drafts a policy must have a window, and no two may have the same quota: of such, the longer one binds in
-     * the long run. Null if there is none.
-     */
-    private static @Nullable String policies(Decision decision) {
-        Map<Long, Long> windowByQuota = new LinkedHashMap<>();
-        for (Charge charge : decision.charges()) {
-            for (Limit limit : charge.policy().limits()) {
-                long window = clamped(limit.windowSeconds());
-                if (window > 0) {
-                    windowByQuota.merge(clamped(limit.quota()), window, Math::max);
-                }
-            }
-        }
-        StringJoiner policies = new StringJoiner(", ");
-        windowByQuota.forEach((quota, window) -> policies.add(quota + ";w=" + window));
-        return windowByQuota.isEmpty() ? null : policies.toString();
     }
 }

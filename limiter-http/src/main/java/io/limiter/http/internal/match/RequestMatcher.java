@@ -2,7 +2,7 @@ package io.limiter.http.internal.match;
 
 import io.limiter.http.Request;
 import io.limiter.internal.config.HttpSettings;
-import io.limiter.internal.config.RequestCondition;
+import io.limiter.internal.config.RuleScope.RequestCondition;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleScope;
 import java.nio.charset.Charset;

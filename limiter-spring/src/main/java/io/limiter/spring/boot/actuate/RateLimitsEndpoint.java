@@ -15,7 +15,6 @@ import io.limiter.http.Explanation.ChargeReport;
 import io.limiter.http.Explanation.LimitReport;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.RequestKey;
-import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.boot.internal.RequestExplainer;
@@ -99,8 +98,7 @@ class RateLimitsEndpoint {
         return answer(policy, key, member, false);
     }
 
-    private ChargeReport look(
-            Policy policy, PartitionKey key, @Nullable PartitionKey member, @Nullable ChargeReport previous) {
+    private ChargeReport look(Policy policy, PartitionKey key, @Nullable PartitionKey member) {
         Charge one = new Charge(policy, key, 1, null, member);
         // Two peeks at the same time: the state, and the answer to a call.
         CompletableFuture<Decision> peeked = peek(new Charge(policy, key, 0));
@@ -115,7 +113,7 @@ class RateLimitsEndpoint {
                         Explainer.limit(state.outcomes().get(i), call.outcomes().get(i)))
                 .toList();
         String note = whole && call.source().isExact() ? form(policy, key) : note(call.source());
-        return Explainer.charge(one, null, call, limits, note, previous);
+        return Explainer.charge(one, null, call, limits, note);
     }
 
     private CompletableFuture<Decision> peek(Charge charge) {
@@ -157,13 +155,12 @@ class RateLimitsEndpoint {
             return failure(400, "the key is missing; add ?key=192.0.2.1 or another key");
         }
         try {
-            List<PartitionKey> keys = read(known, key);
+            PartitionKey meant = read(known, key);
             PartitionKey one = member == null || member.isEmpty() ? null : PartitionKey.parse(member.strip());
             if (resets) {
-                keys.forEach(present -> limiter.rateLimiter().reset(known, present));
+                limiter.rateLimiter().reset(known, meant);
             }
-            ChargeReport previous = keys.size() == 1 ? null : look(known, keys.get(1), one, null);
-            ChargeReport report = look(known, keys.get(0), one, previous);
+            ChargeReport report = look(known, meant, one);
             return new WebEndpointResponse<>(report, report.limits().isEmpty() ? 503 : 200);
         } catch (IllegalArgumentException noKey) {
             return failure(400, noKey.getMessage());
@@ -181,14 +178,12 @@ class RateLimitsEndpoint {
         return annotations.stream().flatMap(one -> one.policies().stream());
     }
 
-    /** The key that an operator means, and the same with the previous secret if that is another one. */
-    private List<PartitionKey> read(Policy policy, String key) {
-        KeyHash before = limiter.config().settings().redis().previousKeyHash();
+    /** The key that an operator means. */
+    private PartitionKey read(Policy policy, String key) {
         for (KeyForm form : forms(policy)) {
             PartitionKey present = form.read(key.strip(), limiter.keyHash());
             if (present != null) {
-                PartitionKey previous = before == null ? null : form.read(key.strip(), before);
-                return previous == null || previous.equals(present) ? List.of(present) : List.of(present, previous);
+                return present;
             }
         }
         // If the rules of one policy differ, a prefix in the text selects the right one.
@@ -196,7 +191,7 @@ class RateLimitsEndpoint {
                 .map(RuleDefinition::ipv6PrefixBits)
                 .findFirst()
                 .orElse(limiter.config().settings().clientIp().ipv6PrefixBits());
-        return List.of(key(key.strip(), bits));
+        return key(key.strip(), bits);
     }
 
     /**

@@ -131,8 +131,10 @@ class EndpointTest {
                         "deniedStatus",
                         403),
                 read(report, "$.callers"));
-        assertEquals(4, (Integer) read(report, "$.uncounted.length()"));
-        assertEquals("RL-153 rule 'pages' does not count the paths [/pages/free]", read(report, "$.uncounted[2]"));
+        assertEquals(
+                List.of("RL-155 rule 'all' only counts and denies nothing; remove limiter.rules.all.shadow = true to"
+                        + " enforce it"),
+                read(report, "$.uncounted"));
         assertEquals("global", read(report, "$.rules[1].key"));
 
         Map<String, Object> method = new HashMap<>(read(report, "$.methods[1]"));

@@ -88,9 +88,6 @@ class SameAnswersTest {
     @ValueSource(
             strings = {
                 "limiter.http.headers = draft-10",
-                "limiter.http.headers = draft-7",
-                "limiter.http.headers = draft-6",
-                "limiter.http.headers = x-ratelimit\nlimiter.http.x-ratelimit-reset = delta",
                 "limiter.http.headers = none",
                 "limiter.http.expose-headers = true",
                 "limiter.http.headers = none\nlimiter.http.expose-headers = true"
@@ -130,7 +127,7 @@ class SameAnswersTest {
     @Test
     void theyAreThoseOfTheConfigurationThatIsInForce() {
         LimiterConfig before = App.config(POLICIES);
-        LimiterConfig after = App.config(POLICIES + "limiter.http.headers = draft-6");
+        LimiterConfig after = App.config(POLICIES + "limiter.http.headers = none");
         Decision denial = denials(before).get(0);
         try (Limiter limiter = Limiter.of(before, RateLimiters.on(InProcessBackend.create()))) {
             RateLimitExceededWebHandler handler = new RateLimitExceededWebHandler(limiter);
