@@ -40,9 +40,11 @@ final class BackendStart {
     static void warnOfWhatInProcessIgnores(Settings settings) {
         // Perhaps the address is lost, with a profile or a variable.
         settings.reload().origins().keySet().stream()
-                .filter(key -> key.equals("limiter.instances")
-                        ? settings.storage().instances() > 1
-                        : key.matches("limiter\\.redis\\.(address|config|mode|master|username|password|deadline|startup-wait)"))
+                .filter(
+                        key -> key.equals("limiter.instances")
+                                ? settings.storage().instances() > 1
+                                : key.matches(
+                                        "limiter\\.redis\\.(address|config|mode|master|username|password|deadline|startup-wait)"))
                 .findFirst()
                 .ifPresent(key -> LOG.warn(
                         "RL-111 the backend is in-process, so each instance grants the full limits, and {} has no effect; to share"

@@ -115,7 +115,8 @@ record Snapshot(
     }
 
     private static IllegalArgumentException conflict(String name) {
-        return new IllegalArgumentException("RL-151 policy '" + name
-                + "' is there twice, among those of the configuration, of plans, of annotations and of code; rename one of the two");
+        return new IllegalArgumentException(
+                "RL-151 policy '" + name
+                        + "' is there twice, among those of the configuration, of plans, of annotations and of code; rename one of the two");
     }
 }

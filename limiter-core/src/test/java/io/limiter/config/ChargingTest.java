@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
 import io.limiter.internal.config.ChargeOptions;
+import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.config.RuleDefinition;
-import io.limiter.internal.config.ChargeOptions.RulePlans;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -52,8 +52,7 @@ class ChargingTest {
         assertEquals(new CountedOutcomes(true, List.of("401", "5xx")), five.outcomes());
         assertEquals(
                 RequestCost.ofHeader("X-Size", 10),
-                charging("limiter.rules.r.cost", "header:X-Size max 10")
-                        .cost());
+                charging("limiter.rules.r.cost", "header:X-Size max 10").cost());
         ChargeOptions byClass =
                 charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304");
         assertEquals(RequestCost.ofClass("com.example.MyCost"), byClass.cost());

@@ -39,8 +39,7 @@ class HttpSettingsTest {
     @Test
     void whatIsNotWrittenHasItsDefault() throws IOException {
         assertEquals(
-                new HttpSettings(
-                        Set.of(Headers.DRAFT_10), false, true, true, MethodOverride.DECLARED, null),
+                new HttpSettings(Set.of(Headers.DRAFT_10), false, true, true, MethodOverride.DECLARED, null),
                 parse(""));
     }
 
@@ -54,8 +53,7 @@ class HttpSettingsTest {
     void aDraftAndXRatelimit() throws IOException {
         assertEquals(
                 Set.of(Headers.DRAFT_10, Headers.X_RATELIMIT),
-                parse("limiter.http.headers = draft-10, x-ratelimit")
-                        .headers());
+                parse("limiter.http.headers = draft-10, x-ratelimit").headers());
     }
 
     @ParameterizedTest

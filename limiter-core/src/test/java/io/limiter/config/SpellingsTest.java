@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.config.CountedOutcomes;
-import io.limiter.internal.config.RuleScope.RequestCondition;
 import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RuleScope.RequestCondition;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -287,7 +287,7 @@ class SpellingsTest {
                 "unlimited | write permits/period",
                 "100/1M | '1M' is not a period; write",
                 "100/10sec | '10sec' is not a period; write",
-                "100/10 s | '10' is not a period; write a number and us, ms, s, m, h or d without spaces",
+                "100/10 s | 's' is not an algorithm",
             })
     void noLimits(String limits, String remedy) {
         String message = refused("limits", limits);

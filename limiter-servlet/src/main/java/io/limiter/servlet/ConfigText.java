@@ -72,8 +72,7 @@ final class ConfigText {
                     if (!properties.isEmpty()) {
                         builder.properties("web.xml init-param", properties);
                     }
-                    return builder
-                            .environment(System.getenv())
+                    return builder.environment(System.getenv())
                             .readAgain(file == null ? List.of() : List.of(file), this::load)
                             .build();
                 }

@@ -30,8 +30,7 @@ class CostTest {
             limiter.rules.batch.path = /*
             limiter.rules.batch.limits = 100/1h
             """;
-    private static final String HEADER =
-            RULE + "limiter.rules.batch.cost = header:X-Batch-Size max 20\n";
+    private static final String HEADER = RULE + "limiter.rules.batch.cost = header:X-Batch-Size max 20\n";
 
     private static final PartitionKey ADDRESS = PartitionKey.of("127.0.0.1");
 

@@ -47,7 +47,8 @@ class HttpRuleTest {
     /** As configured in any case, and sent in any case. */
     @Test
     void aMethodThatIsNotUsual() {
-        start("limiter.rules.r.path = /*\nlimiter.rules.r.methods = ext:Purge, ext:mkcol\nlimiter.rules.r.limits = 1/1h");
+        start(
+                "limiter.rules.r.path = /*\nlimiter.rules.r.methods = ext:Purge, ext:mkcol\nlimiter.rules.r.limits = 1/1h");
 
         assertEquals(200, status("PURGE", "/page"));
         assertEquals(429, status("purge", "/page"));

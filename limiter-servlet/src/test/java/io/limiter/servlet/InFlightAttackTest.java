@@ -224,9 +224,7 @@ class InFlightAttackTest {
     /** Permits that a client asks for: more than it says, never less. */
     @Test
     void costsThatClientsSend() {
-        start(
-                Container.Kind.TOMCAT,
-                RULES + "limiter.rules.api.cost = header:X-Weight max 3\n");
+        start(Container.Kind.TOMCAT, RULES + "limiter.rules.api.cost = header:X-Weight max 3\n");
         for (String odd : List.of("0", "00", "-1", "none", "4", "1.5", "")) {
             assertEquals(
                     429,

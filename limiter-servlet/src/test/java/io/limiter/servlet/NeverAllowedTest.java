@@ -23,8 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A request that can never pass is promised no time, in no field, whether the backend answers or not. */
 class NeverAllowedTest {
-    private static final List<String> TIMES =
-            List.of("Retry-After", "X-RateLimit-Reset");
+    private static final List<String> TIMES = List.of("Retry-After", "X-RateLimit-Reset");
 
     @TempDir
     Path directory;
@@ -88,10 +87,7 @@ class NeverAllowedTest {
 
     /** The rule of the path that it was forwarded from has set its numbers before. */
     @ParameterizedTest
-    @CsvSource({
-        "draft-10, RateLimit RateLimit-Policy",
-        "x-ratelimit, X-RateLimit-Limit X-RateLimit-Remaining"
-    })
+    @CsvSource({"draft-10, RateLimit RateLimit-Policy", "x-ratelimit, X-RateLimit-Limit X-RateLimit-Remaining"})
     void norIsOneThatAnotherRuleHasAdmittedBefore(String form, String sent) {
         String front = "limiter.rules.front.path = /front\nlimiter.rules.front.limits = 9/1m\n";
         HttpResponse<String> denied = answer(present(), rules(form) + front);

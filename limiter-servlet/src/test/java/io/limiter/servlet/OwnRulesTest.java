@@ -91,8 +91,7 @@ class OwnRulesTest {
             assertEquals(
                     isDraft ? List.of("\"all\";r=8;t=3600, \"gold\";r=2;t=3600") : List.of(),
                     answer.headers().allValues("RateLimit"));
-            assertEquals(
-                    isDraft ? List.of() : List.of("2"), answer.headers().allValues("X-RateLimit-Remaining"));
+            assertEquals(isDraft ? List.of() : List.of("2"), answer.headers().allValues("X-RateLimit-Remaining"));
         }
     }
 

@@ -30,12 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The fields of a response where a request meets more than one decision, or less than an exact one. */
 class QuotaFieldsTest {
-    private static final List<String> ALL = List.of(
-            "RateLimit",
-            "RateLimit-Policy",
-            "X-RateLimit-Limit",
-            "X-RateLimit-Remaining",
-            "X-RateLimit-Reset");
+    private static final List<String> ALL =
+            List.of("RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
 
     @TempDir
     Path directory;

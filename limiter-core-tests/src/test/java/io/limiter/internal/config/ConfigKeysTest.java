@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Test;
 /** The table of properties. */
 class ConfigKeysTest {
     /** What a value needs beside it, to be no contradiction. */
-    private static final Map<String, Map<String, String>> NEEDS = Map.of("limiter.client-ip.header", Map.of("limiter.client-ip.trusted-hops", "1"));
+    private static final Map<String, Map<String, String>> NEEDS =
+            Map.of("limiter.client-ip.header", Map.of("limiter.client-ip.trusted-hops", "1"));
 
     @Test
     void everyEntryIsWhole() {

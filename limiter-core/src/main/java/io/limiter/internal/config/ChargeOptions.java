@@ -1,6 +1,7 @@
 package io.limiter.internal.config;
 
 import io.limiter.Policy;
+import io.limiter.internal.config.RequestCost.ActualCost;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;

@@ -226,7 +226,8 @@ public final class LimitText {
         if (repeat != null) {
             Problems.refuseIf(
                     !repeat.equalsIgnoreCase("deny"),
-                    "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
+                    "'repeat " + repeat
+                            + "' is unknown; write repeat deny, or leave it out to allow known members again");
             return Limit.distinct(permits, period).withRepeatsDenied();
         }
         return zone == null
@@ -250,9 +251,9 @@ public final class LimitText {
         Matcher amount = AMOUNT.matcher(text);
         Long unit = amount.matches() ? unit(amount.group("unit")) : null;
         if (unit == null) {
-            throw new IllegalArgumentException(
-                    "'" + text + "' is not a period; write a number and us, ms, s, m, h or d without spaces (10s), or a word"
-                            + " (second, minute, hour, day); 1w and 1month need 'fixed aligned ZONE'");
+            throw new IllegalArgumentException("'" + text
+                    + "' is not a period; write a number and us, ms, s, m, h or d without spaces (10s), or a word"
+                    + " (second, minute, hour, day); 1w and 1month need 'fixed aligned ZONE'");
         }
         String digits = amount.group("number");
         long number = digits.isEmpty() ? 1 : number("period", digits);

@@ -1,12 +1,12 @@
 package io.limiter.internal.config;
 
-import io.limiter.internal.config.ChargeOptions.RulePlans;
-import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
+import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.RuleDefinition.Position;
+import io.limiter.internal.config.Settings.PlanSettings;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;

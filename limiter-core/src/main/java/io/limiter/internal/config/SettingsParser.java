@@ -1,6 +1,5 @@
 package io.limiter.internal.config;
 
-import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.config.Settings.BackendKind;
@@ -8,6 +7,7 @@ import io.limiter.internal.config.Settings.Callers;
 import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Limits;
 import io.limiter.internal.config.Settings.Operation;
+import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.internal.config.Settings.Storage;
 import java.nio.file.Path;
 import java.util.ArrayList;

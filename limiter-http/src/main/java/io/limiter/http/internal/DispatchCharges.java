@@ -3,7 +3,7 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.internal.config.ActualCost;
+import io.limiter.internal.config.RequestCost.ActualCost;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

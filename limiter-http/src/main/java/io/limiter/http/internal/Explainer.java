@@ -12,9 +12,9 @@ import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.ChargeReport;
 import io.limiter.http.Explanation.LimitReport;
 import io.limiter.http.Explanation.RuleReport;
+import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
-import io.limiter.internal.config.ChargeOptions.RulePlans;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -166,11 +166,7 @@ public final class Explainer {
      * @param answer to the charge
      */
     public static ChargeReport charge(
-            Charge charge,
-            @Nullable String plan,
-            Decision answer,
-            List<LimitReport> limits,
-            @Nullable String note) {
+            Charge charge, @Nullable String plan, Decision answer, List<LimitReport> limits, @Nullable String note) {
         return new ChargeReport(
                 charge.policy().name(),
                 plan,

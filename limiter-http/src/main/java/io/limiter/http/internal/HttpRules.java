@@ -16,6 +16,7 @@ import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
+import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.HttpSettings.MethodOverride;

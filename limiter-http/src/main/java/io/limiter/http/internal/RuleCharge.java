@@ -5,7 +5,7 @@ import io.limiter.TimeSource;
 import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
-import io.limiter.internal.config.ActualCost;
+import io.limiter.internal.config.RequestCost.ActualCost;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

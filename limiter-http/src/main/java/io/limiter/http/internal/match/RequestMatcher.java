@@ -2,9 +2,9 @@ package io.limiter.http.internal.match;
 
 import io.limiter.http.Request;
 import io.limiter.internal.config.HttpSettings;
-import io.limiter.internal.config.RuleScope.RequestCondition;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleScope;
+import io.limiter.internal.config.RuleScope.RequestCondition;
 import java.nio.charset.Charset;
 import java.util.List;
 import java.util.Locale;
