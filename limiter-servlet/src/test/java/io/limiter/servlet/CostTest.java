@@ -261,7 +261,7 @@ class CostTest {
 
     @Test
     void whatIsFoundAtStartup() throws Exception {
-        assertEquals(List.of("RL-166"), FindingsTest.codes(() -> limiter(HEADER.replace("= 20", "= 200"))));
+        assertEquals(List.of("RL-166"), FindingsTest.codes(() -> limiter(HEADER.replace("max 20", "max 200"))));
         assertEquals(List.of("RL-167"), FindingsTest.codes(() -> limiter(RULE + "limiter.rules.batch.cost = 0\n")));
         String message = assertThrows(
                         IllegalArgumentException.class,

@@ -218,7 +218,7 @@ class RejectionHandlerTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "com.example.Nobody | (there is no such class); name a public class on the class path",
+                "com.example.Nobody | ClassNotFoundException",
                 "java.lang.String | that implements io.limiter.servlet.rejection.RejectionHandler",
                 "io.limiter.servlet.RejectionHandlerTest$Failing | can't be made (java.lang.IllegalStateException: no template)",
                 "io.limiter.servlet.RejectionHandlerTest$Wanting | has a public constructor without parameters",
