@@ -80,7 +80,7 @@ class MessagesTest {
 
     @Test
     void limits() {
-        assertTold(WrongLimits.class, "vote()", "RL-122", "limits = \"3 per 10s\"", "'3'", "write '3/10s'");
+        assertTold(WrongLimits.class, "vote()", "RL-122", "limits = \"3 per 10s\"", "'3'", "such as 3/10s");
     }
 
     static class BrokenKey {
