@@ -52,7 +52,7 @@ class FailureMessagesTest {
                   line 7: RL-104 limiter.rules.api.path = /api/*/x: '/api/*/x' can't be matched at '*'; a path is plain decoded \
                 text, with * only as its last segment (/api/*), ** and a variable only as whole segments (/api/**/export, /users/{id})
                   line 8: RL-104 limiter.rules.api.limits = 100 per minute: in '100 per minute': '100' is not a limit; write \
-                '100/1m'
+                permits/period without spaces, such as 3/10s
                 """, """
                 Correct these lines; each contains what to write instead.
 
