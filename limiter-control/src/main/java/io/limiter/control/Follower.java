@@ -5,7 +5,6 @@ import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.application.ConfigSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Watch;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
@@ -26,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
@@ -34,7 +34,7 @@ import org.slf4j.event.Level;
  * Reports what is in force. One thread does that; decisions never wait for it.
  */
 final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames, Watch.Source<String> {
-    private static final Logger LOG = DiagnosticLog.of(Follower.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Follower.class);
     private static final long REPORT_MICROS = 5_000_000;
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 

@@ -3,13 +3,13 @@ package io.limiter.control;
 import io.limiter.Backend;
 import io.limiter.TimeSource;
 import io.limiter.application.ConfigSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ControlSettings;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What is published for the group of a limiter.
@@ -19,7 +19,7 @@ import org.slf4j.Logger;
  */
 record Following(ControlSettings settings, InForce inForce, Duration pause, Function<RedisBackend, ControlStore> stores)
         implements ConfigSource {
-    private static final Logger LOG = DiagnosticLog.of(Following.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Following.class);
     private static final Duration LONGEST_START = Duration.ofSeconds(1);
     private static final Duration PAUSE = Duration.ofMillis(300);
 

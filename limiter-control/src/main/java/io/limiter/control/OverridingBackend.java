@@ -9,7 +9,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.backend.ForwardingBackend;
@@ -25,13 +24,14 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A backend whose calls follow the overrides and switches in force: a charge to an overridden key goes to the same policy with other
  * limits, or to none. Where a policy has no override or switch, calls go on as they are. Thread-safe.
  */
 final class OverridingBackend extends ForwardingBackend {
-    private static final Logger LOG = DiagnosticLog.of(OverridingBackend.class);
+    private static final Logger LOG = LoggerFactory.getLogger(OverridingBackend.class);
     private static final int MOST_KEPT = 1_000;
     private static final Throttle UNFIT = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
 

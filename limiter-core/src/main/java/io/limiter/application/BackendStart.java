@@ -5,7 +5,6 @@ import io.limiter.LimiterMonitor;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.RedisMode;
@@ -25,11 +24,12 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** Starts the backend that the configuration describes. */
 final class BackendStart {
-    private static final Logger LOG = DiagnosticLog.of(BackendStart.class);
+    private static final Logger LOG = LoggerFactory.getLogger(BackendStart.class);
 
     private static final DenialRecord USUAL =
             new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);

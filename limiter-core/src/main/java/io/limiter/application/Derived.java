@@ -2,7 +2,6 @@ package io.limiter.application;
 
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.DiagnosticLog;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -13,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A value that a limiter derives from its configuration, and derives again when that is replaced. Thread-safe.
@@ -20,7 +20,7 @@ import org.slf4j.Logger;
  * @param <T> the type of the value; immutable, or thread-safe
  */
 public final class Derived<T> implements AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(Derived.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Derived.class);
 
     private final Limiter limiter;
     private final Function<? super LimiterConfig, ? extends T> make;

@@ -1,7 +1,6 @@
 package io.limiter.application;
 
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Watch;
 import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.ReloadSettings;
@@ -19,6 +18,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads the configuration of a limiter again, on request or when a file has changed, and puts it into force if it is
@@ -28,7 +28,7 @@ import org.slf4j.Logger;
  * through a symbolic link. The configuration is used only if the bytes were the same a moment before and after reading.
  */
 final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(Reload.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Reload.class);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration PAUSE_WHEN_ASKED = Duration.ofMillis(50);
     private static final int MOST_READS = 20;

@@ -2,7 +2,6 @@ package io.limiter.application;
 
 import io.limiter.LimiterMonitor;
 import io.limiter.Policy;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.Settings;
 import java.util.Collection;
 import java.util.Set;
@@ -10,11 +9,12 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** Reports configured policies that nothing uses: usually a rule is missing, because it was written in the wrong place. */
 final class UnusedPolicies {
-    private static final Logger LOG = DiagnosticLog.of(UnusedPolicies.class);
+    private static final Logger LOG = LoggerFactory.getLogger(UnusedPolicies.class);
 
     /** Those that are used, or were reported. */
     private final Set<String> known = ConcurrentHashMap.newKeySet();

@@ -9,7 +9,6 @@ import io.limiter.LimiterMonitor.DeniedKey;
 import io.limiter.LimiterMonitor.RuleNames;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -27,6 +26,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The keys that are denied, which {@link LimiterMonitor} shows, and the lines in the log. Of any number of keys those are kept that were
@@ -48,7 +48,7 @@ final class DenialRecord {
     private static final int LOOKS = 8;
 
     /** By the name that configurations of logs use. */
-    private static final Logger LOG = DiagnosticLog.of("io.limiter.Denials");
+    private static final Logger LOG = LoggerFactory.getLogger("io.limiter.Denials");
 
     private final TimeSource time;
     private final List<RuleNames> rules = new CopyOnWriteArrayList<>();

@@ -7,7 +7,6 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor;
 import io.limiter.internal.Access;
-import io.limiter.internal.DiagnosticLog;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,13 +19,14 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The counts by policy; and what else a limiter shows, with which it is made. */
 final class EngineMonitor extends LimiterMonitor {
     /** Further policies are counted under {@link #OTHERS}, so that names made at run time can't fill the memory. */
     static final int MOST_POLICIES = 1_000;
 
-    private static final Logger LOG = DiagnosticLog.of(EngineMonitor.class);
+    private static final Logger LOG = LoggerFactory.getLogger(EngineMonitor.class);
 
     private final Map<String, CallCounts> rows = new ConcurrentHashMap<>();
     private final CallCounts failures = new CallCounts(BackendException.Kind.values().length);

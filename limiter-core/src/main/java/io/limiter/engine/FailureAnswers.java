@@ -7,7 +7,6 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import java.util.List;
@@ -18,11 +17,12 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** The answers of a limiter whose backend can't decide. Thread-safe. */
 final class FailureAnswers {
-    private static final Logger LOG = DiagnosticLog.of("io.limiter.engine.BackendRateLimiter");
+    private static final Logger LOG = LoggerFactory.getLogger("io.limiter.engine.BackendRateLimiter");
     private static final long WARN_EVERY_MICROS = 10_000_000;
     private static final int LAST_SHARED = 256;
     private static final int FAILURE_MODES = FailureMode.values().length;

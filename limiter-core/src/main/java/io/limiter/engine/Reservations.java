@@ -13,7 +13,6 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.Settlement;
 import io.limiter.internal.Access;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
@@ -36,6 +35,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reserves, settles what was reserved under the limits that are in force then, and counts what becomes of it. Thread-safe.
@@ -52,7 +52,7 @@ final class Reservations {
     /** Further settlements without an answer are lost at once. */
     static final int MOST_UNSETTLED = 10_000;
 
-    private static final Logger LOG = DiagnosticLog.of(Reservations.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Reservations.class);
     private static final long LOG_EVERY_MICROS = 60_000_000;
     private static final long PAUSE_MICROS = 500_000;
     /** However many wait, the backend is asked 2 000 times a second at most. */

@@ -8,7 +8,6 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.Stock;
 import io.limiter.internal.Access;
-import io.limiter.internal.DiagnosticLog;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -19,6 +18,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What comes back of a decision, and wakes calls that wait for it: refunds, and the ends of calls in flight, which are counted from
@@ -26,7 +26,7 @@ import org.slf4j.Logger;
  * it has ended, and whether it was refunded. Thread-safe.
  */
 final class Returns {
-    private static final Logger LOG = DiagnosticLog.of(Returns.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Returns.class);
 
     private final Backend backend;
     private final @Nullable Backend fallback;

@@ -4,7 +4,6 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.List;
 import java.util.Objects;
@@ -15,6 +14,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All states, bounded in their number and in the timestamps that logs hold, with a guaranteed part for each announced
@@ -26,7 +26,7 @@ import org.slf4j.Logger;
  * decided. Two keys seldom have the same one.
  */
 final class StateTable {
-    private static final Logger LOG = DiagnosticLog.of(StateTable.class);
+    private static final Logger LOG = LoggerFactory.getLogger(StateTable.class);
     /** How many states a new key checks to drop them: while there is memory, and in each partition when there is none. */
     private static final int LOOKS = 8;
 

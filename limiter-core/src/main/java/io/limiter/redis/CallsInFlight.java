@@ -6,7 +6,6 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,6 +20,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The calls in flight of this instance, each a {@link FlightCall}: sends what is due of them, many together. While Redis does not answer,
@@ -37,7 +37,7 @@ final class CallsInFlight {
 
     private static final long NOT_DUE = Long.MAX_VALUE;
 
-    private static final Logger LOG = DiagnosticLog.of(CallsInFlight.class);
+    private static final Logger LOG = LoggerFactory.getLogger(CallsInFlight.class);
     private static final long EVERY_MICROS = 50_000;
     /** So that they don't delay others. */
     private static final int TOGETHER = 1_024;

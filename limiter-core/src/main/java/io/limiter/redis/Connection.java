@@ -4,7 +4,6 @@ import io.limiter.BackendException;
 import io.limiter.BackendHealth;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connection to one Redis: sends each call to the master that has its keys. It is made on a thread of its own, with
@@ -32,7 +32,7 @@ import org.slf4j.Logger;
  * watches the masters. Thread-safe.
  */
 final class Connection implements AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(Connection.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
     private static final TimeSource TIME = TimeSource.system();
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;

@@ -4,7 +4,6 @@ import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
 import io.limiter.BackendHealth.State;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -12,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Judges one master by its answers and silences: a circuit breaker. Closed while it answers; {@value #SILENCES} calls in
@@ -22,7 +22,7 @@ import org.slf4j.Logger;
  * <p>Thread-safe, as {@link MasterLink} describes.
  */
 final class MasterHealth {
-    private static final Logger LOG = DiagnosticLog.of(MasterHealth.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MasterHealth.class);
     /** One may be lost by chance; three in a row cost a caller three deadlines. */
     static final int SILENCES = 3;
     /** A call that ends this late shows that this JVM was stalled: by a long garbage collection, or lack of processors. */

@@ -5,7 +5,6 @@ import static java.util.stream.Collectors.groupingBy;
 import io.limiter.BackendException;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.redis.CongestionWindow.Flight;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +21,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connection to one master: accepts calls, sends them in commands, hands over their answers, and ends those that get
@@ -37,7 +37,7 @@ import org.slf4j.Logger;
  * caller's code runs under a lock, or while this thread sends.
  */
 final class MasterLink {
-    private static final Logger LOG = DiagnosticLog.of(MasterLink.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MasterLink.class);
     private static final long LEAST_BETWEEN_SWEEPS_MICROS = 1_000;
     /** How long at most a call that is done is kept. */
     private static final long MOST_BETWEEN_SWEEPS_MICROS = 100_000;

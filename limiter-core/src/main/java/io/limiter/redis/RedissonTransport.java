@@ -1,7 +1,6 @@
 package io.limiter.redis;
 
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
@@ -25,6 +24,7 @@ import org.redisson.connection.ConnectionsHolder;
 import org.redisson.connection.MasterSlaveEntry;
 import org.redisson.connection.ServiceManager;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The
@@ -32,7 +32,7 @@ import org.slf4j.Logger;
  * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
  */
 final class RedissonTransport implements Transport {
-    private static final Logger LOG = DiagnosticLog.of(RedissonTransport.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RedissonTransport.class);
     private static final TimeSource TIME = TimeSource.system();
     /** All of them, if they can't be distinguished. */
     private static final Object ALL = "Redis";

@@ -7,7 +7,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.time.Clock;
 import java.time.Duration;
@@ -26,6 +25,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The test of one master when it becomes connected: every script once, as a call that takes a permit of an unused key
@@ -35,7 +35,7 @@ import org.slf4j.Logger;
  * often a link flaps. Belongs to the watch thread, except that all threads may read the findings.
  */
 final class SelfTest {
-    private static final Logger LOG = DiagnosticLog.of(SelfTest.class);
+    private static final Logger LOG = LoggerFactory.getLogger(SelfTest.class);
     /** The reply of the script self_test: seconds, microseconds, the text of INFO. */
     private static final int REPLY_SIZE = 3;
 

@@ -14,7 +14,6 @@ import io.limiter.http.internal.Holding;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
 import io.limiter.http.internal.SampleRequest;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.internal.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
@@ -33,6 +32,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Limits the requests of a web application by the rules of its configuration. Thread-safe.
@@ -81,7 +81,7 @@ public final class RateLimitFilter implements Filter, Holding {
      */
     public static final String DECISION = HttpRules.DECISION;
 
-    private static final Logger LOG = DiagnosticLog.of(RateLimitFilter.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RateLimitFilter.class);
 
     private final @Nullable Limiter given; // null if the container configures the filter
     private final DoorBuilder.Choice<HttpServletRequest, RejectionHandler> choice;

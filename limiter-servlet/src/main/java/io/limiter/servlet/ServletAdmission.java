@@ -4,7 +4,6 @@ import io.limiter.Decision;
 import io.limiter.http.internal.Admission;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.HttpRules;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.internal.ServletHttpRequest;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.AsyncContext;
@@ -26,6 +25,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One dispatch of a request through a filter. One that is held waits without a thread. Admitted, it is dispatched again; denied, it is
@@ -33,7 +33,7 @@ import org.slf4j.Logger;
  * see it, and the application would. Thread-safe.
  */
 final class ServletAdmission extends Admission implements AsyncListener {
-    private static final Logger LOG = DiagnosticLog.of(ServletAdmission.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ServletAdmission.class);
 
     /** Longer than the longest wait, after which there is an answer. */
     private static final long TIMEOUT_MILLIS = 120_000;

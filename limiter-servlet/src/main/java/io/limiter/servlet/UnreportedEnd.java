@@ -1,7 +1,6 @@
 package io.limiter.servlet;
 
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
@@ -15,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The end of asynchronous work that a container tells to no listener, because the client has broken its stream of HTTP/2. Jetty 12
@@ -23,7 +23,7 @@ import org.slf4j.Logger;
  * container, so they are reached from the request.
  */
 final class UnreportedEnd {
-    private static final Logger LOG = DiagnosticLog.of(UnreportedEnd.class);
+    private static final Logger LOG = LoggerFactory.getLogger(UnreportedEnd.class);
 
     private static final Throttle WARNINGS = Throttle.hourly(TimeSource.system()::nowMicros);
 

@@ -282,9 +282,9 @@ class SettleTest {
             assertEstimate(10, "X-Max-Tokens", few);
         }
         for (String odd : List.of("-1", "1e3", "", "none", "1,000", "0x10")) {
-            assertEstimate(500, "X-Max-Tokens", odd);
+            assertEstimate(4_000, "X-Max-Tokens", odd);
         }
-        assertEstimate(500, "X-Max-Tokens", "10", "X-Max-Tokens", "10");
+        assertEstimate(4_000, "X-Max-Tokens", "10", "X-Max-Tokens", "10");
     }
 
     @Test

@@ -2,12 +2,12 @@ package io.limiter.webflux;
 
 import io.limiter.application.Limiter;
 import io.limiter.http.internal.ReplacedAddresses;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -29,7 +29,7 @@ import org.springframework.web.server.adapter.ForwardedHeaderTransformer;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnProperty(name = "limiter.enabled", matchIfMissing = true)
 public class LimiterWebFluxAutoConfiguration {
-    private static final Logger LOG = DiagnosticLog.of(LimiterWebFluxAutoConfiguration.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterWebFluxAutoConfiguration.class);
 
     /** Spring Security's, in its own module. */
     private static final String SECURITY = "org.springframework.security.web.server.WebFilterChainProxy";

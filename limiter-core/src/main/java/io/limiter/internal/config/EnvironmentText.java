@@ -1,6 +1,5 @@
 package io.limiter.internal.config;
 
-import io.limiter.internal.DiagnosticLog;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -10,6 +9,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds the environment variables that match a key: its upper-case form, with underscores for all characters except
@@ -21,7 +21,7 @@ import org.slf4j.Logger;
  * they are logged, so that a misspelled address of Redis is noticed.
  */
 final class EnvironmentText {
-    private static final Logger LOG = DiagnosticLog.of(EnvironmentText.class);
+    private static final Logger LOG = LoggerFactory.getLogger(EnvironmentText.class);
 
     private static final Pattern LIKE_A_SETTING =
             Pattern.compile("LIMITER_(?:REDIS|POLICIES|RULES|HTTP|EXEMPT|DENY|CLIENT_?IP|IN_?PROCESS)_.+");

@@ -36,7 +36,7 @@ public record RequestCost(
      * The range of an estimate in a header, up to the maximum cost.
      *
      * @param least at least 1; a smaller number in the header costs this
-     * @param usual the cost if the header is missing, unreadable or sent twice
+     * @param usual the cost if the header is missing
      */
     public record Range(long least, long usual) {}
 

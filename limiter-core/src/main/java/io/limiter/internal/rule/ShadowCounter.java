@@ -5,7 +5,6 @@ import io.limiter.Decision;
 import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.util.Collections;
 import java.util.List;
@@ -14,10 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Counts for shadow rules and annotations, without waiting, and reports what they would deny. Thread-safe. */
 public final class ShadowCounter {
-    private static final Logger LOG = DiagnosticLog.of(ShadowCounter.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ShadowCounter.class);
     private static final long REPORT_EVERY_MICROS = 60_000_000;
     private static final String NOT_COUNTED = "a shadow policy was not counted";
 

@@ -7,7 +7,6 @@ import io.limiter.http.DenialAnswer;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;
 import io.limiter.http.internal.answer.ResponseType;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.HttpSettings;
 import java.time.Clock;
@@ -18,6 +17,7 @@ import java.util.Set;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes decisions to the responses of a server, except the bodies of denials: those have another API at each door. Thread-safe.
@@ -26,7 +26,7 @@ import org.slf4j.Logger;
  * @param <R> the responses
  */
 public final class Answers<H, R> {
-    private static final Logger LOG = DiagnosticLog.of(Answers.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
     private static final Map<Integer, String> TITLES =
             Map.of(403, "Forbidden", 429, "Too Many Requests", 503, "Service Unavailable");
 

@@ -13,10 +13,8 @@ import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestMatcher;
 import io.limiter.http.internal.match.RequestPaths;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
-import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
@@ -35,6 +33,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
@@ -42,7 +41,7 @@ import org.slf4j.event.Level;
  * Each request that begins while they are in force is theirs. Thread-safe.
  */
 public final class HttpRules {
-    private static final Logger LOG = DiagnosticLog.of(HttpRules.class);
+    private static final Logger LOG = LoggerFactory.getLogger(HttpRules.class);
 
     /** A configuration without rules. */
     public static final String NO_RULES = "RL-109 the configuration has no rule, so nothing would be limited; add"

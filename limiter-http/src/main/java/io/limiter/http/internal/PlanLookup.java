@@ -1,7 +1,6 @@
 package io.limiter.http.internal;
 
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.rule.PlanResolver;
@@ -16,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Caches the plans of callers, and looks them up on threads of its own. A cached plan is used while it is looked up again.
@@ -27,7 +27,7 @@ final class PlanLookup {
     /** A longer text is not looked up, so that clients can't fill the memory. */
     static final int LONGEST_CALLER = 256;
 
-    private static final Logger LOG = DiagnosticLog.of(PlanLookup.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PlanLookup.class);
     private static final long MINUTE_MICROS = 60_000_000;
     private static final long RETRY_MICROS = 5_000_000;
 

@@ -3,7 +3,6 @@ package io.limiter.http.internal;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import io.limiter.http.Request;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.KeyPart;
@@ -22,6 +21,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The key of a request, which selects the quota. A part that is missing, empty or ambiguous is replaced by the client's
@@ -31,7 +31,7 @@ import org.slf4j.Logger;
  * Immutable.
  */
 public final class RequestKey {
-    private static final Logger LOG = DiagnosticLog.of(RequestKey.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RequestKey.class);
     private static final Pattern BEARER = Pattern.compile("(?i:Bearer) +([A-Za-z0-9._~+/-]++=*+)[ \\t]*");
 
     private final List<Part> key;

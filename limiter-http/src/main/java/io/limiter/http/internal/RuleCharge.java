@@ -2,7 +2,6 @@ package io.limiter.http.internal;
 
 import io.limiter.Charge;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.RequestCost.ActualCost;
@@ -17,6 +16,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a rule charges a request that it counts. Nothing is recorded yet.
@@ -26,7 +26,7 @@ import org.slf4j.Logger;
  */
 record RuleCharge(
         Terms rule, @Nullable Charge charge, @Nullable Pending pending) {
-    private static final Logger LOG = DiagnosticLog.of(RuleCharge.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RuleCharge.class);
     private static final Throttle MISSING_LOG = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /**

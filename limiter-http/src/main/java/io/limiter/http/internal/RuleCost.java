@@ -3,7 +3,6 @@ package io.limiter.http.internal;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.config.RuleDefinition;
@@ -13,10 +12,11 @@ import java.util.function.ToLongFunction;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The cost of a request under a configured rule. */
 final class RuleCost {
-    private static final Logger LOG = DiagnosticLog.of(RuleCost.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RuleCost.class);
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
     private static final int DIGITS = 18;
 
@@ -75,7 +75,7 @@ final class RuleCost {
                 .orElse(1);
     }
 
-    /** A client must not reduce its cost with an unreadable value; an estimate is settled. */
+    /** A client must not reduce its cost with an unreadable value. */
     private static long ofHeader(@Nullable List<String> lines, RequestCost cost) {
         RequestCost.Range range = cost.range();
         long most = cost.permits();
@@ -84,7 +84,7 @@ final class RuleCost {
         }
         String text = lines.get(0).strip();
         if (lines.size() > 1 || !NUMBER.matcher(text).matches()) {
-            return range == null ? most : range.usual();
+            return most;
         }
         // More than any cap.
         long permits = text.length() > DIGITS ? Long.MAX_VALUE : Long.parseLong(text);

@@ -1,16 +1,16 @@
 package io.limiter.http.internal;
 
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.CountedOutcomes;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Which responses keep the charges of a rule. Logs if they have kept none of the first ones. Thread-safe. */
 final class RuleOutcomes {
-    private static final Logger LOG = DiagnosticLog.of(RuleOutcomes.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RuleOutcomes.class);
     private static final int FIRST = 100;
 
     /** Every response keeps the charge. */

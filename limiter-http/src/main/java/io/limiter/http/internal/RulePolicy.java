@@ -3,7 +3,6 @@ package io.limiter.http.internal;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.http.Request;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.RuleDefinition;
@@ -23,6 +22,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The policy of a request under a configured rule: that of the caller's plan, or the only one.
@@ -32,7 +32,7 @@ import org.slf4j.Logger;
  *     latest, never exceptionally. Null if there is nothing to look up
  */
 record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<?>> lookup) {
-    private static final Logger LOG = DiagnosticLog.of(RulePolicy.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RulePolicy.class);
 
     /** Found once for each class, and unloaded with it. */
     private static final ClassValue<Map<String, Method[]>> METHODS = new ClassValue<>() {

@@ -1,7 +1,6 @@
 package io.limiter.http.internal;
 
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.RuleDefinition;
 import java.util.HashMap;
 import java.util.Map;
@@ -9,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Which rules of a filter have counted requests: one that has not may have a wrong path, or exempt everybody, and nobody
@@ -18,7 +18,7 @@ final class RuleUses {
     static final int REQUESTS = 10_000;
     private static final long HOUR_MICROS = 3_600_000_000L;
     private static final int BETWEEN_LOOKS = 1_000;
-    private static final Logger LOG = DiagnosticLog.of(RuleUses.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RuleUses.class);
 
     private final Map<RuleDefinition, Use> uses = new HashMap<>();
     private final Set<String> logged = ConcurrentHashMap.newKeySet();

@@ -3,7 +3,6 @@ package io.limiter.http.internal;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.rule.PlanResolver;
 import java.util.ArrayList;
@@ -12,13 +11,14 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes policies of the limits that a resolver returns in place of a plan: the policy of the default plan with other limits.
  * Thread-safe.
  */
 final class TenantLimits implements PlanResolver {
-    private static final Logger LOG = DiagnosticLog.of(TenantLimits.class);
+    private static final Logger LOG = LoggerFactory.getLogger(TenantLimits.class);
     /** Different ones; each has a policy in the tables of the backends. One that no caller had for an hour makes room. */
     static final int MOST = 1_000;
 

@@ -3,7 +3,6 @@ package io.limiter.servlet.internal;
 import io.limiter.http.internal.MovedPaths;
 import io.limiter.http.internal.ReplacedAddresses;
 import io.limiter.http.internal.match.RequestPaths;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings;
 import jakarta.servlet.FilterRegistration;
@@ -15,10 +14,11 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Checks for rules that do not fit the web application, and for what replaces the client's address in it. */
 public final class WebAppChecks {
-    private static final Logger LOG = DiagnosticLog.of(WebAppChecks.class);
+    private static final Logger LOG = LoggerFactory.getLogger(WebAppChecks.class);
 
     /** Spring's filter, its subclasses ({@code OrderedHiddenHttpMethodFilter}), and similar ones. */
     private static final String METHOD_FILTER = "HiddenHttpMethodFilter";

@@ -2,7 +2,6 @@ package io.limiter.spring.boot;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.LimitText;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import java.util.Arrays;
@@ -10,6 +9,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -34,7 +34,7 @@ record IneffectiveSettingsCheck(
     /** The name of the bean that its users depend on. */
     static final String LIMITER = "io.limiter.spring.limiter";
 
-    private static final Logger LOG = DiagnosticLog.of(IneffectiveSettingsCheck.class);
+    private static final Logger LOG = LoggerFactory.getLogger(IneffectiveSettingsCheck.class);
 
     /** A key below a misspelled {@code limiter}, or below nothing. Other libraries are unlikely to have the first sections. */
     private static final Pattern LIKE_OURS = Pattern.compile("(?!limiter[.])"

@@ -4,11 +4,11 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Holding;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -39,7 +39,7 @@ import org.springframework.util.ClassUtils;
 public class LimiterAutoConfiguration {
     private static final String REFRESHED = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
-    private static final Logger LOG = DiagnosticLog.of(LimiterAutoConfiguration.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
 
     /** Called by Spring Boot. */
     public LimiterAutoConfiguration() {}

@@ -2,10 +2,10 @@ package io.limiter.spring.boot;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.internal.web.WebBeans;
 import java.util.List;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -21,7 +21,7 @@ import org.springframework.web.server.WebExceptionHandler;
 @ConditionalOnClass(WebExceptionHandler.class)
 @ConditionalOnProperty(name = ApplicationText.ENABLED, matchIfMissing = true)
 class LimiterReactiveAutoConfiguration {
-    private static final Logger LOG = DiagnosticLog.of(LimiterReactiveAutoConfiguration.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterReactiveAutoConfiguration.class);
 
     @Bean("io.limiter.spring.reactiveWebBeans")
     static WebBeans reactiveWebBeans() {

@@ -1,7 +1,6 @@
 package io.limiter.spring.boot;
 
 import io.limiter.application.Limiter;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.boot.internal.FilterPlaces;
@@ -10,6 +9,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -37,7 +37,7 @@ import org.springframework.web.context.request.RequestContextHolder;
 @ConditionalOnProperty(name = ApplicationText.ENABLED, matchIfMissing = true)
 @Import(WebBeans.class)
 class LimiterServletAutoConfiguration {
-    private static final Logger LOG = DiagnosticLog.of(LimiterServletAutoConfiguration.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterServletAutoConfiguration.class);
 
     @Bean("io.limiter.spring.heldServletRequests")
     SmartLifecycle heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {

@@ -2,7 +2,6 @@ package io.limiter.spring.config;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.internal.web.WebBeans;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -10,6 +9,7 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
@@ -23,7 +23,7 @@ import org.springframework.util.StringUtils;
 
 /** Defines the limiter of the file, if the application has not defined one, when all of its definitions are known. */
 final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactoryInitializationAotProcessor {
-    private static final Logger LOG = DiagnosticLog.of(Defaults.class);
+    private static final Logger LOG = LoggerFactory.getLogger(Defaults.class);
 
     /** The bean of the auto-configuration, by name, because this package must not depend on its type. */
     private static final String LIMITER_OF_BOOT = "io.limiter.spring.limiter";

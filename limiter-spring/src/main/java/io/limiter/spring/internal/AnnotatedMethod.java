@@ -1,6 +1,5 @@
 package io.limiter.spring.internal;
 
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -13,6 +12,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -46,7 +46,7 @@ record AnnotatedMethod(Class<?> type, Method called, Method specific, List<Merge
 
     private static final String REQUEST_MAPPING = "org.springframework.web.bind.annotation.RequestMapping";
 
-    private static final Logger LOG = DiagnosticLog.of(AnnotatedMethod.class);
+    private static final Logger LOG = LoggerFactory.getLogger(AnnotatedMethod.class);
 
     /** All annotated methods of a class, including private ones. */
     public static List<AnnotatedMethod> of(Class<?> type) {

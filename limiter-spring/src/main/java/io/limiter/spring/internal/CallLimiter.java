@@ -5,7 +5,6 @@ import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.PermitRequest;
 import io.limiter.application.Derived;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.HoldTerms;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.internal.MethodLimit.Charged;
@@ -21,6 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Asks the limiter about the calls of one method. Thread-safe.
@@ -39,7 +39,7 @@ record CallLimiter(
         Derived<List<InForce>> limits,
         @Nullable Fallback fallback,
         @Nullable Invoker invoker) {
-    private static final Logger LOG = DiagnosticLog.of(CallLimiter.class);
+    private static final Logger LOG = LoggerFactory.getLogger(CallLimiter.class);
 
     /** Calls the method if it is allowed, depending on its return type. */
     @Nullable

@@ -7,7 +7,6 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.config.RequestCost.ActualCost;
@@ -26,13 +25,14 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One annotation of a method: its key; what a call costs, and has cost, if that is an estimate; and the policies that it has under a
  * configuration. Thread-safe.
  */
 final class MethodLimit {
-    private static final Logger LOG = DiagnosticLog.of(MethodLimit.class);
+    private static final Logger LOG = LoggerFactory.getLogger(MethodLimit.class);
 
     private final MethodScope scope;
     private final RateLimited annotation;

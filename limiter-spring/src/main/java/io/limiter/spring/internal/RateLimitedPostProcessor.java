@@ -1,7 +1,6 @@
 package io.limiter.spring.internal;
 
 import io.limiter.application.Limiter;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.rule.KeyForm;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
@@ -19,6 +18,7 @@ import java.util.function.BiPredicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
@@ -56,7 +56,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public static final String LATER_REPORT = "io.limiter.spring.laterReport";
 
     private static final long serialVersionUID = 1L;
-    private static final Logger LOG = DiagnosticLog.of(RateLimitedPostProcessor.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RateLimitedPostProcessor.class);
 
     private final transient Advisor arrival;
     private final transient Map<Class<?>, List<Method>> reachable =

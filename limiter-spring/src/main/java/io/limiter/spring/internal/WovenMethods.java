@@ -1,7 +1,6 @@
 package io.limiter.spring.internal;
 
 import io.limiter.application.Limiter;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.spring.CallerSource;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -19,6 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
@@ -29,7 +29,7 @@ import org.springframework.util.ClassUtils;
  * what it adds to them; the aspect can't be detected. Thread-safe.
  */
 public final class WovenMethods implements AutoCloseable {
-    private static final Logger LOG = DiagnosticLog.of(WovenMethods.class);
+    private static final Logger LOG = LoggerFactory.getLogger(WovenMethods.class);
     private static final List<WovenMethods> IN_USE = new ArrayList<>();
     private static volatile @Nullable WovenMethods last;
 

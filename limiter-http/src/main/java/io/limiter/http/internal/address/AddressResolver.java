@@ -9,7 +9,6 @@ import io.limiter.http.Request;
 import io.limiter.http.internal.address.Hops.Form;
 import io.limiter.http.internal.address.Hops.Hop;
 import io.limiter.http.internal.address.ProxyWarnings.Shown;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.internal.config.ClientIpSettings.Source;
 import java.util.List;
@@ -17,6 +16,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.slf4j.helpers.NOPLogger;
 
 /**
@@ -38,7 +38,7 @@ import org.slf4j.helpers.NOPLogger;
  * text), RFC 6052 (NAT64).
  */
 public final class AddressResolver {
-    private static final Logger LOG = DiagnosticLog.of(AddressResolver.class);
+    private static final Logger LOG = LoggerFactory.getLogger(AddressResolver.class);
 
     /** Which headers show that a request has come through a proxy. */
     private static final List<String> FORWARDING = List.of(

@@ -1,7 +1,6 @@
 package io.limiter.http.internal.match;
 
 import io.limiter.application.Limiter;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
@@ -11,10 +10,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Rules that count the probes of a platform, which takes an instance whose probes are denied for a sick one. */
 public final class HealthProbes {
-    private static final Logger LOG = DiagnosticLog.of(HealthProbes.class);
+    private static final Logger LOG = LoggerFactory.getLogger(HealthProbes.class);
 
     private HealthProbes() {}
 

@@ -2,7 +2,6 @@ package io.limiter.http.internal.match;
 
 import io.limiter.TimeSource;
 import io.limiter.http.Request;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.internal.Throttle;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The paths that a request could mean inside the application. The container's own comes first; nearly always it is the
@@ -21,7 +21,7 @@ import org.slf4j.Logger;
  * Thread-safe.
  */
 public final class RequestPaths {
-    private static final Logger LOG = DiagnosticLog.of(RequestPaths.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RequestPaths.class);
 
     /** Resolved, and as ordinary segments; of the prefix too, because Tomcat returns it as it was sent. */
     private static final boolean[] DOTS = {false, true};

@@ -4,11 +4,11 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.ReplacedAddresses;
-import io.limiter.internal.DiagnosticLog;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.cloud.CloudPlatform;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -38,7 +38,7 @@ public final class FilterPlaces {
     /** Of Tomcat: the other web servers leave the headers as they are. */
     public static final String VALVE = "org.apache.catalina.valves.RemoteIpValve";
 
-    private static final Logger LOG = DiagnosticLog.of(FilterPlaces.class);
+    private static final Logger LOG = LoggerFactory.getLogger(FilterPlaces.class);
 
     private FilterPlaces() {}
 

@@ -2,7 +2,6 @@ package io.limiter.spring.internal.web;
 
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
-import io.limiter.internal.DiagnosticLog;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.internal.WebAppChecks;
 import io.limiter.spring.Caller;
@@ -13,6 +12,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.web.context.request.RequestAttributes;
@@ -24,7 +24,7 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  * The address is that of the filter ({@link ClientAddressResolver}). Thread-safe.
  */
 final class RequestCallers implements CallerSource, SmartInitializingSingleton {
-    private static final Logger LOG = DiagnosticLog.of(RequestCallers.class);
+    private static final Logger LOG = LoggerFactory.getLogger(RequestCallers.class);
 
     private final Limiter limiter;
     private final ObjectProvider<RateLimitedPostProcessor> annotations;
