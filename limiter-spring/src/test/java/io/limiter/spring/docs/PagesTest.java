@@ -99,7 +99,7 @@ class PagesTest {
                 .results()
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
-        assertEquals(17, codes.size());
+        assertEquals(18, codes.size());
         String listed = Pages.read(Pages.of("diagnostics").get(0));
         for (String code : codes) {
             Matcher target =
