@@ -62,10 +62,12 @@ export default defineConfig({
         '/how-do-i',
         [
           page('Limit requests', '/how-do-i/limit-requests'),
+          page('ALB, CloudFront, Cloudflare', '/how-do-i/behind-a-proxy'),
           page('Operate limits', '/how-do-i/operate'),
           page('Use it in Java code', '/how-do-i/use-java'),
           page('WebFlux, Gateway, JAX-RS', '/how-do-i/use-other-frameworks'),
           page('Come from another library', '/how-do-i/migrate'),
+          page('What Limiter does not do', '/what-limiter-does-not-do'),
         ],
         false,
       ),
@@ -113,6 +115,7 @@ export default defineConfig({
         page('Compatibility', '/compatibility'),
         page('What a decision costs', '/performance'),
         page('Security', '/security'),
+        page('Personal data', '/personal-data'),
       ]),
       group('Codes in the log', '/diagnostics', [
         page('RL-1xx: configuration', '/diagnostics/rl-100'),

@@ -40,7 +40,7 @@ class ClientAddressDocsTest {
     @Test
     void everyPropertiesSnippetIsRight() throws IOException {
         List<String> snippets = blocks(page("client-address.md"), "properties");
-        assertEquals(8, snippets.size());
+        assertEquals(5, snippets.size());
         for (String snippet : snippets) {
             LimiterConfig config = WebServer.config(snippet);
             assertFalse(
@@ -48,6 +48,33 @@ class ClientAddressDocsTest {
                             && config.settings().clientIp().equals(ClientIpSettings.DEFAULT),
                     snippet);
         }
+    }
+
+    /** What a forger and a client send, as the balancer and the CDN pass it on. */
+    @Test
+    void behindAnAlbCloudFrontAndCloudflare() throws IOException {
+        List<String> snippets = blocks(page("how-do-i/behind-a-proxy.md"), "properties");
+        assertEquals(4, snippets.size());
+        String forwarded = "X-Forwarded-For";
+        String single = "CF-Connecting-IP";
+        String alb = snippets.get(0);
+        assertEquals("203.0.113.7", client(alb, "10.0.16.9", forwarded, "6.6.6.6, 203.0.113.7"));
+        assertEquals("203.0.113.7", client(alb, "10.0.17.9", forwarded, "203.0.113.7:50000"));
+        assertEquals("198.51.100.1", client(alb, "198.51.100.1", forwarded, "6.6.6.6"), "nobody else is trusted");
+        String cloudFront = snippets.get(1);
+        assertEquals("203.0.113.7", client(cloudFront, "10.0.16.9", forwarded, "6.6.6.6, 203.0.113.7, 130.176.0.9"));
+        String cloudflare = snippets.get(2);
+        for (String edge : List.of("173.245.48.1", "104.27.255.255", "172.71.0.1", "2606:4700::1", "2a06:98c7::1")) {
+            assertEquals("203.0.113.7", client(cloudflare, edge, single, "203.0.113.7"), edge);
+        }
+        assertEquals("104.28.0.1", client(cloudflare, "104.28.0.1", single, "203.0.113.7"), "not Cloudflare");
+        assertEquals("203.0.113.7", client(snippets.get(3), "10.0.16.9", single, "203.0.113.7"));
+    }
+
+    private static String client(String properties, String peer, String header, String line) {
+        return ClientAddressResolver.of(WebServer.config(properties))
+                .resolve(peer, name -> name.equalsIgnoreCase(header) ? List.of(line) : List.of())
+                .text();
     }
 
     @Test

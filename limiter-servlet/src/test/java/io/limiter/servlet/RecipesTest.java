@@ -97,6 +97,26 @@ class RecipesTest {
 
     @ParameterizedTest
     @EachContainer
+    void byUser(RuleSite.Container container) {
+        start(container, "by-user");
+        assertEquals(10, site.reached(11, "/page", "Test-User", "ann"));
+        assertEquals(0, site.reached(1, "/page", "Test-User", "ann", "Test-Address", "192.0.2.1"), "from elsewhere");
+        assertEquals(10, site.reached(11, "/page", "Test-User", "bob"));
+        assertEquals(10, site.reached(11, "/page"), "the quota of those without a login");
+        assertEquals(0, site.reached(1, "/page", "Test-User", "eve"), "30 from one address");
+    }
+
+    /** The plan of a token's claim is found by {@code getClaim} of the principal, which has a test of its own. */
+    @ParameterizedTest
+    @EachContainer
+    void jwtClaim(RuleSite.Container container) {
+        start(container, "jwt-claim");
+        assertEquals(5, site.reached(6, "/api/a", "Test-User", "tenant1"), "without a claim: free");
+        assertEquals(5, site.reached(6, "/api/b", "Test-User", "tenant2"));
+    }
+
+    @ParameterizedTest
+    @EachContainer
     void cost(RuleSite.Container container) {
         start(container, "cost");
         assertEquals(4, site.reached(5, "/export", "Test-User", "ann"));

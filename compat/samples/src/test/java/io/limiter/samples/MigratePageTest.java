@@ -1,6 +1,7 @@
 package io.limiter.samples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
@@ -10,6 +11,8 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Pages;
 import io.limiter.spring.RateLimited;
 import java.lang.reflect.Method;
@@ -34,6 +37,8 @@ class MigratePageTest {
     /** A property as it is written: {@code key: user}, {@code count-on}, {@code limiter.wait.max-waiting}. */
     private static final Pattern PROPERTY =
             Pattern.compile("^((?:[a-z0-9-]+\\.)*(?:<name>\\.)?[a-z][a-z0-9-]*(?:\\.[a-z-]+)*)(?::.*)?$");
+
+    private static final Pattern VALUE = Pattern.compile("^([a-z][a-z0-9.-]*): (\\S.*)$");
     /** Words that are no property: values, algorithms, meters and endpoints, types of other libraries. */
     private static final Set<String> OTHER_WORDS = Set.of(
             "fixed",
@@ -87,6 +92,45 @@ class MigratePageTest {
         }
         assertEquals(List.of(), unknown);
         assertTrue(checked > 60, checked + " names");
+    }
+
+    /** Each property with a value that a row shows is read, and a limiter starts with it. */
+    @Test
+    void everyPropertyOnOurSideStarts() {
+        int started = 0;
+        for (Map.Entry<String, String> row : rows().entrySet()) {
+            for (MatchResult code : CODE.matcher(row.getValue()).results().toList()) {
+                MatchResult property =
+                        VALUE.matcher(code.group(1)).results().findFirst().orElse(null);
+                if (property == null) {
+                    continue;
+                }
+                String name = property.group(1).startsWith("limiter.")
+                        ? property.group(1)
+                        : "limiter.rules.moved." + property.group(1);
+                started += starts(row.getKey(), name, property.group(2));
+            }
+        }
+        assertTrue(started >= 11, started + " properties");
+    }
+
+    private static int starts(String row, String name, String value) {
+        Map<String, String> config = new TreeMap<>(Map.of("limiter.rules.moved.path", "/api/*"));
+        if (name.endsWith(".plan")) {
+            config.put("limiter.plans.free.limits", "5/1m");
+            config.put("limiter.rules.moved.default-plan", "free");
+            config.put("limiter.rules.moved.key", "user");
+        } else {
+            config.put("limiter.rules.moved.limits", "10/1m");
+        }
+        config.put(name, value);
+        try (Limiter limiter =
+                Limiter.start(LimiterConfig.builder().properties("page", config).build())) {
+            assertFalse(limiter.policies().isEmpty());
+            return 1;
+        } catch (RuntimeException wrong) {
+            throw new AssertionError(row + ": " + name + " = " + value, wrong);
+        }
     }
 
     @Test

@@ -12,12 +12,8 @@ import com.example.MovedFromBucket4j;
 import com.example.MovedFromResilience4j;
 import com.example.NewLimits;
 import com.example.PrintQueue;
-import com.example.Reports;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
@@ -99,29 +95,6 @@ class SamplesRunTest {
             pages.time.advance(Duration.ofMinutes(10));
             assertTrue(logins.logIn("192.0.2.1", "ann", () -> true));
         }
-    }
-
-    @Test
-    void plansDaysAndBlocks() {
-        RateLimiter limiter = RateLimiters.on(
-                InProcessBackend.builder().timeSource(pages.time).build());
-        Reports reports = new Reports(limiter);
-        assertEquals(
-                2,
-                IntStream.range(0, 5).filter(i -> reports.report("ann", "free")).count());
-        assertEquals(
-                20,
-                IntStream.range(0, 25)
-                        .filter(i -> reports.report("bob", "gold"))
-                        .count());
-        IntStream.range(0, 10).forEach(i -> reports.report("ann", "free"));
-        pages.time.advance(Duration.ofMinutes(16));
-        assertFalse(reports.report("ann", "free"), "the day is not over");
-        pages.time.advance(Duration.ofDays(1));
-        assertTrue(reports.report("ann", "free"), "a new day in Rome");
-        IntStream.range(0, 20).forEach(i -> reports.report("eve", "free"));
-        reports.liftBlock("eve", "free");
-        assertTrue(reports.report("eve", "free"));
     }
 
     @Test
