@@ -182,18 +182,19 @@ final class WaitQueues {
 
     /** Denies those whose wait is over, and lets the head ask when it is due. On the timer's thread. */
     private void work(WaitQueue queue) {
-        deny(List.of(queue), (own, waiter) -> own.isOver(waiter, timer.nowMicros()));
+        // One time for both: a wait that ends between them would be neither denied now nor woken for.
+        long now = timer.nowMicros();
+        deny(List.of(queue), (own, waiter) -> own.isOver(waiter, now));
         Waiter head;
         lock.lock();
         try {
-            long now = timer.nowMicros();
             head = queue.head();
             if (head == null) {
                 return;
             }
             boolean asks = !queue.isAsking && queue.askMicros() <= now;
             queue.isAsking |= asks;
-            queue.setAlarm(timer.schedule(() -> work(queue), queue.wakeMicros(now) - now));
+            queue.setAlarm(timer.schedule(() -> work(queue), queue.wakeMicros(now) - timer.nowMicros()));
             if (!asks) {
                 return;
             }
