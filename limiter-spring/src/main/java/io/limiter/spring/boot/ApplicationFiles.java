@@ -69,6 +69,7 @@ final class ApplicationFiles {
     private LimiterConfig read() {
         ConfigurableEnvironment now = new StandardEnvironment();
         now.setActiveProfiles(environment.getActiveProfiles());
+        now.setDefaultProfiles(environment.getDefaultProfiles());
         MutablePropertySources sources = now.getPropertySources();
         sources.forEach(source -> sources.remove(source.getName()));
         List<PropertySource<?>> behind = new ArrayList<>();
