@@ -41,7 +41,7 @@ public final class Command {
             if (argument.startsWith("--")) {
                 String name = argument.substring(2);
                 String value = FLAGS.contains(name) ? "true" : rest.poll();
-                if (value == null || !HELP.matches("(?s).*\\Q" + argument + "\\E\\b.*")) {
+                if (value == null || !HELP.matches("(?s).*\\Q" + argument + "\\E(?![\\w-]).*")) {
                     throw new IllegalArgumentException(
                             "there is no option " + argument + ", or it has no value; see the help");
                 }
