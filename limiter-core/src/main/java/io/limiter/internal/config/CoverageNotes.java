@@ -37,8 +37,11 @@ final class CoverageNotes {
                         + ".shadow = true to enforce it");
             }
             if (rule.letsOthersBlock()) {
-                all.add("RL-175 " + name + " blocks keys that were denied too often, and any client can send the key "
-                        + rule.key() + " of another one; add ip to the key, or remove the block");
+                String whose = rule.key().isEmpty()
+                        ? "all clients have one key"
+                        : "any client can send the key " + rule.key() + " of another one";
+                all.add("RL-175 " + name + " blocks keys that were denied too often, and " + whose
+                        + "; add ip to the key, or remove the block");
             }
             if (rule.mode() == Mode.ENFORCED && hasStock(rule)) {
                 addStock(name, rule, all);
