@@ -53,6 +53,8 @@ final class WaitQueue {
     private long lastMicros;
     private Decision.Source source;
     private @Nullable Future<?> alarm;
+    /** When the alarm wakes the queue. */
+    private long alarmMicros;
 
     /** What a queue waits for. */
     record Place(String policy, PartitionKey key) {
@@ -145,11 +147,17 @@ final class WaitQueue {
     }
 
     /** Sets what wakes the queue, in place of an earlier one. */
-    void setAlarm(@Nullable Future<?> next) {
+    void setAlarm(@Nullable Future<?> next, long atMicros) {
         if (alarm != null) {
             alarm.cancel(false);
         }
         alarm = next;
+        alarmMicros = atMicros;
+    }
+
+    /** Whether the alarm wakes the queue by then, so that a call whose wait ends then needs nothing else. */
+    boolean wakesBy(long micros) {
+        return alarm != null && alarmMicros <= micros;
     }
 
     /** Records a denial by this policy. */

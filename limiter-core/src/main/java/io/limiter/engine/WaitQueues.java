@@ -144,7 +144,10 @@ final class WaitQueues {
         queues.put(queue.place, queue);
         queue.add(waiter, untilMicros);
         waiting++;
-        timer.execute(() -> work(queue));
+        // One look at the whole queue for each of many that join it would grow with the square of their number.
+        if (!queue.wakesBy(untilMicros) || queue.head() == waiter) {
+            timer.execute(() -> work(queue));
+        }
         waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
         return true;
     }
@@ -154,7 +157,7 @@ final class WaitQueues {
         waiting--;
         if (queue.waiters.isEmpty()) {
             queues.remove(queue.place, queue);
-            queue.setAlarm(null);
+            queue.setAlarm(null, 0);
         }
     }
 
@@ -194,7 +197,8 @@ final class WaitQueues {
             }
             boolean asks = !queue.isAsking && queue.askMicros() <= now;
             queue.isAsking |= asks;
-            queue.setAlarm(timer.schedule(() -> work(queue), queue.wakeMicros(now) - timer.nowMicros()));
+            long wakeMicros = queue.wakeMicros(now);
+            queue.setAlarm(timer.schedule(() -> work(queue), wakeMicros - timer.nowMicros()), wakeMicros);
             if (!asks) {
                 return;
             }
@@ -270,8 +274,11 @@ final class WaitQueues {
         try {
             WaitQueue queue = waiter.queue;
             if (queue != null && !queue.isAskingFor(waiter)) {
+                boolean isHead = queue.head() == waiter;
                 remove(queue, waiter, timer.nowMicros());
-                timer.execute(() -> work(queue));
+                if (isHead) {
+                    timer.execute(() -> work(queue));
+                }
             }
         } finally {
             lock.unlock();
