@@ -14,9 +14,7 @@ import io.limiter.kit.Pages;
 import io.limiter.spring.boot.BootSite;
 import io.limiter.spring.docs.boot.VoteApplication;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -102,21 +100,15 @@ class BootPageTest {
     }
 
     @Test
-    void theSixFailures(CapturedOutput output) throws IOException {
-        List<String> wrong = Pages.blocks(FAILURES, "yaml");
-        List<String> expected = Pages.blocks(FAILURES, "text");
-        assertEquals(6, expected.size());
-        assertEquals(6, wrong.size());
-        for (int i = 0; i < wrong.size(); i++) {
-            String yaml = wrong.get(i);
-            int before = output.getAll().length();
-            assertThrows(RuntimeException.class, () -> start(yaml).close());
-            String printed = output.getAll().substring(before);
-            printed = printed.substring(printed.indexOf("Description:"))
-                    .replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "class path resource [$1]")
-                    .replace("io.limiter.spring.docs.boot.", "com.example.");
-            assertEquals(expected.get(i), printed.substring(0, expected.get(i).length()));
-        }
+    void theFailureReport(CapturedOutput output) throws IOException {
+        String expected = Pages.blocks(FAILURES, "text").get(0);
+        assertThrows(
+                RuntimeException.class,
+                () -> start(Pages.blocks(FAILURES, "yaml").get(0)).close());
+        String printed = output.getAll();
+        printed = printed.substring(printed.lastIndexOf("Description:"))
+                .replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "class path resource [$1]");
+        assertEquals(expected, printed.substring(0, expected.length()));
     }
 
     @Test
@@ -131,22 +123,6 @@ class BootPageTest {
             assertEquals(
                     List.of(folder.resolve("application.yml")),
                     config.settings().reload().files());
-        }
-    }
-
-    @Test
-    void theTableOfPropertiesHasTheKeysOfSpringBootWithTheirDefaults() throws IOException {
-        String page = Pages.text("spring/boot");
-        try (InputStream json = Limiter.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
-            String metadata = new String(json.readAllBytes(), StandardCharsets.UTF_8);
-            List<String> rows = Pattern.compile(
-                            "\"name\": \"(limiter\\.filter\\.[a-z-]+)\",\\s*\"type\".*\\s*\"description\".*\\s*\"defaultValue\": (\\S+)")
-                    .matcher(metadata)
-                    .results()
-                    .map(found -> "| `" + found.group(1) + "` | `" + found.group(2) + "` |")
-                    .toList();
-            assertEquals(3, rows.size());
-            rows.forEach(row -> assertTrue(page.contains(row), "docs/spring/boot.md lacks " + row));
         }
     }
 

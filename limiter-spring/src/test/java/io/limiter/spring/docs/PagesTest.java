@@ -66,7 +66,7 @@ class PagesTest {
         List<String> snippets = Pages.blocks(PAGES, "java");
         snippets.addAll(Pages.blocks(START, "java"));
         snippets.addAll(Pages.blocks(Pages.text("getting-started/spring-boot"), "java"));
-        assertEquals(7, snippets.size());
+        assertEquals(6, snippets.size());
         for (String snippet : snippets) {
             String code = flat(Pages.code(snippet));
             // Without the last brace: here more may come before it.

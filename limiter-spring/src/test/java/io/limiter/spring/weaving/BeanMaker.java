@@ -24,23 +24,23 @@ import org.springframework.web.service.invoker.HttpExchangeAdapter;
 import org.springframework.web.service.invoker.HttpRequestValues;
 import org.springframework.web.service.invoker.HttpServiceProxyFactory;
 
-/** The rows of the second table of docs/spring/where-it-works.md: who makes the object of an annotated interface. */
+/** Who makes the object of an annotated interface. */
 enum BeanMaker {
-    JDK_PROXY("`Proxy.newProxyInstance`", JdkProxy.class),
-    FACTORY_BEAN("a `FactoryBean`, as those of Feign and MyBatis", OfFactory.class),
-    HTTP_EXCHANGE("`HttpServiceProxyFactory`, an `@HttpExchange` client", OfHttp.class),
-    REPOSITORY("Spring Data, a repository", Repositories.class),
-    INTERCEPTORS("`ProxyFactory`, interceptors without an object", Interceptors.class),
-    OWN_CLASS("`ProxyFactory`, a proxy of a class of Spring", OwnClass.class),
-    OWN_SUBCLASS("`ProxyFactory`, a subclass of a class of Spring", OwnSubclass.class),
-    OPAQUE("`ProxyFactory`, opaque", Opaque.class),
-    FROZEN("`ProxyFactoryBean`, frozen", Frozen.class);
+    JDK_PROXY(JdkProxy.class),
+    /** As those of Feign and MyBatis. */
+    FACTORY_BEAN(OfFactory.class),
+    HTTP_EXCHANGE(OfHttp.class),
+    /** Of Spring Data. */
+    REPOSITORY(Repositories.class),
+    INTERCEPTORS(Interceptors.class),
+    OWN_CLASS(OwnClass.class),
+    OWN_SUBCLASS(OwnSubclass.class),
+    OPAQUE(Opaque.class),
+    FROZEN(Frozen.class);
 
-    final String text;
     final Class<?> beans;
 
-    BeanMaker(String text, Class<?> beans) {
-        this.text = text;
+    BeanMaker(Class<?> beans) {
         this.beans = beans;
     }
 

@@ -24,7 +24,7 @@ import io.limiter.spring.weaving.Constructs.WholeMarked;
 import io.limiter.spring.weaving.Constructs.WholeOffer;
 import io.limiter.spring.weaving.Constructs.WholeTaker;
 
-/** The rows of the table in docs/spring/where-it-works.md: the place of an annotation, and with which weaving it limits. */
+/** The places of an annotation, and with which weaving it limits; docs/spring/where-it-works.md has those that differ. */
 enum Construct {
     PUBLIC_METHOD("a public method", YES, YES, Visible.class, Visible::open),
     PROTECTED_METHOD("a protected method", YES, YES, Visible.class, Visible::guarded),
