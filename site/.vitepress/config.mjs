@@ -112,6 +112,7 @@ export default defineConfig({
         page('Monitoring', '/operations/monitoring'),
         page('Access to Redis', '/operations/redis-access'),
         page('Redis', '/redis'),
+        page('Flash sales', '/redis/flash-sales'),
         page('Compatibility', '/compatibility'),
         page('What a decision costs', '/performance'),
         page('Security', '/security'),

@@ -16,7 +16,7 @@ class WorstCasesTest {
     /** Ten times what it takes: a call of milliseconds is interrupted on a busy machine. */
     private static final long MOST_A_PERMIT = 15;
 
-    /** Prints the table of docs/redis.md. */
+    /** Prints what each costs; docs/redis.md names the most. */
     @Tag("soak")
     @Test
     void noCallOfOnePermitCostsMoreThanAMillisecond() {
