@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Decision;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.engine.ManualTimer;
 import io.limiter.kit.Await;
 import io.limiter.kit.Pages;
@@ -105,22 +104,5 @@ class RulesPageChargingTest {
                             .sorted()
                             .toList());
         }
-    }
-
-    @Test
-    void theDefaultsOfLookupsAreThose() throws IOException {
-        String page = Pages.text("rules");
-        LimiterConfig.Builder written = LimiterConfig.builder();
-        Matcher rows = Pattern.compile("\\| `(limiter.plan-lookup.[a-z-]+)` \\| `([^`]+)` \\|")
-                .matcher(page);
-        int count = 0;
-        while (rows.find()) {
-            written.property("page", 1, rows.group(1), rows.group(2));
-            count++;
-        }
-        assertEquals(3, count);
-        assertEquals(
-                LimiterConfig.builder().build().settings().plans(),
-                written.build().settings().plans());
     }
 }

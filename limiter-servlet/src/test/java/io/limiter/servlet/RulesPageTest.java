@@ -7,10 +7,8 @@ import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Pages;
-import io.limiter.kit.Sources;
 import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -97,24 +95,5 @@ class RulesPageTest {
         LimiterConfig.keys().stream()
                 .filter(key -> key.matches("limiter[.](exempt|deny)[.].*|limiter[.]enabled"))
                 .forEach(key -> assertTrue(PAGE.contains("`" + key), key));
-    }
-
-    @Test
-    void theTestsOfTheTableExist() throws IOException {
-        List<String> named = Pattern.compile("`([A-Za-z]+Test)(?:[.]([A-Za-z]+))?`")
-                .matcher(PAGE)
-                .results()
-                .map(found -> found.group(1) + " " + (found.group(2) == null ? "" : found.group(2)))
-                .toList();
-        assertTrue(named.size() > 10, named::toString);
-        List<Path> sources = Sources.all();
-        for (String one : named) {
-            String[] names = one.split(" ", -1);
-            Path file = sources.stream()
-                    .filter(path -> path.endsWith(names[0] + ".java"))
-                    .findFirst()
-                    .orElseThrow();
-            assertTrue(Files.readString(file).contains(names[1]), one);
-        }
     }
 }
