@@ -15,10 +15,10 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** docs/diagnostics has a section for each code in the sources of all modules, and no other; diagnostics.md lists all. */
+/** docs/diagnostics has a section for each code in the sources of all modules, and no other; diagnostics.md lists their pages. */
 class DiagnosticsPageTest {
     private static final Pattern CODE = Pattern.compile("RL-\\d{3}");
-    private static final Pattern SECTION = Pattern.compile("(?m)^## (RL-\\d{3}) \\S.*$");
+    private static final Pattern SECTION = Pattern.compile("(?m)^## (RL-\\d{3})$");
 
     @Test
     void everyCodeHasItsSectionAndEverySectionItsCode() throws IOException {
@@ -37,33 +37,32 @@ class DiagnosticsPageTest {
     }
 
     @Test
-    void everySectionSaysCauseAndRemedy() {
+    void everySectionSaysTheCauseAndTheAction() {
         String[] sections = SECTION.split(page(), -1);
         for (int i = 1; i < sections.length; i++) {
             assertTrue(
-                    sections[i].matches("(?s)\\s*\n\nCause: .+\n\nRemedy: .+"),
-                    "a section needs 'Cause:' and 'Remedy:' in paragraphs of their own:" + sections[i]);
+                    sections[i].matches("(?s)\\s*\n\n\\S.+\n\nAction: .+"),
+                    "a section needs the cause, and 'Action:' in a paragraph of its own:" + sections[i]);
         }
     }
 
     @Test
-    void theFirstPageListsEverySection() throws IOException {
-        List<String> sections = new ArrayList<>();
-        for (Path page : Pages.of("diagnostics")) {
-            Pattern.compile("(?m)^## (RL-\\d{3} .*)$")
-                    .matcher(Files.readString(page))
+    void theFirstPageListsEveryPageWithItsFirstAndLastCode() throws IOException {
+        List<Path> pages = Pages.of("diagnostics");
+        List<String> ranges = new ArrayList<>();
+        for (Path page : pages.subList(1, pages.size())) {
+            List<String> codes = SECTION.matcher(Files.readString(page))
                     .results()
-                    .forEach(found -> {
-                        String title = found.group(1);
-                        sections.add("- [" + title + "](diagnostics/" + page.getFileName() + "#" + Pages.anchor(title)
-                                + ")");
-                    });
+                    .map(found -> found.group(1))
+                    .toList();
+            ranges.add(codes.get(0) + " to " + codes.get(codes.size() - 1) + " (diagnostics/" + page.getFileName() + ")");
         }
-        List<String> listed = Pages.read(Pages.of("diagnostics").get(0))
-                .lines()
-                .filter(line -> line.startsWith("- "))
+        List<String> listed = Pattern.compile("(?m)^\\| (RL-\\d{3} to RL-\\d{3}) \\| \\[[^]]+]\\(([^)]+)\\) \\|$")
+                .matcher(Pages.read(pages.get(0)))
+                .results()
+                .map(row -> row.group(1) + " (" + row.group(2) + ")")
                 .toList();
-        assertEquals(String.join("\n", sections), String.join("\n", listed));
+        assertEquals(String.join("\n", ranges), String.join("\n", listed));
     }
 
     private static String page() {

@@ -199,7 +199,7 @@ class FindingsTest {
         }
         TreeSet<String> documented = new TreeSet<>();
         String page = Pages.text("diagnostics");
-        addAll("(?m)^## (RL-3[23][0-9]) \\S.*\n\nCause: (?s:.+?)\n\nRemedy: \\S", page, documented);
+        addAll("(?m)^## (RL-3[23][0-9])\n\n(?s:.+?)\n\nAction: \\S", page, documented);
         assertEquals(inSource, documented);
         assertEquals(15, inSource.size());
     }

@@ -34,12 +34,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -81,32 +75,6 @@ class PagesTest {
             String shown = value instanceof Class[] || value.equals("") ? "" : "`" + value + "`";
             String row = "| `" + attribute.getName() + "` | " + shown;
             assertTrue(PAGES.contains(row), "docs/spring lacks the row " + row);
-        }
-    }
-
-    @Test
-    void everyCodeOfThisModuleIsInTheTableAndItsLinkLeadsToItsSection() throws IOException {
-        StringBuilder sources = new StringBuilder();
-        for (String room : List.of("internal", "aop")) {
-            try (Stream<Path> files = Files.walk(Path.of("src/main/java/io/limiter/spring", room))) {
-                for (Path file : files.filter(Files::isRegularFile).toList()) {
-                    sources.append(Files.readString(file));
-                }
-            }
-        }
-        TreeSet<String> codes = Pattern.compile("RL-1[234]\\d")
-                .matcher(sources)
-                .results()
-                .map(MatchResult::group)
-                .collect(Collectors.toCollection(TreeSet::new));
-        assertEquals(18, codes.size());
-        String listed = Pages.read(Pages.of("diagnostics").get(0));
-        for (String code : codes) {
-            Matcher target =
-                    Pattern.compile("\\[" + code + " [^]]*]\\(([^)]*)\\)").matcher(listed);
-            assertTrue(target.find(), code);
-            String link = "| [" + code + "](../" + target.group(1) + ") |";
-            assertTrue(PAGES.contains(link), "docs/spring lacks " + link);
         }
     }
 
