@@ -15,7 +15,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** docs/diagnostics has a section for each code in the sources of all modules, and no other; diagnostics.md lists their pages. */
+/** docs/diagnostics has a section for each code in the sources of all modules, and no other. */
 class DiagnosticsPageTest {
     private static final Pattern CODE = Pattern.compile("RL-\\d{3}");
     private static final Pattern SECTION = Pattern.compile("(?m)^## (RL-\\d{3})$");
@@ -55,7 +55,8 @@ class DiagnosticsPageTest {
                     .results()
                     .map(found -> found.group(1))
                     .toList();
-            ranges.add(codes.get(0) + " to " + codes.get(codes.size() - 1) + " (diagnostics/" + page.getFileName() + ")");
+            String range = codes.get(0) + " to " + codes.get(codes.size() - 1);
+            ranges.add(range + " (diagnostics/" + page.getFileName() + ")");
         }
         List<String> listed = Pattern.compile("(?m)^\\| (RL-\\d{3} to RL-\\d{3}) \\| \\[[^]]+]\\(([^)]+)\\) \\|$")
                 .matcher(Pages.read(pages.get(0)))
