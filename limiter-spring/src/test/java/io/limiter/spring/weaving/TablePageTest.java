@@ -21,7 +21,8 @@ class TablePageTest {
         List<String> expected = new ArrayList<>();
         for (Construct construct : Construct.values()) {
             if (construct.proxied != Cell.YES || construct.woven != Cell.YES) {
-                expected.add("| " + construct.text + " | " + construct.proxied.text + " | " + construct.woven.text + " |");
+                expected.add(
+                        "| " + construct.text + " | " + construct.proxied.text + " | " + construct.woven.text + " |");
             }
         }
         // compat/kotlin has the test of it.
