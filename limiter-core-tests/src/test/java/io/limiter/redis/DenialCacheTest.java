@@ -50,7 +50,7 @@ class DenialCacheTest {
 
     private Charge denied(Policy policy, PartitionKey key, long permits, long retryAfter) {
         Charge charge = new Charge(policy, key, permits);
-        cache.decided(cache.asking(List.of(charge), Mode.TAKE), denial(charge, retryAfter));
+        cache.record(cache.beforeSend(List.of(charge), Mode.TAKE), denial(charge, retryAfter));
         return charge;
     }
 
@@ -147,7 +147,7 @@ class DenialCacheTest {
     void aCallWithARequestIdNeitherFindsADenialNorLeavesOne() {
         Policy policy = Policy.of("p", Limit.slidingZset(5, Duration.ofSeconds(10)));
         Charge asked = new Charge(policy, KEY, 1, "id");
-        cache.decided(cache.asking(List.of(asked), Mode.TAKE), denial(asked, SECOND));
+        cache.record(cache.beforeSend(List.of(asked), Mode.TAKE), denial(asked, SECOND));
         assertNull(find(policy, KEY, 1));
         denied(policy, KEY, 1, SECOND);
         assertNull(cache.find(List.of(asked)));
@@ -157,7 +157,7 @@ class DenialCacheTest {
     @Test
     void aLookLeavesNoDenial() {
         Charge charge = new Charge(policy("p", 5), KEY, 1);
-        cache.decided(cache.asking(List.of(charge), Mode.LOOK), denial(charge, SECOND));
+        cache.record(cache.beforeSend(List.of(charge), Mode.LOOK), denial(charge, SECOND));
         assertNull(cache.find(List.of(charge)));
     }
 
@@ -166,14 +166,14 @@ class DenialCacheTest {
         Policy policy = policy("p", 5);
         Charge charge = new Charge(policy, KEY, 1);
         CompletableFuture<List<LimitOutcome>> reply = new CompletableFuture<>();
-        List<Denial.Asked> before = cache.asking(List.of(charge), Mode.TAKE);
+        List<Denial.SentCharge> before = cache.beforeSend(List.of(charge), Mode.TAKE);
         CompletableFuture<?> refund = cache.clearing(resetOf(charge), call -> reply);
-        List<Denial.Asked> meanwhile = cache.asking(List.of(charge), Mode.TAKE);
+        List<Denial.SentCharge> meanwhile = cache.beforeSend(List.of(charge), Mode.TAKE);
         reply.complete(List.of());
         assertTrue(refund.isDone());
-        cache.decided(before, denial(charge, SECOND));
+        cache.record(before, denial(charge, SECOND));
         assertNull(find(policy, KEY, 1));
-        cache.decided(meanwhile, denial(charge, SECOND));
+        cache.record(meanwhile, denial(charge, SECOND));
         assertNull(find(policy, KEY, 1));
         denied(policy, KEY, 1, SECOND);
         known(find(policy, KEY, 1));
@@ -224,18 +224,18 @@ class DenialCacheTest {
         Charge charge = new Charge(few, KEY, 1);
         LimitOutcome granted = LimitOutcome.of(charge, few.limits().get(0), true, 1, 0, 1, 1, 1);
         Decision admission = Decision.of(Decision.Source.REDIS, List.of(charge), List.of(granted));
-        cache.decided(cache.asking(List.of(charge), Mode.TAKE), admission);
+        cache.record(cache.beforeSend(List.of(charge), Mode.TAKE), admission);
         assertNull(find(many, KEY, 1), "its numbers are true no more");
     }
 
     @Test
     void itIsClearedAsAWhole() {
         Policy policy = policy("p", 5);
-        List<Denial.Asked> before = cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
+        List<Denial.SentCharge> before = cache.beforeSend(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
         denied(policy, KEY, 1, SECOND);
         cache.clear();
         assertNull(find(policy, KEY, 1));
-        cache.decided(before, denial(new Charge(policy, KEY, 1), SECOND));
+        cache.record(before, denial(new Charge(policy, KEY, 1), SECOND));
         assertNull(find(policy, KEY, 1));
     }
 
@@ -272,8 +272,8 @@ class DenialCacheTest {
         Charge tooMuch = new Charge(policy, KEY, 9);
         Limit limit = policy.limits().get(0);
         LimitOutcome never = LimitOutcome.of(tooMuch, limit, false, 2, LimitOutcome.NEVER, 300_000, 700_000, 0);
-        cache.decided(
-                cache.asking(List.of(tooMuch), Mode.TAKE),
+        cache.record(
+                cache.beforeSend(List.of(tooMuch), Mode.TAKE),
                 Decision.of(Decision.Source.REDIS, List.of(tooMuch), List.of(never)));
         time.advance(Duration.ofMillis(299));
         Decision known = known(find(policy, KEY, 9));
@@ -308,7 +308,7 @@ class DenialCacheTest {
                 List.of(
                         LimitOutcome.of(charge, policy.limits().get(0), false, 0, 100_000, 100_000, SECOND, 0),
                         LimitOutcome.of(charge, policy.limits().get(1), false, 0, 600_000, 600_000, SECOND, 0)));
-        cache.decided(cache.asking(List.of(charge), Mode.TAKE), denial);
+        cache.record(cache.beforeSend(List.of(charge), Mode.TAKE), denial);
         assertEquals(2, known(find(policy, KEY, 1)).outcomes().size());
         time.advance(Duration.ofMillis(100));
         Decision known = known(find(policy, KEY, 1));
@@ -320,13 +320,13 @@ class DenialCacheTest {
     void withoutAnAgeItKnowsNothingAndAReplayHasNone() {
         for (DenialCache none : List.of(new DenialCache(null, Duration.ZERO), new DenialCache(time, null))) {
             Charge charge = new Charge(policy("p", 5), KEY, 1);
-            none.decided(none.asking(List.of(charge), Mode.TAKE), denial(charge, SECOND));
+            none.record(none.beforeSend(List.of(charge), Mode.TAKE), denial(charge, SECOND));
             assertNull(none.find(List.of(charge)));
             none.clear();
         }
         DenialCache byDefault = new DenialCache(null, null);
         Charge charge = new Charge(policy("p", 5), KEY, 1);
-        byDefault.decided(byDefault.asking(List.of(charge), Mode.TAKE), denial(charge, 60 * SECOND));
+        byDefault.record(byDefault.beforeSend(List.of(charge), Mode.TAKE), denial(charge, 60 * SECOND));
         known(byDefault.find(List.of(charge)));
     }
 }

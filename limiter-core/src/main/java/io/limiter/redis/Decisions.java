@@ -26,9 +26,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that decide or reserve, and those that end what was taken: settle it, give it back, confirm or reset it. What is known
- * already is not asked: {@link DenialCache} has the latest denials, {@link CallsInFlight} what this instance holds. Charges that no
- * script can decide together are {@link Slots}. Thread-safe.
+ * The calls that decide or reserve, and those that end what was taken: settle it, give it back, confirm or reset it. No call is sent
+ * for a denial that is known already. {@link DenialCache} holds the latest denials, {@link CallsInFlight} the calls in flight of this
+ * instance; this class has no state of its own. {@link Slots} decides charges that no script can decide together. Thread-safe.
  */
 final class Decisions implements CallsInFlight.Sender {
     private static final TimeSource TIME = TimeSource.system();
@@ -53,13 +53,15 @@ final class Decisions implements CallsInFlight.Sender {
 
     CompletableFuture<Decision> decide(List<Charge> charges, Mode mode) {
         Decision known = known(charges, mode);
-        return known == null ? ask(charges, mode, null, connection::send) : CompletableFuture.completedFuture(known);
+        return known == null
+                ? askRedis(charges, mode, null, connection::send)
+                : CompletableFuture.completedFuture(known);
     }
 
     List<CompletableFuture<Decision>> each(List<Charge> charges) {
         List<Call> calls = new ArrayList<>();
         List<CompletableFuture<Decision>> decisions = charges.stream()
-                .map(charge -> ask(List.of(charge), Mode.TAKE, null, calls::add))
+                .map(charge -> askRedis(List.of(charge), Mode.TAKE, null, calls::add))
                 .toList();
         connection.send(calls);
         return decisions;
@@ -68,25 +70,23 @@ final class Decisions implements CallsInFlight.Sender {
     CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
         Decision known = known(charges, Mode.TAKE);
         return known == null
-                ? ask(charges, Mode.TAKE, Held.of(terms), connection::send)
+                ? askRedis(charges, Mode.TAKE, Held.of(terms), connection::send)
                 : CompletableFuture.completedFuture(known);
     }
 
     /**
-     * The decision by Redis.
+     * The decision by Redis, whatever is known here.
      *
      * @param held what makes it a reservation; null if it is none
      */
-    private CompletableFuture<Decision> ask(
+    private CompletableFuture<Decision> askRedis(
             List<Charge> charges, Mode mode, @Nullable Held held, Consumer<Call> sender) {
-        List<Denial.Asked> asked = denials.asking(charges, mode);
+        List<Denial.SentCharge> sent = denials.beforeSend(charges, mode);
         Duration longest = Call.deadline(charges, deadline);
         if (areSpread(charges)) {
-            return new Slots(charges, longest, held)
-                    .decide(mode)
-                    .thenApply(decision -> denials.decided(asked, decision));
+            return new Slots(charges, longest, held).decide(mode).thenApply(decision -> denials.record(sent, decision));
         }
-        Call call = Call.now(parts(charges, how(mode), held), longest, false);
+        Call call = Call.now(parts(charges, scriptMode(mode), held), longest, false);
         if (held != null) {
             // Nobody would settle what is reserved after the caller stopped waiting.
             call.ifLate(late -> {
@@ -96,7 +96,7 @@ final class Decisions implements CallsInFlight.Sender {
             });
         }
         sender.accept(call);
-        return call.answer(outcomes -> denials.decided(asked, Reply.decision(charges, outcomes)));
+        return call.answer(outcomes -> denials.record(sent, Reply.decision(charges, outcomes)));
     }
 
     /** For a thread that waits, and charges that are not {@linkplain #areSpread spread}. */
@@ -105,7 +105,7 @@ final class Decisions implements CallsInFlight.Sender {
         if (known == null) {
             Duration longest = Call.deadline(charges, deadline);
             connection.requireAsked(longest);
-            known = askNow(charges, mode, longest, denials.asking(charges, mode));
+            known = askRedisNow(charges, mode, longest, denials.beforeSend(charges, mode));
         }
         return known;
     }
@@ -122,29 +122,29 @@ final class Decisions implements CallsInFlight.Sender {
             if (known == null) {
                 connection.requireAsked(longest);
                 Charge charge = new Charge(policy, key, permits);
-                known = askNow(List.of(charge), mode, longest, denials.asking(charge, hash, mode));
+                known = askRedisNow(List.of(charge), mode, longest, denials.beforeSend(charge, hash, mode));
             }
             return known;
         };
     }
 
-    /** The denial that needs no asking. */
+    /** The denial that is known without Redis; null if there is none. */
     private @Nullable Decision known(List<Charge> charges, Mode mode) {
         Decision known = mode == Mode.LOOK ? null : denials.find(charges);
         return known == null ? flights.denial(charges) : known;
     }
 
-    private Decision askNow(List<Charge> charges, Mode mode, Duration longest, List<Denial.Asked> asked) {
-        Call call = Call.now(parts(charges, how(mode), null), longest, true);
-        return denials.decided(asked, Reply.decision(charges, connection.sendAndWait(call)));
+    private Decision askRedisNow(List<Charge> charges, Mode mode, Duration longest, List<Denial.SentCharge> sent) {
+        Call call = Call.now(parts(charges, scriptMode(mode), null), longest, true);
+        return denials.record(sent, Reply.decision(charges, connection.sendAndWait(call)));
     }
 
-    private static String how(Mode mode) {
+    private static String scriptMode(Mode mode) {
         return mode == Mode.TAKE ? Call.TAKE : mode == Mode.LOOK ? Call.LOOK : Call.ASK;
     }
 
-    private List<Call.Part> parts(List<Charge> charges, String how, @Nullable Held held) {
-        List<Call.Part> parts = Call.parts(keys, charges, how);
+    private List<Call.Part> parts(List<Charge> charges, String scriptMode, @Nullable Held held) {
+        List<Call.Part> parts = Call.parts(keys, charges, scriptMode);
         return flights.begin(held == null ? parts : held.reserving(parts));
     }
 
@@ -199,9 +199,9 @@ final class Decisions implements CallsInFlight.Sender {
     }
 
     /** Ends what a decision took, {@link Call#BACK} or {@link Call#KEEP}: the outcomes of all states. */
-    CompletableFuture<List<LimitOutcome>> end(Decision decision, String how) {
+    CompletableFuture<List<LimitOutcome>> end(Decision decision, String scriptMode) {
         Duration longest = Call.deadline(decision.charges(), deadline);
-        return end(decision.outcomes(), how, !connection.isCluster(), null, longest)
+        return end(decision.outcomes(), scriptMode, !connection.isCluster(), null, longest)
                 .thenCompose(answers -> answers.failure == null
                         ? CompletableFuture.completedFuture(answers.outcomes)
                         : CompletableFuture.failedFuture(answers.failure));
@@ -214,8 +214,8 @@ final class Decisions implements CallsInFlight.Sender {
      * @param held the reservation that took it, which is cancelled; null if it is none
      */
     private CompletableFuture<Answers> end(
-            List<LimitOutcome> outcomes, String how, boolean inOne, @Nullable Held held, Duration longest) {
-        return Answers.of(ends(keys, outcomes, how, inOne).stream()
+            List<LimitOutcome> outcomes, String scriptMode, boolean inOne, @Nullable Held held, Duration longest) {
+        return Answers.of(ends(keys, outcomes, scriptMode, inOne).stream()
                 .map(parts -> sendEnd(held == null ? parts : held.settling(parts, charge -> 0), longest)));
     }
 
@@ -228,18 +228,24 @@ final class Decisions implements CallsInFlight.Sender {
      *
      * @param inOne whether one call may have the states of several slots; else there is one for each charge
      */
-    static List<List<Call.Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String how, boolean inOne) {
+    static List<List<Call.Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String scriptMode, boolean inOne) {
         return inCalls(keys, outcomes, inOne).stream()
-                .map(call -> parts(keys, call, how))
+                .map(call -> parts(keys, call, scriptMode))
                 .toList();
     }
 
-    private static List<Call.Part> parts(RedisKeys keys, List<LimitOutcome> call, String how) {
+    private static List<Call.Part> parts(RedisKeys keys, List<LimitOutcome> call, String scriptMode) {
         return call.stream()
                 .map(one -> one.holder() instanceof CallsInFlight.FlightCall flight
                         ? flight.end()
                         : new Call.Part(
-                                key(keys, one), one.charge(), one.limit(), how + one.stampMicros(), false, null, null))
+                                key(keys, one),
+                                one.charge(),
+                                one.limit(),
+                                scriptMode + one.stampMicros(),
+                                false,
+                                null,
+                                null))
                 .toList();
     }
 
@@ -274,7 +280,7 @@ final class Decisions implements CallsInFlight.Sender {
                 : sendEnd(parts, deadline(policy)).thenApply(deleted -> null);
     }
 
-    /** Sends a call about a call in flight. */
+    /** Sends a renewal or the end of a call in flight. */
     @Override
     public void send(Call.Part part) {
         Duration longest = deadline(part.charge().policy());
@@ -330,13 +336,13 @@ final class Decisions implements CallsInFlight.Sender {
         }
 
         CompletableFuture<Decision> decide(Mode mode) {
-            return askEach(mode == Mode.LOOK ? Call.SEE : Call.ASK).thenCompose(seen -> {
+            return sendEach(mode == Mode.LOOK ? Call.SEE : Call.ASK).thenCompose(seen -> {
                 if (seen.isDenied() || seen.failure != null || mode == Mode.ASK) {
                     return decision(seen);
                 }
                 return mode == Mode.TAKE
                         ? take(0, List.of(), seen.outcomes)
-                        : askEach(Call.LOOK).thenCompose(this::decision);
+                        : sendEach(Call.LOOK).thenCompose(this::decision);
             });
         }
 
@@ -374,8 +380,8 @@ final class Decisions implements CallsInFlight.Sender {
         }
 
         /** Sends a call for each charge, all at once. Never fails. */
-        private CompletableFuture<Answers> askEach(String how) {
-            return Answers.of(charges.stream().map(charge -> connection.send(call(charge, how))));
+        private CompletableFuture<Answers> sendEach(String scriptMode) {
+            return Answers.of(charges.stream().map(charge -> connection.send(call(charge, scriptMode))));
         }
 
         private void giveBackIfTaken(int before, List<LimitOutcome> late, List<LimitOutcome> seen) {
@@ -385,7 +391,8 @@ final class Decisions implements CallsInFlight.Sender {
         }
 
         /**
-         * Not what an earlier call with the same request id took, which was seen before.
+         * Gives back what was taken by this decision. What an earlier call with the same request id took has the timestamp that was
+         * seen before, and stays: that call was admitted.
          */
         private CompletableFuture<Answers> giveBack(List<LimitOutcome> taken, List<LimitOutcome> seen) {
             List<LimitOutcome> own = IntStream.range(0, taken.size())
@@ -396,8 +403,8 @@ final class Decisions implements CallsInFlight.Sender {
             return end(own, Call.BACK, false, held, longest);
         }
 
-        private Call call(Charge charge, String how) {
-            List<Call.Part> parts = parts(List.of(charge), how, held);
+        private Call call(Charge charge, String scriptMode) {
+            List<Call.Part> parts = parts(List.of(charge), scriptMode, held);
             return new Call(parts, longest.toNanos() / 1_000, TIME.nowMicros(), dueMicros, false);
         }
 

@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
  * A denial by Redis for one key of one policy: until it ends, every call of the same or a higher cost is denied. Immutable. Of a
  * policy whose denials may block the key, it is one by the block, or by calls in flight, which does not count.
  *
- * @param asked the denied call
+ * @param sent the charge that was denied
  * @param untilMicros when the last of the denials ends
  * @param denied the limits that denied it
  */
-record Denial(Asked asked, long untilMicros, LimitOutcome[] denied) {
+record Denial(SentCharge sent, long untilMicros, LimitOutcome[] denied) {
     /** The longest use of a denial because of calls in flight, which end at any time. */
     private static final long IN_FLIGHT_MICROS = 20_000;
 
-    /** A charge that Redis is asked, as it was before its call was sent. */
-    record Asked(Charge charge, int hash, int epoch, long sentMicros) {}
+    /** A charge whose denial may be kept, with the hash and the epoch of its key just before its call was sent. */
+    record SentCharge(Charge charge, int hash, int epoch, long sentMicros) {}
 
     /**
      * The denials in Redis' answer to a charge, or null if none of them lasts.
@@ -31,20 +31,20 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied) {
      * @param outcomes of this charge, and possibly of others
      * @param maxAgeMicros the longest that they are used
      */
-    static @Nullable Denial of(Asked asked, List<LimitOutcome> outcomes, long maxAgeMicros) {
+    static @Nullable Denial of(SentCharge sent, List<LimitOutcome> outcomes, long maxAgeMicros) {
         LimitOutcome[] denied = outcomes.stream()
                 .filter(outcome -> !outcome.allowed()
                         && outcome.limit().algorithm().isDenialLasting()
                         // A full table denies reservations only: a plain call of the key may still be allowed.
                         && outcome.reason() != DenialReason.HOLDS_FULL
-                        && outcome.charge().equals(asked.charge()))
+                        && outcome.charge().equals(sent.charge()))
                 .toArray(LimitOutcome[]::new);
-        if (denied.length == 0 || isCounted(asked.charge().policy(), denied[denied.length - 1])) {
+        if (denied.length == 0 || isCounted(sent.charge().policy(), denied[denied.length - 1])) {
             return null;
         }
         long longest =
                 Arrays.stream(denied).mapToLong(Denial::lastsMicros).max().orElseThrow();
-        return new Denial(asked, asked.sentMicros() + Math.min(maxAgeMicros, longest), denied);
+        return new Denial(sent, sent.sentMicros() + Math.min(maxAgeMicros, longest), denied);
     }
 
     /**
@@ -74,8 +74,8 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied) {
 
     /** Whether it is for this policy and key, which have the given hash. */
     boolean isOf(int hash, Policy policy, PartitionKey key) {
-        Charge charge = asked.charge();
-        return asked.hash() == hash
+        Charge charge = sent.charge();
+        return sent.hash() == hash
                 && charge.key().equals(key)
                 && (charge.policy() == policy || charge.policy().name().equals(policy.name()));
     }
@@ -100,12 +100,12 @@ record Denial(Asked asked, long untilMicros, LimitOutcome[] denied) {
     /** The current outcome of one of the limits; null if that is no longer known, or never was. */
     private @Nullable LimitOutcome answer(LimitOutcome then, Charge again, long nowMicros) {
         Limit limit = then.limit();
-        long elapsed = nowMicros - asked.sentMicros();
+        long elapsed = nowMicros - sent.sentMicros();
         // A test's clock can step back.
         boolean isOver = elapsed < 0 || nowMicros >= untilMicros || elapsed >= lastsMicros(then);
         // A policy of that name with other numbers, or other limits, shares the state and decides differently.
         if (isOver
-                || again.policy() != asked.charge().policy()
+                || again.policy() != sent.charge().policy()
                         && !again.policy().limits().contains(limit)) {
             return null;
         }

@@ -36,7 +36,7 @@ final class DenialCache {
     /** A key of several parts can be long; the limit bounds the memory. */
     private static final int LONGEST_KEY = 512;
 
-    /** The longest use of a denial for policies with holds, which may end before the told time. */
+    /** The longest use of a denial for policies with holds, which may end before the time in their answer. */
     private static final long HELD_MICROS = 100_000;
 
     private final TimeSource time;
@@ -123,61 +123,61 @@ final class DenialCache {
             Denial denial = places.getAcquire(place);
             if (denial != null
                     && denial.isOf(hash, policy, key)
-                    && denial.asked().charge().permits() <= permits
-                    && denial.asked().epoch() == epochs.get(set)) {
+                    && denial.sent().charge().permits() <= permits
+                    && denial.sent().epoch() == epochs.get(set)) {
                 return denial;
             }
         }
         return null;
     }
 
-    /** The charges whose result is recorded. Called before a call is sent. */
-    List<Denial.Asked> asking(List<Charge> charges, Mode mode) {
+    /** The charges whose denial may be kept, to be given to {@link #record} with the decision. Called before a call is sent. */
+    List<Denial.SentCharge> beforeSend(List<Charge> charges, Mode mode) {
         return charges.size() == 1
-                ? asking(charges.get(0), hash(charges.get(0)), mode)
+                ? beforeSend(charges.get(0), hash(charges.get(0)), mode)
                 : charges.stream()
-                        .flatMap(charge -> asking(charge, hash(charge), mode).stream())
+                        .flatMap(charge -> beforeSend(charge, hash(charge), mode).stream())
                         .toList();
     }
 
     /** That charge, or none. */
-    List<Denial.Asked> asking(Charge charge, int hash, Mode mode) {
+    List<Denial.SentCharge> beforeSend(Charge charge, int hash, Mode mode) {
         // Looks are not recorded.
         return mode != Mode.LOOK && maxAgeMicros > 0 && charge.permits() > 0 && charge.isPlain()
-                ? List.of(new Denial.Asked(charge, hash, epochs.get(set(hash)), time.nowMicros()))
+                ? List.of(new Denial.SentCharge(charge, hash, epochs.get(set(hash)), time.nowMicros()))
                 : List.of();
     }
 
     /** Handles the result of a call: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
-    Decision decided(List<Denial.Asked> charges, Decision decision) {
-        for (Denial.Asked asked : charges) {
+    Decision record(List<Denial.SentCharge> allSent, Decision decision) {
+        for (Denial.SentCharge sent : allSent) {
             boolean kept = !decision.allowed()
-                    && asked.epoch() == epochs.get(set(asked.hash()))
-                    && asked.charge().key().canonical().length() <= LONGEST_KEY;
+                    && sent.epoch() == epochs.get(set(sent.hash()))
+                    && sent.charge().key().canonical().length() <= LONGEST_KEY;
             List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
-            Policy policy = asked.charge().policy();
+            Policy policy = sent.charge().policy();
             long longest = policy.holds() > 0 ? Math.min(maxAgeMicros, HELD_MICROS) : maxAgeMicros;
-            replace(asked, policy, outcomes, longest);
+            replace(sent, policy, outcomes, longest);
         }
         return decision;
     }
 
-    private void replace(Denial.Asked asked, Policy policy, List<LimitOutcome> outcomes, long longestMicros) {
-        int first = set(asked.hash()) * PLACES;
+    private void replace(Denial.SentCharge sent, Policy policy, List<LimitOutcome> outcomes, long longestMicros) {
+        int first = set(sent.hash()) * PLACES;
         boolean overtaken = false;
         for (int place = first; place < first + PLACES; place++) {
             Denial old = places.get(place);
-            if (old != null && old.isOf(asked.hash(), policy, asked.charge().key())) {
-                Denial.Asked before = old.asked();
+            if (old != null && old.isOf(sent.hash(), policy, sent.charge().key())) {
+                Denial.SentCharge before = old.sent();
                 // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
                 // knows.
-                overtaken |= before.sentMicros() > asked.sentMicros()
+                overtaken |= before.sentMicros() > sent.sentMicros()
                         && !before.charge().policy().equals(policy);
                 // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
                 places.set(place, null);
             }
         }
-        Denial fresh = outcomes.isEmpty() ? null : Denial.of(asked, outcomes, longestMicros);
+        Denial fresh = outcomes.isEmpty() ? null : Denial.of(sent, outcomes, longestMicros);
         if (fresh != null && !overtaken) {
             places.setRelease(endingFirst(first), fresh);
         }
@@ -194,7 +194,7 @@ final class DenialCache {
 
     private long endMicros(int place) {
         Denial denial = places.get(place);
-        return denial == null || denial.asked().epoch() != epochs.get(place / PLACES)
+        return denial == null || denial.sent().epoch() != epochs.get(place / PLACES)
                 ? Long.MIN_VALUE
                 : denial.untilMicros();
     }

@@ -28,8 +28,8 @@ class DenialOrderTest {
     private final ManualTime time = new ManualTime();
     private final DenialCache cache = new DenialCache(time, Duration.ofSeconds(1));
 
-    private List<Denial.Asked> send(Policy policy) {
-        return cache.asking(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
+    private List<Denial.SentCharge> send(Policy policy) {
+        return cache.beforeSend(List.of(new Charge(policy, KEY, 1)), Mode.TAKE);
     }
 
     /** The limit denies for this long. */
@@ -54,22 +54,22 @@ class DenialOrderTest {
     /** A call under the shorter period may have cut the window, so what was answered before that may no longer be so. */
     @Test
     void aLateDenialOfAnEarlierPolicyIsNotUsed() {
-        List<Denial.Asked> older = send(LONG);
+        List<Denial.SentCharge> older = send(LONG);
         time.advance(Duration.ofMillis(1));
-        cache.decided(send(SHORT), denial(SHORT, 300_000));
-        cache.decided(older, denial(LONG, 8 * SECOND));
+        cache.record(send(SHORT), denial(SHORT, 300_000));
+        cache.record(older, denial(LONG, 8 * SECOND));
         assertNull(find(LONG, KEY, 1));
         assertNull(find(SHORT, KEY, 1));
-        cache.decided(send(LONG), denial(LONG, 8 * SECOND));
+        cache.record(send(LONG), denial(LONG, 8 * SECOND));
         assertNotNull(find(LONG, KEY, 1), "Redis was asked again");
     }
 
     @Test
     void underOnePolicyTheOrderDoesNotMatter() {
-        List<Denial.Asked> older = send(LONG);
+        List<Denial.SentCharge> older = send(LONG);
         time.advance(Duration.ofMillis(1));
-        cache.decided(send(LONG), denial(LONG, 300_000));
-        cache.decided(older, denial(LONG, 301_000));
+        cache.record(send(LONG), denial(LONG, 300_000));
+        cache.record(older, denial(LONG, 301_000));
         assertNotNull(find(LONG, KEY, 1));
         time.advance(Duration.ofMillis(300));
         assertNull(find(LONG, KEY, 1));
@@ -77,9 +77,9 @@ class DenialOrderTest {
 
     @Test
     void aLaterDenialByAnotherPolicyOfTheNameIsUsed() {
-        cache.decided(send(SHORT), denial(SHORT, 300_000));
+        cache.record(send(SHORT), denial(SHORT, 300_000));
         time.advance(Duration.ofMillis(1));
-        cache.decided(send(LONG), denial(LONG, 299_000));
+        cache.record(send(LONG), denial(LONG, 299_000));
         assertNotNull(find(LONG, KEY, 1));
     }
 }
