@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides calls to one policy. Finds its limits once; decides calls for keys with states, which are nearly all calls,
- * and {@link Transaction} decides the others by the same arithmetic. Thread-safe.
+ * and {@link Transaction} decides the others by the same arithmetic. The {@link StateTable} holds the states; here are only references to
+ * its limits. Thread-safe.
  */
 final class PolicyStates implements Backend.Decider {
     /** The bits of a long, except the last. */
@@ -28,7 +29,7 @@ final class PolicyStates implements Backend.Decider {
     private final StateTable table;
     private final State[][] slots;
     private final Policy policy;
-    private final int hash;
+    private final int policyHash;
     private final Limit[] limits;
     /** The only limit. */
     private final @Nullable Limit single;
@@ -37,7 +38,7 @@ final class PolicyStates implements Backend.Decider {
     private final LimitStates.@Nullable Name blockName;
 
     private final int blockAt;
-    /** The limits whose denials it does not count: the first ones. */
+    /** The limits whose denials the block does not count, a bit for each: those of calls in flight, which are the first ones. */
     private final long uncounted;
 
     /**
@@ -52,13 +53,13 @@ final class PolicyStates implements Backend.Decider {
     /** The second one, if there are two, and no block. */
     private @Nullable LimitStates second;
 
-    /** @param time throws if calls are no longer decided */
+    /** @param time the clock; throws after the close, so that no call is decided any more */
     PolicyStates(TimeSource time, StateTable table, Policy policy) {
         this.time = time;
         this.table = table;
         this.slots = table.slots;
         this.policy = policy;
-        this.hash = LimitStates.hash(policy.name());
+        this.policyHash = LimitStates.hash(policy.name());
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
         Limit block = policy.penalty();
@@ -81,19 +82,19 @@ final class PolicyStates implements Backend.Decider {
     @Override
     public Decision decideNow(PartitionKey key, long permits, Backend.Mode mode) {
         boolean take = mode == Backend.Mode.TAKE;
-        // Before the states are searched: after it, the reading would wait for the memory.
-        long read = time.nowMicros();
+        // Before the states are searched: after that, reading the clock would wait for the memory.
+        long readMicros = time.nowMicros();
         LimitStates known = first;
         if (known != null) {
-            int ofKey = LimitStates.hash(hash, key);
-            State state = Partition.find(slots, known, key, ofKey);
+            int keyHash = LimitStates.hash(policyHash, key);
+            State state = Partition.find(slots, known, key, keyHash);
             Decision decision = state == null
                     ? null
                     : single != null
-                            ? state.decide(policy, key, permits, single, read, time, take)
+                            ? state.decide(policy, key, permits, single, readMicros, time, take)
                             : second != null
-                                    ? decideTwo(key, permits, state, another(state, second, ofKey), read, mode)
-                                    : decideAll(key, permits, state, ofKey, read, mode);
+                                    ? decideTwo(key, permits, state, sibling(state, second, keyHash), readMicros, mode)
+                                    : decideAll(key, permits, state, keyHash, readMicros, mode);
             if (decision != null) {
                 return decision;
             }
@@ -142,15 +143,15 @@ final class PolicyStates implements Backend.Decider {
 
     /** As {@link #decideAll}, for two limits without a block: without arrays it takes two thirds of the time. */
     private @Nullable Decision decideTwo(
-            PartitionKey key, long permits, State one, @Nullable State two, long read, Backend.Mode mode) {
+            PartitionKey key, long permits, State one, @Nullable State two, long readMicros, Backend.Mode mode) {
         if (two == null) {
             return null;
         }
         Charge charge = new Charge(policy, key, permits);
-        int last = one.lock();
-        long now = read;
+        int lastTimeBits = one.lock();
+        long now = readMicros;
         try {
-            now = State.timeOfHolder(read, last, time);
+            now = State.timeOfHolder(readMicros, lastTimeBits, time);
             boolean take = mode == Backend.Mode.TAKE;
             State.Verdict ofOne = one.check(charge, limits[0], permits, now, take);
             State.Verdict ofTwo = two.check(charge, limits[1], permits, now, take);
@@ -162,22 +163,22 @@ final class PolicyStates implements Backend.Decider {
             }
             boolean granted = ofOne == ofTwo && ofOne == State.Verdict.GRANTS;
             boolean writes = granted ? take : mode != Backend.Mode.LOOK;
-            LimitOutcome first =
+            LimitOutcome outcomeOfOne =
                     one.answer(charge, limits[0], permits, now, ofOne == State.Verdict.GRANTS, granted, writes);
-            LimitOutcome other =
+            LimitOutcome outcomeOfTwo =
                     two.answer(charge, limits[1], permits, now, ofTwo == State.Verdict.GRANTS, granted, writes);
-            return Decision.ofOneCharge(Decision.Source.IN_PROCESS, first, other);
+            return Decision.ofOneCharge(Decision.Source.IN_PROCESS, outcomeOfOne, outcomeOfTwo);
         } finally {
             one.unlock(now);
         }
     }
 
-    /** The state of another limit for the key of one; null if it has another lock, or there is none. */
-    private @Nullable State another(State one, LimitStates limit, int ofKey) {
+    /** The state of that limit for the same key; null if there is none, or it has a different lock. */
+    private @Nullable State sibling(State one, LimitStates limit, int keyHash) {
         State next = one.next;
         // Those of a key are made together, and are neighbours as long as none of them was dropped.
         if (next == null || next.limit != limit || next.key != one.key) {
-            next = Partition.find(slots, limit, Objects.requireNonNull(one.key), ofKey);
+            next = Partition.find(slots, limit, Objects.requireNonNull(one.key), keyHash);
         }
         return next == null || next.guard != one.guard ? null : next;
     }
@@ -188,44 +189,44 @@ final class PolicyStates implements Backend.Decider {
      * denial of a key.
      */
     private @Nullable Decision decideAll(
-            PartitionKey key, long permits, State state, int ofKey, long read, Backend.Mode mode) {
-        State[] mine = allOf(state, ofKey);
-        if (mine == null) {
+            PartitionKey key, long permits, State state, int keyHash, long readMicros, Backend.Mode mode) {
+        State[] keyStates = allOf(state, keyHash);
+        if (keyStates == null) {
             return null;
         }
         Charge charge = new Charge(policy, key, permits);
-        LimitOutcome[] outcomes = new LimitOutcome[mine.length];
-        int last = state.lock();
-        long now = read;
+        LimitOutcome[] outcomes = new LimitOutcome[keyStates.length];
+        int lastTimeBits = state.lock();
+        long now = readMicros;
         try {
-            now = State.timeOfHolder(read, last, time);
+            now = State.timeOfHolder(readMicros, lastTimeBits, time);
             boolean take = mode == Backend.Mode.TAKE;
             long denied = 0;
             long denials = 0;
             boolean undecided = false;
-            for (int i = 0; i < mine.length; i++) {
+            for (int i = 0; i < keyStates.length; i++) {
                 boolean isBlock = i == blockAt;
                 // What a block counts are the denials of the limits before it.
                 denials = isBlock && (denied & ~uncounted) != 0 && mode != Backend.Mode.LOOK ? 1 : 0;
-                State.Verdict verdict = mine[i].check(charge, limits[i], isBlock ? denials : permits, now, take);
+                State.Verdict verdict = keyStates[i].check(charge, limits[i], isBlock ? denials : permits, now, take);
                 denied |= verdict == State.Verdict.GRANTS ? 0 : 1L << i;
-                undecided |= mine[i].isDropped() || verdict == State.Verdict.LACKS_MEMORY;
+                undecided |= keyStates[i].isDropped() || verdict == State.Verdict.LACKS_MEMORY;
             }
-            if (undecided || (denials > 0 && mine[blockAt] == NO_BLOCK)) {
+            if (undecided || (denials > 0 && keyStates[blockAt] == NO_BLOCK)) {
                 return null;
             }
             // As in a transaction: what denies may change, unless the call only looks.
             boolean writes = denied == 0 ? take : mode != Backend.Mode.LOOK;
-            for (int i = 0; i < mine.length; i++) {
-                boolean own = (denied & 1L << i) == 0;
-                outcomes[i] = mine[i].answer(
+            for (int i = 0; i < keyStates.length; i++) {
+                boolean allowed = (denied & 1L << i) == 0;
+                outcomes[i] = keyStates[i].answer(
                         charge,
                         limits[i],
                         i == blockAt ? denials : permits,
                         now,
-                        own,
+                        allowed,
                         denied == 0,
-                        writes && mine[i] != NO_BLOCK);
+                        writes && keyStates[i] != NO_BLOCK);
             }
         } finally {
             state.unlock(now);
@@ -234,19 +235,19 @@ final class PolicyStates implements Backend.Decider {
     }
 
     /** The states of all limits for the key, if they have one lock; else null. */
-    private State @Nullable [] allOf(State state, int ofKey) {
+    private State @Nullable [] allOf(State state, int keyHash) {
         LimitStates[] known = states;
         if (known == null) {
             return null;
         }
-        State[] mine = new State[limits.length];
-        mine[0] = state;
+        State[] keyStates = new State[limits.length];
+        keyStates[0] = state;
         for (int i = 1; i < known.length; i++) {
-            State next = another(mine[i - 1], known[i], ofKey);
+            State next = sibling(keyStates[i - 1], known[i], keyHash);
             if (next == null) {
                 return null;
             }
-            mine[i] = next;
+            keyStates[i] = next;
         }
         if (blockName != null) {
             // Always looked up: another thread may have made the first one of the limit.
@@ -254,8 +255,8 @@ final class PolicyStates implements Backend.Decider {
             if (block != null && block.guard != state.guard) {
                 return null;
             }
-            mine[blockAt] = block == null ? NO_BLOCK : block;
+            keyStates[blockAt] = block == null ? NO_BLOCK : block;
         }
-        return mine;
+        return keyStates;
     }
 }

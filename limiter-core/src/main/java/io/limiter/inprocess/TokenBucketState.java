@@ -37,52 +37,52 @@ final class TokenBucketState extends State {
     }
 
     @Override
-    Verdict check(Charge charge, Limit asked, long permits, long now, boolean take) {
+    Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
         if (take && charge.permits() > 0) {
             tidy(now);
         }
-        TokenBucket spec = (TokenBucket) asked;
-        long unit = partsOf(spec);
+        TokenBucket bucket = (TokenBucket) limit;
+        long unit = partsOf(bucket);
         return Verdict.of(charge.permits() == 0
-                || permits <= spec.burst()
+                || permits <= bucket.burst()
                         && (reserved == null
-                                ? level(spec, now) >= permits * unit
+                                ? level(bucket, now) >= permits * unit
                                 // What is held may be more than a bucket that was made smaller.
-                                : Math.floorDiv(level(spec, now), unit) >= permits + reserved.held()));
+                                : Math.floorDiv(level(bucket, now), unit) >= permits + reserved.held()));
     }
 
     @Override
     LimitOutcome answer(
-            Charge charge, Limit asked, long permits, long now, boolean allowed, boolean granted, boolean take) {
-        TokenBucket spec = (TokenBucket) asked;
-        long unit = partsOf(spec);
-        long level = level(spec, now);
-        long start = start(spec, level, now);
-        if (charge.permits() > 0 && (granted || from > now + spec.periodMicros())) {
+            Charge charge, Limit limit, long permits, long now, boolean allowed, boolean granted, boolean take) {
+        TokenBucket bucket = (TokenBucket) limit;
+        long unit = partsOf(bucket);
+        long level = level(bucket, now);
+        long start = start(bucket, level, now);
+        if (charge.permits() > 0 && (granted || from > now + bucket.periodMicros())) {
             level -= granted ? charge.permits() * unit : 0;
             if (take) {
-                keep(spec, level, start);
+                keep(bucket, level, start);
             }
         }
         long held = reserved == null ? 0 : reserved.held();
         long whole = unit == 1 ? level : level < unit ? 0 : level / unit;
         long remaining = Math.max(0, whole - held);
         // A method of its own: above 325 bytes of code this one is not inlined, and the charge is allocated.
-        long retryAfter = allowed ? 0 : retryAfter(permits, held, level, start, spec, now);
-        long next = timeOf(Math.min(spec.burst(), remaining + 1), held, level, start, spec, now);
-        long reset = timeOf(spec.burst(), held, level, start, spec, now);
-        return LimitOutcome.of(charge, asked, allowed, remaining, retryAfter, next, reset, start);
+        long retryAfter = allowed ? 0 : retryAfter(permits, held, level, start, bucket, now);
+        long next = timeOf(Math.min(bucket.burst(), remaining + 1), held, level, start, bucket, now);
+        long reset = timeOf(bucket.burst(), held, level, start, bucket, now);
+        return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, start);
     }
 
-    private long retryAfter(long permits, long held, long level, long start, TokenBucket asked, long now) {
-        return permits > asked.burst() ? LimitOutcome.NEVER : timeOf(permits, held, level, start, asked, now);
+    private long retryAfter(long permits, long held, long level, long start, TokenBucket bucket, long now) {
+        return permits > bucket.burst() ? LimitOutcome.NEVER : timeOf(permits, held, level, start, bucket, now);
     }
 
-    /** How long until a call of so many permits passes. */
-    private long timeOf(long permits, long held, long level, long start, TokenBucket asked, long now) {
+    /** How long until a call of so many permits is allowed. */
+    private long timeOf(long permits, long held, long level, long start, TokenBucket bucket, long now) {
         return held > 0
-                ? timeBesideHeld(permits + held, level, start, asked, now)
-                : wait(permits * partsOf(asked), level, start, asked, now);
+                ? timeBesideHeld(permits + held, level, start, bucket, now)
+                : wait(permits * partsOf(bucket), level, start, bucket, now);
     }
 
     /**
@@ -90,26 +90,26 @@ final class TokenBucketState extends State {
      *
      * @param wanted permits, with those that are held
      */
-    private long timeBesideHeld(long wanted, long level, long start, TokenBucket asked, long now) {
-        long unit = partsOf(asked);
-        if (wanted <= asked.burst() || reserved == null) {
-            return wait(wanted * unit, level, start, asked, now);
+    private long timeBesideHeld(long wanted, long level, long start, TokenBucket bucket, long now) {
+        long unit = partsOf(bucket);
+        if (wanted <= bucket.burst() || reserved == null) {
+            return wait(wanted * unit, level, start, bucket, now);
         }
         long last = Math.max(reserved.lastEnd(now), start);
-        long then = refilled(asked, level, last - start);
-        return last - now + ceilDiv(Math.max(0, Math.min(wanted, MOST / unit) * unit - then), rateOf(asked));
+        long then = refilled(bucket, level, last - start);
+        return last - now + ceilDiv(Math.max(0, Math.min(wanted, MOST / unit) * unit - then), rateOf(bucket));
     }
 
-    private void keep(TokenBucket asked, long level, long start) {
-        if (asked != written) {
-            rate = rateOf(asked);
-            parts = partsOf(asked);
-            written = asked;
+    private void keep(TokenBucket bucket, long level, long start) {
+        if (bucket != written) {
+            rate = rateOf(bucket);
+            parts = partsOf(bucket);
+            written = bucket;
         }
         credit = level;
         from = start;
-        fullAt = start + ceilDiv(asked.burst() * parts - level, rate);
-        if (level == asked.burst() * parts) {
+        fullAt = start + ceilDiv(bucket.burst() * parts - level, rate);
+        if (level == bucket.burst() * parts) {
             forgetCredit();
         }
     }
@@ -122,31 +122,32 @@ final class TokenBucketState extends State {
     }
 
     @Override
-    boolean giveBack(Charge charge, Limit asked, long stamp, long now) {
+    boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
         tidy(now);
-        TokenBucket spec = (TokenBucket) asked;
-        long unit = partsOf(spec);
-        long full = spec.burst() * unit;
-        long level = level(spec, now);
+        TokenBucket bucket = (TokenBucket) limit;
+        long unit = partsOf(bucket);
+        long full = bucket.burst() * unit;
+        long level = level(bucket, now);
         // What has refilled since the call is available already.
         long n = charge.permits();
         long elapsed = Math.max(0, now - stamp);
-        boolean given = n <= spec.burst() && level < full && elapsed < ceilDiv(n * unit, rateOf(spec));
-        if (given || from > now + spec.periodMicros()) {
-            long back = given ? n * unit - elapsed * rateOf(spec) : 0;
-            keep(spec, Math.min(full, level + back), start(spec, level, now));
+        boolean given = n <= bucket.burst() && level < full && elapsed < ceilDiv(n * unit, rateOf(bucket));
+        if (given || from > now + bucket.periodMicros()) {
+            long back = given ? n * unit - elapsed * rateOf(bucket) : 0;
+            keep(bucket, Math.min(full, level + back), start(bucket, level, now));
         }
         return given;
     }
 
     @Override
-    long force(Limit asked, long permits, boolean freed, long now) {
-        TokenBucket spec = (TokenBucket) asked;
-        long level = level(spec, now);
-        long room = Math.max(0, spec.burst() + Math.floorDiv(level, partsOf(spec)));
-        long charged = Math.min(permits, room);
-        if (charged > 0 || from > now + spec.periodMicros()) {
-            keep(spec, level - charged * partsOf(spec), start(spec, level, now));
+    long force(Limit limit, long permits, boolean freed, long now) {
+        TokenBucket bucket = (TokenBucket) limit;
+        long level = level(bucket, now);
+        // The level may go below zero: a debt of the burst at most.
+        long chargeable = Math.max(0, bucket.burst() + Math.floorDiv(level, partsOf(bucket)));
+        long charged = Math.min(permits, chargeable);
+        if (charged > 0 || from > now + bucket.periodMicros()) {
+            keep(bucket, level - charged * partsOf(bucket), start(bucket, level, now));
         }
         return charged;
     }
@@ -163,45 +164,47 @@ final class TokenBucketState extends State {
     }
 
     /** Whether it was written under this limit; nearly always the same object. */
-    private boolean isInForce(TokenBucket asked) {
-        return asked == written || asked.equals(written);
+    private boolean isInForce(TokenBucket bucket) {
+        return bucket == written || bucket.equals(written);
     }
 
-    private long partsOf(TokenBucket asked) {
-        return isInForce(asked) ? parts : asked.periodMicros() / asked.refillDivisor();
+    private long partsOf(TokenBucket bucket) {
+        return isInForce(bucket) ? parts : bucket.periodMicros() / bucket.refillDivisor();
     }
 
-    private long rateOf(TokenBucket asked) {
-        return isInForce(asked) ? rate : asked.permits() / asked.refillDivisor();
+    private long rateOf(TokenBucket bucket) {
+        return isInForce(bucket) ? rate : bucket.permits() / bucket.refillDivisor();
     }
 
     /** The current credit. */
-    private long level(TokenBucket asked, long now) {
-        if (isInForce(asked)) {
-            long full = asked.burst() * parts;
+    private long level(TokenBucket bucket, long now) {
+        if (isInForce(bucket)) {
+            long full = bucket.burst() * parts;
             return now >= fullAt ? full : Math.min(full, credit + Math.max(0, now - from) * rate);
         }
         return written == null
-                ? asked.burst() * partsOf(asked)
-                : refilled(asked, converted(asked), now - Math.min(from, now + asked.periodMicros()));
+                ? bucket.burst() * partsOf(bucket)
+                : refilled(bucket, converted(bucket), now - Math.min(from, now + bucket.periodMicros()));
     }
 
     /** From when on it refills: a full one from now on, as a new one does; and a clock that stepped back costs a period at most. */
-    private long start(TokenBucket asked, long level, long now) {
-        return level < asked.burst() * partsOf(asked) ? Math.max(now, Math.min(from, now + asked.periodMicros())) : now;
+    private long start(TokenBucket bucket, long level, long now) {
+        return level < bucket.burst() * partsOf(bucket)
+                ? Math.max(now, Math.min(from, now + bucket.periodMicros()))
+                : now;
     }
 
     /** A credit after that time. */
-    private long refilled(TokenBucket asked, long level, long micros) {
-        long full = asked.burst() * partsOf(asked);
-        long rate = rateOf(asked);
+    private long refilled(TokenBucket bucket, long level, long micros) {
+        long full = bucket.burst() * partsOf(bucket);
+        long rate = rateOf(bucket);
         return micros <= 0 ? level : micros > (full - level) / rate ? full : level + micros * rate;
     }
 
     /** The stored credit in parts of another limit: the same permits, at most a full bucket, and no larger debt. */
-    private long converted(TokenBucket asked) {
-        long unit = partsOf(asked);
-        long burst = asked.burst();
+    private long converted(TokenBucket bucket) {
+        long unit = partsOf(bucket);
+        long burst = bucket.burst();
         long whole = Math.floorDiv(credit, parts);
         long rest = credit - whole * parts;
         if (whole >= burst || whole < -burst) {
@@ -213,7 +216,7 @@ final class TokenBucketState extends State {
     }
 
     /** How long until there is that much credit. */
-    private long wait(long wanted, long level, long start, TokenBucket asked, long now) {
-        return wanted <= level ? 0 : start - now + ceilDiv(wanted - level, rateOf(asked));
+    private long wait(long wanted, long level, long start, TokenBucket bucket, long now) {
+        return wanted <= level ? 0 : start - now + ceilDiv(wanted - level, rateOf(bucket));
     }
 }
