@@ -28,33 +28,32 @@ import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The limiter on a backend: checks the charges, calls the backend, and answers by failure mode when the backend can't. */
+/**
+ * The limiter on a backend: checks the charges, calls the backend, and answers by failure mode when the backend can't. Thread-safe.
+ *
+ * <p>Who holds what: the backend has the permits; {@link FailureAnswers} the local shares that decide without it; {@link WaitQueues} the
+ * calls that wait; {@link Reservations} the open holds; {@link EngineMonitor} the counters; {@link Returns} gives back and ends what was
+ * taken. Here are only entries of {@link PolicyCalls}, which can be made again at any time.
+ */
 final class BackendRateLimiter extends RateLimiter {
-    private static final int LAST_ASKED = 256;
+    /** A power of 2. Bounded, as an application may make a policy for each call. */
+    private static final int LATEST_POLICIES = 256;
 
-    /** What a call to a policy needs, and its end. */
-    private record Asked(Policy policy, Backend.Decider decider, CallCounts counts, Consumer<Decision> end) {
-        /** Whether a call takes one charge, which its policy's decider can do. */
-        static boolean isPlain(PermitRequest request) {
-            List<Charge> charges = request.charges();
-            return charges.size() == 1
-                    && charges.get(0).isPlain()
-                    && request.mode() == Backend.Mode.TAKE
-                    && !request.isShadow();
-        }
-
-        /** Whether a call takes what it gets for one charge, now or never. */
-        static boolean isSingle(PermitRequest request) {
-            return request.charges().size() == 1 && request.mode() == Backend.Mode.TAKE && !request.mayWait();
-        }
-    }
+    /**
+     * What each call to a policy needs, found once.
+     *
+     * @param end ends what a decision of this policy took
+     */
+    private record PolicyCalls(Policy policy, Backend.Decider decider, CallCounts counts, Consumer<Decision> end) {}
 
     private final Backend backend;
-    private final List<Backend> both;
+    /** The backend and, if there is one, the fallback. */
+    private final List<Backend> backends;
+
     private final Executor executor;
     private final EngineMonitor monitor;
     /** Found by identity. Read without synchronization: a thread that sees an old entry, or none, makes its own. */
-    private final @Nullable Asked[] lastAsked = new Asked[LAST_ASKED];
+    private final @Nullable PolicyCalls[] latestPolicies = new PolicyCalls[LATEST_POLICIES];
 
     private final FailureAnswers failures;
     private final Returns returns;
@@ -72,10 +71,10 @@ final class BackendRateLimiter extends RateLimiter {
             Duration holdKeep) {
         super(Access.LIBRARY);
         this.backend = backend;
-        this.both = fallback == null ? List.of(backend) : List.of(backend, fallback);
+        this.backends = fallback == null ? List.of(backend) : List.of(backend, fallback);
         this.executor = executor;
         this.waiting =
-                new WaitQueues(timer, maxWaiting, executor, asked -> ask(asked, Backend.Mode.TAKE), this::complete);
+                new WaitQueues(timer, maxWaiting, executor, charges -> ask(charges, Backend.Mode.TAKE), this::complete);
         this.monitor = new EngineMonitor(
                 new DenialRecord(TimeSource.system()), backend::health, waiting::waiting, this::countExpired);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
@@ -85,39 +84,39 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public Decision tryAcquire(PermitRequest request) {
-        return Asked.isPlain(request)
-                ? take(request, asked(request.charges().get(0).policy(), Runnable::run), Runnable::run)
+        return isPlain(request)
+                ? take(request, callsOf(request.charges().get(0).policy(), Runnable::run), Runnable::run)
                 : finished(Returns.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
     }
 
-    private Decision take(PermitRequest request, Asked asked, Executor listening) {
+    private Decision take(PermitRequest request, PolicyCalls calls, Executor listening) {
         Charge charge = request.charges().get(0);
-        return take(asked, charge.key(), charge.permits(), request.hasEnd(), listening);
+        return take(calls, charge.key(), charge.permits(), request.hasEnd(), listening);
     }
 
     /** The same as for a request, on a shorter path. */
     @Override
     public Decision tryAcquire(Policy policy, PartitionKey key, long permits) {
-        return take(asked(policy, Runnable::run), key, permits, false, Runnable::run);
+        return take(callsOf(policy, Runnable::run), key, permits, false, Runnable::run);
     }
 
     @Override
     public InFlight enter(Policy policy, PartitionKey key, long permits) {
-        Asked asked = asked(policy, Runnable::run);
-        return entered(take(asked, key, permits, true, Runnable::run), asked.end());
+        PolicyCalls calls = callsOf(policy, Runnable::run);
+        return entered(take(calls, key, permits, true, Runnable::run), calls.end());
     }
 
-    private Decision take(Asked asked, PartitionKey key, long permits, boolean hasEnd, Executor listening) {
-        Policy policy = asked.policy();
+    private Decision take(PolicyCalls calls, PartitionKey key, long permits, boolean hasEnd, Executor listening) {
+        Policy policy = calls.policy();
         boolean isInFlight = policy.isInFlight();
         if (isInFlight && !hasEnd) {
             Returns.check(new Charge(policy, key, permits));
         }
         // Before the decision, so that their memory is read while that waits for the clock.
-        long[] counts = asked.counts().ofThisThread();
+        long[] counts = calls.counts().ofThisThread();
         Decision decision;
         try {
-            decision = asked.decider().decideNow(key, permits, Backend.Mode.TAKE);
+            decision = calls.decider().decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
             // If the charge is wrong, this throws too: then no failure mode answers.
             decision = failures.answer(List.of(new Charge(policy, key, permits)), Backend.Mode.TAKE, failure);
@@ -125,39 +124,41 @@ final class BackendRateLimiter extends RateLimiter {
         if (decision.source() == Decision.Source.OVERRIDDEN) {
             return counted(decision, false, listening);
         }
-        asked.counts().add(counts, CallCounts.number(decision.source(), decision.allowed()), 1);
+        calls.counts().add(counts, CallCounts.number(decision.source(), decision.allowed()), 1);
         if (isInFlight && decision.isOneInFlight()) {
-            asked.counts().add(counts, CallCounts.IN_FLIGHT, permits);
+            calls.counts().add(counts, CallCounts.IN_FLIGHT, permits);
         } else if (isInFlight) {
             returns.begin(decision);
         }
         if (!decision.allowed()) {
-            monitor.denied(decision, asked.counts(), listening);
+            monitor.denied(decision, calls.counts(), listening);
         }
         return decision;
     }
 
-    /** The executor runs the listeners of the counters if the policy is new. */
-    private Asked asked(Policy policy, Executor listening) {
-        Asked known = lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1];
+    /** The entry of a policy. The executor runs the listeners of the counters if the policy is new. */
+    private PolicyCalls callsOf(Policy policy, Executor listening) {
+        PolicyCalls known = latestPolicies[System.identityHashCode(policy) & LATEST_POLICIES - 1];
         // Short, so that it is compiled into its callers.
-        return known != null && known.policy() == policy ? known : firstAsked(policy, listening);
+        return known != null && known.policy() == policy ? known : newPolicyCalls(policy, listening);
     }
 
-    private Asked firstAsked(Policy policy, Executor listening) {
+    private PolicyCalls newPolicyCalls(Policy policy, Executor listening) {
         Objects.requireNonNull(policy, "policy");
         CallCounts counts = monitor.counts(policy.name(), listening);
-        Asked asked = new Asked(policy, backend.decider(policy), counts, decision -> returns.end(decision, counts));
-        lastAsked[System.identityHashCode(policy) & LAST_ASKED - 1] = asked;
-        return asked;
+        PolicyCalls calls =
+                new PolicyCalls(policy, backend.decider(policy), counts, decision -> returns.end(decision, counts));
+        latestPolicies[System.identityHashCode(policy) & LATEST_POLICIES - 1] = calls;
+        return calls;
     }
 
+    /** Not a reference to {@link #holds}: the monitor gets this before those are made. */
     private void countExpired() {
         holds.countExpired();
     }
 
     private CallCounts countsOf(Policy policy) {
-        return asked(policy, executor).counts();
+        return callsOf(policy, executor).counts();
     }
 
     @Override
@@ -180,22 +181,22 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public CompletableFuture<Decision> acquireAsync(PermitRequest request) {
         Returns.checked(request);
-        if (!request.mayWait() && Asked.isPlain(request)) {
-            Asked asked = asked(request.charges().get(0).policy(), executor);
-            if (asked.decider().isImmediate()) {
-                return CompletableFuture.completedFuture(take(request, asked, executor));
+        if (!request.mayWait() && isPlain(request)) {
+            PolicyCalls calls = callsOf(request.charges().get(0).policy(), executor);
+            if (calls.decider().isImmediate()) {
+                return CompletableFuture.completedFuture(take(request, calls, executor));
             }
         }
         Function<List<Charge>, CompletableFuture<Decision>> ask = request.isBlocking()
-                ? asked -> CompletableFuture.completedFuture(decideNow(asked, request.mode()))
-                : asked -> ask(asked, request.mode());
+                ? charges -> CompletableFuture.completedFuture(decideNow(charges, request.mode()))
+                : charges -> ask(charges, request.mode());
         return request.mayWait() ? waiting.decide(request, ask) : finished(request, ask.apply(charges(request)));
     }
 
     @Override
     public List<CompletableFuture<Decision>> acquireEachAsync(List<PermitRequest> requests) {
         requests.forEach(Returns::checked);
-        if (!requests.stream().allMatch(Asked::isSingle)) {
+        if (!requests.stream().allMatch(BackendRateLimiter::isSingle)) {
             return requests.stream().map(this::acquireAsync).toList();
         }
         List<Charge> each =
@@ -210,16 +211,31 @@ final class BackendRateLimiter extends RateLimiter {
         return decisions;
     }
 
+    /** Whether a call takes one charge, which its policy's decider can do. */
+    private static boolean isPlain(PermitRequest request) {
+        List<Charge> charges = request.charges();
+        return charges.size() == 1
+                && charges.get(0).isPlain()
+                && request.mode() == Backend.Mode.TAKE
+                && !request.isShadow();
+    }
+
+    /** Whether a call takes one charge and does not wait. */
+    private static boolean isSingle(PermitRequest request) {
+        return request.charges().size() == 1 && request.mode() == Backend.Mode.TAKE && !request.mayWait();
+    }
+
     private static List<Charge> charges(PermitRequest request) {
         return request.isShadow() ? FailureAnswers.withoutBlocks(request.charges()) : request.charges();
     }
 
-    /** Counted by the thread that completed the call, such as a Netty thread; listeners of the counters do not run on it. */
+    /** Accounted for by the thread that completed the call, such as a Netty thread; listeners of the counters do not run on it. */
     private CompletableFuture<Decision> finished(PermitRequest request, CompletableFuture<Decision> answer) {
         CompletableFuture<Decision> counted = answer.thenApply(decision -> finished(request, decision, executor));
         return request.hasEnd() ? Returns.orUndone(onExecutor(counted), counted, returns::end) : onExecutor(counted);
     }
 
+    /** Accounts for a decision: counts it and, if it has an end, begins it; a look that took nothing loses its right to a refund. */
     private Decision finished(PermitRequest request, Decision decision, Executor listening) {
         boolean counts =
                 request.mode() == Backend.Mode.TAKE || request.mode() == Backend.Mode.ASK && !decision.allowed();
@@ -237,20 +253,20 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public void announce(Policy policy) {
-        both.forEach(one -> one.announce(policy));
+        backends.forEach(one -> one.announce(policy));
         holds.announce(policy);
         waiting.renew(policy);
     }
 
     @Override
     public void retract(Policy policy) {
-        both.forEach(one -> one.retract(policy));
+        backends.forEach(one -> one.retract(policy));
         waiting.remove(policy);
     }
 
     @Override
     public void reset(Policy policy, PartitionKey key) {
-        CompletableFuture<?>[] all = both.stream()
+        CompletableFuture<?>[] all = backends.stream()
                 .map(one -> one.reset(policy, key).toCompletableFuture())
                 .toArray(CompletableFuture[]::new);
         BackendException.join(CompletableFuture.allOf(all).thenRun(() -> waiting.wake(policy, key)));
@@ -317,20 +333,20 @@ final class BackendRateLimiter extends RateLimiter {
     public void close() {
         waiting.close();
         holds.close();
-        both.forEach(Backend::close);
+        backends.forEach(Backend::close);
     }
 
     /** On the calling thread, including the failure mode and its logging. */
-    private Decision decideNow(List<Charge> asked, Backend.Mode mode) {
+    private Decision decideNow(List<Charge> charges, Backend.Mode mode) {
         try {
-            return backend.decideNow(asked, mode);
+            return backend.decideNow(charges, mode);
         } catch (RuntimeException failure) {
-            return failures.answer(asked, mode, failure);
+            return failures.answer(charges, mode, failure);
         }
     }
 
     private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
-        return failures.orAnswer(charges, mode, FailureAnswers.asked(() -> backend.decide(charges, mode)), executor);
+        return failures.orAnswer(charges, mode, FailureAnswers.futureOf(() -> backend.decide(charges, mode)), executor);
     }
 
     private Decision counted(Decision decision, boolean shadow, Executor listening) {

@@ -162,8 +162,8 @@ final class FailureAnswers {
         }
     }
 
-    /** The answer of a backend; one that fails while it is asked fails as its answer would. */
-    static <T> CompletableFuture<T> asked(Supplier<? extends CompletionStage<T>> call) {
+    /** The answer of a backend. What the call throws fails the future, so that callers handle one kind of failure. */
+    static <T> CompletableFuture<T> futureOf(Supplier<? extends CompletionStage<T>> call) {
         try {
             return call.get().toCompletableFuture();
         } catch (RuntimeException failed) {
@@ -173,13 +173,13 @@ final class FailureAnswers {
 
     /** The answer of the backend or, if it fails, of the failure mode. */
     CompletableFuture<Decision> orAnswer(
-            List<Charge> asked, Backend.Mode mode, CompletableFuture<Decision> answered, Executor executor) {
+            List<Charge> charges, Backend.Mode mode, CompletableFuture<Decision> answered, Executor executor) {
         if (!answered.isDone()) {
             // Not on the completing thread: that may be the one timer for the deadlines of all others.
-            return answered.exceptionallyAsync(failure -> answer(asked, mode, failure), executor);
+            return answered.exceptionallyAsync(failure -> answer(charges, mode, failure), executor);
         }
         return answered.isCompletedExceptionally()
-                ? answered.exceptionally(failure -> answer(asked, mode, failure))
+                ? answered.exceptionally(failure -> answer(charges, mode, failure))
                 : answered;
     }
 }

@@ -65,22 +65,23 @@ final class Reservations {
     private final Function<Policy, CallCounts> counts;
     private final WaitTimer timer;
     private final Duration keep;
-    private final Map<HoldCount, Throttle> lines = new EnumMap<>(HoldCount.class);
-    /** What was announced, by name. */
+    private final Map<HoldCount, Throttle> logThrottles = new EnumMap<>(HoldCount.class);
+    /** The announced policies with holds, by name. */
     private final Map<String, Policy> policies = new ConcurrentHashMap<>();
     /** In the order of their ends. */
-    private final Set<Made> open = new ConcurrentSkipListSet<>(
-            Comparator.comparingLong((Made hold) -> hold.endMicros).thenComparing(hold -> hold.terms.id()));
+    private final Set<SettleableHold> open = new ConcurrentSkipListSet<>(
+            Comparator.comparingLong((SettleableHold hold) -> hold.endMicros).thenComparing(hold -> hold.terms.id()));
 
-    private final AtomicInteger opened = new AtomicInteger();
+    /** The size of {@link #open}, whose own {@code size()} goes through all of them. */
+    private final AtomicInteger openCount = new AtomicInteger();
 
-    /** What is to be settled again. */
+    /** What is to be settled again, here until the next attempt begins. */
     private final Set<Unsettled> unsettled = ConcurrentHashMap.newKeySet();
 
     private volatile boolean isClosed;
 
-    /** A hold that was made here. */
-    private static final class Made extends Hold {
+    /** A hold with what its settlement needs; also a denied one, which is never open. */
+    private static final class SettleableHold extends Hold {
         final HoldTerms terms;
         /** The policies of its charges that were in force when it was made. */
         final List<Policy> announced;
@@ -88,7 +89,7 @@ final class Reservations {
         final long endMicros;
         final AtomicBoolean isSettled = new AtomicBoolean();
 
-        Made(Decision decision, HoldTerms terms, List<Policy> announced, long nowMicros) {
+        SettleableHold(Decision decision, HoldTerms terms, List<Policy> announced, long nowMicros) {
             super(Access.LIBRARY, decision);
             this.terms = terms;
             this.announced = announced;
@@ -111,8 +112,8 @@ final class Reservations {
             long untilMicros,
             boolean isRepeated) {
         Unsettled repeated(List<LimitOutcome> left) {
-            Decision some = Decision.of(parts.source(), parts.charges(), left);
-            return new Unsettled(holder, some, terms, actual, untilMicros, true);
+            Decision remaining = Decision.of(parts.source(), parts.charges(), left);
+            return new Unsettled(holder, remaining, terms, actual, untilMicros, true);
         }
     }
 
@@ -133,7 +134,7 @@ final class Reservations {
         this.timer = timer;
         this.keep = keep;
         for (HoldCount what : HoldCount.values()) {
-            lines.put(what, new Throttle(timer::nowMicros, LOG_EVERY_MICROS));
+            logThrottles.put(what, new Throttle(timer::nowMicros, LOG_EVERY_MICROS));
         }
     }
 
@@ -146,7 +147,7 @@ final class Reservations {
         }
     }
 
-    /** Takes all of it, or nothing. Charges of policies without holds are taken as usual. */
+    /** Reserves all charges, or none. Charges of policies without holds are taken as usual. */
     CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
         // Those that are reserved first: a command is a reservation if its first limit is.
         List<Charge> charges = PermitRequest.of(given).charges().stream()
@@ -169,21 +170,21 @@ final class Reservations {
                 .map(charge -> policies.get(charge.policy().name()))
                 .filter(Objects::nonNull)
                 .toList();
-        return FailureAnswers.asked(() -> backend.reserve(charges, terms))
+        return FailureAnswers.futureOf(() -> backend.reserve(charges, terms))
                 .exceptionally(failed -> failures.answer(charges, Backend.Mode.TAKE, failed, terms))
-                .thenApply(decision -> made(decision, terms, announced));
+                .thenApply(decision -> hold(decision, terms, announced));
     }
 
     private static boolean isHeld(Charge charge) {
         return charge.policy().holds() > 0 && charge.permits() > 0;
     }
 
-    private Hold made(Decision decision, HoldTerms terms, List<Policy> announced) {
+    private Hold hold(Decision decision, HoldTerms terms, List<Policy> announced) {
         // What was taken is settled instead.
         decision.claimRefund(Access.LIBRARY);
-        Made hold = new Made(decision, terms, announced, timer.nowMicros());
+        SettleableHold hold = new SettleableHold(decision, terms, announced, timer.nowMicros());
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
-            begin(hold);
+            countOpen(hold);
         }
         for (LimitOutcome denied : decision.violated()) {
             if (denied.reason() == DenialReason.HOLDS_FULL) {
@@ -199,41 +200,41 @@ final class Reservations {
         return hold;
     }
 
-    private void begin(Made hold) {
+    private void countOpen(SettleableHold hold) {
         countExpired();
-        if (opened.incrementAndGet() <= MOST_OPEN) {
+        if (openCount.incrementAndGet() <= MOST_OPEN) {
             open.add(hold);
-            held(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, charge.permits()));
+            heldCharges(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, charge.permits()));
         } else {
-            opened.decrementAndGet();
+            openCount.decrementAndGet();
         }
     }
 
-    private void uncount(Made hold) {
-        opened.decrementAndGet();
-        held(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, -charge.permits()));
+    private void countEnded(SettleableHold hold) {
+        openCount.decrementAndGet();
+        heldCharges(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, -charge.permits()));
     }
 
     /** Counts those that have run out. */
     void countExpired() {
-        for (Iterator<Made> inOrder = open.iterator(); inOrder.hasNext(); ) {
-            Made first = inOrder.next();
+        for (Iterator<SettleableHold> inOrder = open.iterator(); inOrder.hasNext(); ) {
+            SettleableHold first = inOrder.next();
             if (first.endMicros > timer.nowMicros()) {
                 return;
             }
             if (open.remove(first)) {
-                uncount(first);
-                held(first).forEach(charge -> add(charge.policy(), HoldCount.EXPIRED, 1));
+                countEnded(first);
+                heldCharges(first).forEach(charge -> add(charge.policy(), HoldCount.EXPIRED, 1));
             }
         }
     }
 
-    private static Stream<Charge> held(Hold hold) {
+    private static Stream<Charge> heldCharges(Hold hold) {
         return hold.decision().charges().stream().filter(Reservations::isHeld);
     }
 
     CompletableFuture<Settlement> settle(Hold given, ToLongFunction<? super Charge> actual) {
-        Made hold = (Made) given;
+        SettleableHold hold = (SettleableHold) given;
         Decision decision = hold.decision();
         List<Charge> charges = decision.charges();
         // Before the claim: if the application's code fails, it may settle again.
@@ -270,8 +271,8 @@ final class Reservations {
                 .toList();
         CompletableFuture<Settlement> settlement =
                 held.isEmpty() ? CompletableFuture.completedFuture(worst) : send(hold, held, cost, worst);
-        // Held until it is charged: who sees nothing held finds the actual cost.
-        return wasOpen ? settlement.whenComplete((made, failed) -> uncount(hold)) : settlement;
+        // Counted as held until it is charged: a reader that finds nothing held must find the actual cost.
+        return wasOpen ? settlement.whenComplete((made, failed) -> countEnded(hold)) : settlement;
     }
 
     private void ignore(Policy policy, long cost) {
@@ -288,7 +289,7 @@ final class Reservations {
     }
 
     private CompletableFuture<Settlement> send(
-            Made hold, List<LimitOutcome> held, ToLongFunction<Charge> cost, Settlement floor) {
+            SettleableHold hold, List<LimitOutcome> held, ToLongFunction<Charge> cost, Settlement floor) {
         Decision.Source source = hold.decision().source();
         Backend local = source == Decision.Source.LOCAL_FALLBACK ? fallback : null;
         List<LimitOutcome> parts = local != null
@@ -313,17 +314,17 @@ final class Reservations {
      * The same part under the limits that are in force now, if that limit is still there and grants anything. Not where others
      * than those of the policy decided: of an override, or of a tenant.
      */
-    private LimitOutcome inForce(Made hold, LimitOutcome then) {
-        Policy now = policies.get(then.policy().name());
-        return now == null || now == then.policy() || !hold.announced.contains(then.policy())
-                ? then
-                : then.under(FailureAnswers.under(now, then.charge()));
+    private LimitOutcome inForce(SettleableHold hold, LimitOutcome part) {
+        Policy now = policies.get(part.policy().name());
+        return now == null || now == part.policy() || !hold.announced.contains(part.policy())
+                ? part
+                : part.under(FailureAnswers.under(now, part.charge()));
     }
 
     /** What became of each part, which is counted; those without an answer are settled again. Never fails. */
     private CompletableFuture<List<Backend.Settled>> settle(Unsettled one) {
         List<LimitOutcome> parts = one.parts.outcomes();
-        return FailureAnswers.asked(() -> one.holder.settle(one.parts, one.terms, one.actual))
+        return FailureAnswers.futureOf(() -> one.holder.settle(one.parts, one.terms, one.actual))
                 .exceptionally(failed -> {
                     Backend.Settled each = Backend.Settled.failed(failed);
                     return parts.stream().map(none -> each).toList();
@@ -409,10 +410,10 @@ final class Reservations {
         }
     }
 
-    /** The same of one, with a line in the log, not too often. */
+    /** Counts one, and logs it, at most once a minute for each kind. */
     private void warn(Policy policy, HoldCount what, String code, String text) {
         add(policy, what, 1);
-        if (Objects.requireNonNull(lines.get(what)).tryPass()) {
+        if (Objects.requireNonNull(logThrottles.get(what)).tryPass()) {
             LOG.warn(
                     "{} policy '{}': {}; {} so far; logged again in 60 s at the earliest",
                     code,

@@ -30,6 +30,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls that wait for permits: a queue for each policy and key that denied one, first come, first served. A call is in one queue, that of
  * its longest denial, and asks for all its charges when it is the head and its wait is over: about two calls to the backend. Thread-safe.
+ *
+ * <p>Who holds what: here are the queues and the newcomers that ask. A {@link WaitQueue} holds its calls in their order, and the last
+ * denial; a {@link Waiter} the promise of its caller. The lock guards all of that. The backend is asked, and promises are completed,
+ * outside of it.
  */
 final class WaitQueues {
     private final WaitTimer timer;
@@ -43,10 +47,10 @@ final class WaitQueues {
     /** Changed under the lock. */
     private final Map<Place, WaitQueue> queues = new ConcurrentHashMap<>();
 
-    /** Calls that ask and are in no queue. */
+    /** Newcomers that ask and are in no queue. {@link #wake} must reach them too: their denial may be older than the returned quota. */
     private final Set<Waiter> asking = ConcurrentHashMap.newKeySet();
 
-    /** Changed under the lock. */
+    /** How many calls are in the queues. Changed under the lock. */
     private volatile int waiting;
 
     private volatile boolean closed;
@@ -103,7 +107,7 @@ final class WaitQueues {
         return waiter.promise;
     }
 
-    /** Whether a newcomer found a queue: the longest of its keys, if there are several. */
+    /** Whether a newcomer need not ask: it joined the longest queue of its keys, or was denied because it may not wait there. */
     private boolean tryJoinOrDeny(Waiter waiter) {
         Decision denial;
         lock.lock();
@@ -268,7 +272,7 @@ final class WaitQueues {
         return tryJoin(target, waiter, untilMicros, nowMicros);
     }
 
-    /** Removes a call that still waits. If it is a head that is asking, its permits are given back. */
+    /** Removes a call whose caller has cancelled it. One that is asking stays until its answer, whose permits are then given back. */
     private void leave(Waiter waiter) {
         lock.lock();
         try {
