@@ -8,7 +8,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What lies over the own configuration of a limiter while it runs, and over its decisions: what is published for a group of instances.
+ * Where the overlay of a limiter comes from: what is published for a group of instances, and changes the own configuration of each, and
+ * its decisions, while it runs.
  * With {@code limiter.control.group} a limiter finds it in {@code limiter-control}; without a group it loads nothing of it. For the
  * library's own modules. Thread-safe.
  */
@@ -25,9 +26,11 @@ public interface ConfigSource {
         Limiter limiter();
 
         /**
-         * Lays something over the own configuration and over those that follow it, instead of what was laid before.
+         * Sets the overlay, in place of the one before: it makes the configuration in force of the own one, now and after each change
+         * of that.
          *
-         * @throws IllegalArgumentException if the whole does not fit; also {@link IllegalStateException}. What was laid before stays
+         * @throws IllegalArgumentException if the result does not fit; also {@link IllegalStateException}. The overlay before stays
+         *     in force
          */
         void lay(UnaryOperator<LimiterConfig> over);
     }
@@ -37,7 +40,7 @@ public interface ConfigSource {
         /** The own configuration has changed, so that what was refused may fit now. */
         void noteOwn();
 
-        /** What was laid is out of force again, because the limiter can't derive something from it. */
+        /** The overlay is out of force again, because the limiter can't derive something from its result. */
         void noteDropped(RuntimeException why);
 
         @Override

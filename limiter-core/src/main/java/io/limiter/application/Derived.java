@@ -72,7 +72,7 @@ public final class Derived<T> implements AutoCloseable {
     }
 
     /** Calls the listeners after the value was replaced. */
-    void tell() {
+    void notifyReplaced() {
         for (Consumer<? super T> listener : List.copyOf(listeners)) {
             try {
                 listener.accept(get());
@@ -102,7 +102,7 @@ public final class Derived<T> implements AutoCloseable {
         synchronized (limiter) {
             if (last == null) {
                 last = get();
-                limiter.giveUp(this);
+                limiter.removeDerived(this);
             }
         }
     }

@@ -37,13 +37,16 @@ import org.slf4j.event.Level;
  * {@link #replace} replaces as a whole: a call sees the old configuration or the new one, never a mix.
  */
 public final class Limiter implements AutoCloseable {
-    /** What lies over the own configuration where nothing does. */
-    private static final UnaryOperator<LimiterConfig> NOTHING = UnaryOperator.identity();
+    // Who holds what: the snapshot has all that calls read; the next one is made from the own configuration and the
+    // overlay, which a
+    // ConfigSource sets over it. The rate limiter has the state, and Reload knows the file.
+
+    private static final UnaryOperator<LimiterConfig> NO_OVERLAY = UnaryOperator.identity();
 
     private final RateLimiter rateLimiter;
     private final KeyHash keyHash;
-    /** Closed with this limiter; a different one if nothing is limited. */
-    private final RateLimiter given;
+    /** The one that the caller gave, which is closed with this; {@link #rateLimiter} is a different one if nothing is limited. */
+    private final RateLimiter toClose;
 
     private final Runnable endNaming;
     private final Reload reload;
@@ -52,10 +55,10 @@ public final class Limiter implements AutoCloseable {
     private final Set<Derived<?>> derived = new LinkedHashSet<>();
 
     private final ConfigSource.@Nullable Followed followed;
-    /** Without what the source lays over it. Changed under this. */
+    /** The configuration without the overlay. Changed under this. */
     private volatile LimiterConfig own;
-    /** What the source has laid. Guarded by this. */
-    private UnaryOperator<LimiterConfig> laid = NOTHING;
+    /** Makes the configuration in force of the own one; set by the source. Guarded by this. */
+    private UnaryOperator<LimiterConfig> overlay = NO_OVERLAY;
 
     private final UnusedPolicies unused = new UnusedPolicies();
     /** Ends when it is connected; null if nobody waits for that. */
@@ -70,7 +73,7 @@ public final class Limiter implements AutoCloseable {
         this.connecting = connecting;
         Settings settings = config.settings();
         this.rateLimiter = settings.enabled() ? rateLimiter : RateLimiters.unlimited();
-        this.given = rateLimiter;
+        this.toClose = rateLimiter;
         this.keyHash = settings.redis().keyHash();
         this.own = config;
         this.snapshot = Snapshot.of(config, Map.of(), Map.of());
@@ -83,7 +86,7 @@ public final class Limiter implements AutoCloseable {
                 .reporting(BackendStart::warn, now -> now.settings().notes());
         this.reload = new Reload(this, config);
         reload.watch();
-        this.followed = source == null ? null : source.start(new Laying(), shared);
+        this.followed = source == null ? null : source.start(new OverlayTarget(), shared);
     }
 
     /**
@@ -220,7 +223,7 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of that name
      */
     public synchronized void announce(Policy policy) {
-        fitting(() -> {
+        withFittingOverlay(() -> {
             if (snapshot.isNew(policy)) {
                 rateLimiter.announce(policy);
                 snapshot.add(policy);
@@ -251,14 +254,14 @@ public final class Limiter implements AutoCloseable {
     public synchronized <T> Derived<T> derive(
             Function<? super LimiterConfig, ? extends T> make,
             Function<? super T, ? extends Collection<Policy>> policies) {
-        return fitting(() -> {
+        return withFittingOverlay(() -> {
             Derived<T> made = new Derived<>(this, make, policies);
             T value = made.made(snapshot.config());
-            Collection<Policy> its = policies.apply(value);
-            snapshot.add(made, value, its);
-            its.forEach(rateLimiter::announce);
+            Collection<Policy> ofValue = policies.apply(value);
+            snapshot.add(made, value, ofValue);
+            ofValue.forEach(rateLimiter::announce);
             derived.add(made);
-            unused.use(its);
+            unused.use(ofValue);
             return made;
         });
     }
@@ -267,7 +270,7 @@ public final class Limiter implements AutoCloseable {
         return snapshot;
     }
 
-    synchronized void giveUp(Derived<?> one) {
+    synchronized void removeDerived(Derived<?> one) {
         derived.remove(one);
         Snapshot now = snapshot;
         Object value = now.derived().remove(one);
@@ -295,7 +298,7 @@ public final class Limiter implements AutoCloseable {
      *     method is missing; the old configuration stays in force then
      */
     public synchronized void replace(LimiterConfig next) {
-        putInForce(snapshot.next(laid.apply(next), derived));
+        putInForce(snapshot.next(overlay.apply(next), derived));
         own = next;
         if (followed != null) {
             followed.noteOwn();
@@ -307,7 +310,7 @@ public final class Limiter implements AutoCloseable {
         return own;
     }
 
-    private final class Laying implements ConfigSource.Target {
+    private final class OverlayTarget implements ConfigSource.Target {
         @Override
         public Limiter limiter() {
             return Limiter.this;
@@ -315,32 +318,35 @@ public final class Limiter implements AutoCloseable {
 
         @Override
         public void lay(UnaryOperator<LimiterConfig> over) {
-            layOver(over);
+            setOverlay(over);
         }
     }
 
-    private synchronized void layOver(UnaryOperator<LimiterConfig> over) {
+    private synchronized void setOverlay(UnaryOperator<LimiterConfig> over) {
         putInForce(snapshot.next(over.apply(own), derived));
-        laid = over;
+        overlay = over;
     }
 
-    /** What a source has laid must not keep an application from starting: it is taken out of force if that helps. */
-    private <T> T fitting(Supplier<T> action) {
+    /**
+     * Does an action that the configuration in force may not fit; if it fails, once more without the overlay. The overlay stays out of
+     * force if that helps: what is published must not keep an application from starting.
+     */
+    private <T> T withFittingOverlay(Supplier<T> action) {
         try {
             return action.get();
         } catch (IllegalArgumentException | IllegalStateException wrong) {
-            UnaryOperator<LimiterConfig> before = laid;
-            if (followed == null || before == NOTHING) {
+            UnaryOperator<LimiterConfig> before = overlay;
+            if (followed == null || before == NO_OVERLAY) {
                 throw wrong;
             }
-            layOver(NOTHING);
+            setOverlay(NO_OVERLAY);
             try {
                 T done = action.get();
                 followed.noteDropped(wrong);
                 return done;
-            } catch (RuntimeException own) {
-                layOver(before);
-                throw own;
+            } catch (RuntimeException alsoWithout) {
+                setOverlay(before);
+                throw alsoWithout;
             }
         }
     }
@@ -360,7 +366,7 @@ public final class Limiter implements AutoCloseable {
                 fresh.config().settings().operation().denials());
         BackendStart.logReplacement(now, fresh);
         retractMissing(now);
-        List.copyOf(derived).forEach(Derived::tell);
+        List.copyOf(derived).forEach(Derived::notifyReplaced);
     }
 
     /**
@@ -393,7 +399,7 @@ public final class Limiter implements AutoCloseable {
             followed.close();
         }
         unused.report(this, List::of, Level.INFO);
-        given.close();
+        toClose.close();
         endNaming.run();
     }
 }
