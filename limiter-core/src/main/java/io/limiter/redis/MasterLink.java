@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
 final class MasterLink {
     private static final Logger LOG = LoggerFactory.getLogger(MasterLink.class);
     private static final long LEAST_BETWEEN_SWEEPS_MICROS = 1_000;
-    /** How long at most a call that is done is kept. */
+    /** A call that is done is kept until the next sweep, so this bounds how long. */
     private static final long MOST_BETWEEN_SWEEPS_MICROS = 100_000;
 
     /**
@@ -69,8 +69,8 @@ final class MasterLink {
     private final @Nullable TimeSource decisionTime;
     /** How many times the sending thread must check the queue. */
     private final AtomicInteger looks = new AtomicInteger();
-    /** The calls that have no waiting thread to end them at their deadline: one sweep does it for all of them. */
-    private final Queue<Call> futures = new ConcurrentLinkedQueue<>();
+    /** The calls without a waiting thread: at their deadline a sweep ends them, one for all of them. */
+    private final Queue<Call> unattended = new ConcurrentLinkedQueue<>();
 
     private final AtomicLong nextSweepMicros = new AtomicLong(Long.MAX_VALUE);
     private volatile boolean closed;
@@ -126,7 +126,7 @@ final class MasterLink {
         sendWaiting();
         for (Call call : accepted) {
             if (!call.isBlocking() && !call.isDone()) {
-                futures.add(call);
+                unattended.add(call);
                 sweepAt(call.dueMicros);
             }
         }
@@ -176,7 +176,7 @@ final class MasterLink {
     void close() {
         closed = true;
         failWaiting(RedisFailure.closed());
-        futures.forEach(MasterLink::failClosed);
+        unattended.forEach(MasterLink::failClosed);
     }
 
     private static void failClosed(Call call) {
@@ -253,15 +253,17 @@ final class MasterLink {
     }
 
     /**
-     * Calls that were sent have their replies, or will not get them. Those whose keys are elsewhere, because a slot moves or the
-     * server wants one slot in each command, are sent again alone, and those that a replica refused once more by another connection:
-     * nothing ran of them. The next flight leaves before any caller is woken; threads are woken before stages run, which may take long.
+     * Calls that were sent have their replies, or will not get them. Two kinds are sent again, because nothing ran of them: those whose
+     * keys are elsewhere (a slot moves, or the server wants one slot in each command), each alone; and once those that a replica refused,
+     * by another connection. The next flight leaves before any caller is woken; threads are woken before stages run, which may take
+     * long.
      */
     private void received(Flight flight, List<Call> calls, List<Object> replies) {
         List<Answered> answers = new ArrayList<>(calls.size());
         List<List<Call>> again = new ArrayList<>(0);
         List<Call> refused = new ArrayList<>(0);
-        int threads = 0;
+        // How many of the answers are for blocked threads; these come first.
+        int blocked = 0;
         for (int i = 0; i < calls.size(); i++) {
             Call call = calls.get(i);
             Object reply = replies.get(i);
@@ -273,7 +275,7 @@ final class MasterLink {
                 continue;
             }
             if (calls.size() == 1 || !RedisFailure.isElsewhere(reply)) {
-                answers.add(call.isBlocking() ? threads++ : answers.size(), answered(call, reply));
+                answers.add(call.isBlocking() ? blocked++ : answers.size(), answered(call, reply));
                 continue;
             }
             if (RedisFailure.wantsOneSlot(reply)) {
@@ -349,13 +351,13 @@ final class MasterLink {
             return;
         }
         long now = time.nowMicros();
-        futures.removeIf(call -> {
+        unattended.removeIf(call -> {
             boolean isOver = call.isDone() || call.dueMicros <= now;
             if (isOver) {
                 expire(call);
             }
             return isOver;
         });
-        futures.stream().mapToLong(call -> call.dueMicros).min().ifPresent(this::sweepAt);
+        unattended.stream().mapToLong(call -> call.dueMicros).min().ifPresent(this::sweepAt);
     }
 }

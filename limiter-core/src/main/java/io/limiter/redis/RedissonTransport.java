@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 final class RedissonTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(RedissonTransport.class);
     private static final TimeSource TIME = TimeSource.system();
-    /** All of them, if they can't be distinguished. */
+    /** Stands for all masters, if they can't be distinguished. */
     private static final Object ALL = "Redis";
 
     /** With these pings a dead connection is replaced within ten seconds. */
@@ -46,14 +46,14 @@ final class RedissonTransport implements Transport {
     /** A name mapper of the client changes it, and the keys, as only the public API does. */
     private static final String PROBED_NAME = "limiter:{a}";
 
-    /** Many callers ask at once, and more connections would not reach a master sooner. */
+    /** The shortest time between two replacements of connections: many callers ask together, and more would not reach a master sooner. */
     private static final long RETIRE_PAUSE_MICROS = 1_000_000;
 
     /** The time between the two tasks that measure a thread. */
     private static final long HOP_MICROS = 1_000;
 
     final RedissonClient client;
-    private final boolean own;
+    private final boolean ownsClient;
     private final ScheduledExecutorService timer;
     private final boolean cluster;
     private final @Nullable ConnectionManager connections;
@@ -72,12 +72,12 @@ final class RedissonTransport implements Transport {
     private volatile long movesForgottenMicros;
 
     /**
-     * @param own whether {@link #close} ends the client
+     * @param ownsClient whether {@link #close} ends the client
      * @param timer runs tasks that do not block; drops them after it is closed
      */
-    RedissonTransport(RedissonClient client, boolean own, ScheduledExecutorService timer) {
+    RedissonTransport(RedissonClient client, boolean ownsClient, ScheduledExecutorService timer) {
         this.client = client;
-        this.own = own;
+        this.ownsClient = ownsClient;
         this.timer = timer;
         this.api = new RedissonScripts(client);
         this.cluster = client.getConfig().isClusterConfig();
@@ -152,7 +152,7 @@ final class RedissonTransport implements Transport {
     }
 
     /**
-     * That of a task that is due now. By then each thread has read all arrived answers: it reads its sockets before its
+     * How late a task runs that is due now. By then each thread has read all arrived answers: it reads its sockets before its
      * tasks, and the task comes twice, a millisecond apart, so that a reading lies between.
      */
     @Override
@@ -239,9 +239,9 @@ final class RedissonTransport implements Transport {
     }
 
     private void retire(Object master) {
-        Pipeline own = master instanceof RedisClient one ? pipelines.get(one) : null;
-        if (own != null) {
-            own.renew();
+        Pipeline pipeline = master instanceof RedisClient one ? pipelines.get(one) : null;
+        if (pipeline != null) {
+            pipeline.renew();
         }
         if (connections != null) {
             connections.getEntrySet().stream()
@@ -263,12 +263,12 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
-    public void onLost(Object master, Runnable told) {
+    public void onLost(Object master, Runnable listener) {
         if (!direct || !(master instanceof RedisClient one)) {
             return;
         }
         try {
-            pipeline(one).onLost = told;
+            pipeline(one).onLost = listener;
         } catch (LinkageError changed) {
             goWithoutPipelines(changed);
         }
@@ -304,7 +304,7 @@ final class RedissonTransport implements Transport {
     @Override
     public void close() {
         pipelines.values().forEach(Pipeline::close);
-        if (!own) {
+        if (!ownsClient) {
             return;
         }
         client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);

@@ -38,7 +38,7 @@ interface Transport extends AutoCloseable {
     void run(Object master, Command command, Command.Receiver receiver);
 
     /** Calls this whenever the connection to a master closes by itself. The call must not block. */
-    default void onLost(Object master, Runnable told) {}
+    default void onLost(Object master, Runnable listener) {}
 
     /**
      * The master has replied that it is a replica, or that it loads its data, to what was sent at that time: its address may lead to
