@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much of something is allowed: one of the kinds that the methods here make, each with words of its own. Kinds will
- * join, and some of them have no name outside, so code can't need to know all of them. The quota policy of the IETF draft
+ * How much of something is allowed: one of the kinds that the methods here make. More kinds will come, and some have no public
+ * class, so code can't depend on knowing all of them. The quota policy of the IETF draft
  * <i>RateLimit header fields for HTTP</i>. Immutable; compared by value.
  *
  * <p>A limit of 0 permits denies every call that costs a permit. All arithmetic is in whole numbers below 2<sup>53</sup>; a
@@ -36,7 +36,7 @@ public abstract sealed class Limit
     private static final long[] UNIT_MICROS = {86_400_000_000L, 3_600_000_000L, 60_000_000L, 1_000_000L, 1_000L, 1L};
 
     private final Head head;
-    // Not those of the head: each decision reads these.
+    // Copies of those in the head: each decision reads them, and one access less is faster.
     private final long permits;
     private final long periodMicros;
     private final String identity;
@@ -50,7 +50,7 @@ public abstract sealed class Limit
      * @param periodMicros the period in microseconds, from 1 to {@link #MAX_PERIOD_MICROS}
      * @param burst the most at once: of a bucket, of one member of a stock; else the permits
      * @param name null until the policy gives it its default name
-     * @param given the name that identifies its state; null for the usual identity of its kind
+     * @param stateName the name that identifies its state; null for the usual identity of its kind
      */
     record Head(
             Algorithm algorithm,
@@ -58,17 +58,17 @@ public abstract sealed class Limit
             long periodMicros,
             long burst,
             @Nullable String name,
-            @Nullable String given) {
+            @Nullable String stateName) {
         Head(Algorithm algorithm, long permits, long periodMicros, long burst) {
             this(algorithm, permits, periodMicros, burst, null, null);
         }
 
-        Head named(String newName, @Nullable String newGiven) {
-            return new Head(algorithm, permits, periodMicros, burst, newName, newGiven);
+        Head named(String newName, @Nullable String newStateName) {
+            return new Head(algorithm, permits, periodMicros, burst, newName, newStateName);
         }
 
         Head counting(long newPermits, long newPeriodMicros, long newBurst) {
-            return new Head(algorithm, newPermits, newPeriodMicros, newBurst, name, given);
+            return new Head(algorithm, newPermits, newPeriodMicros, newBurst, name, stateName);
         }
     }
 
@@ -84,7 +84,7 @@ public abstract sealed class Limit
         this.head = head;
         this.permits = head.permits;
         this.periodMicros = head.periodMicros;
-        this.identity = head.given == null ? usual : head.given;
+        this.identity = head.stateName == null ? usual : head.stateName;
         this.words = words;
         this.options = options;
         checkName("limit", identity);
@@ -102,7 +102,7 @@ public abstract sealed class Limit
                         + (hasEntries && this instanceof SlidingLog ? "; use token-bucket" : ""));
     }
 
-    /** A limit of this algorithm that can grant all of its permits at once, without words of its own. For this library. */
+    /** A limit of this algorithm that can grant all of its permits at once, without options. For this library. */
     public static Limit of(Algorithm algorithm, long permits, Duration period) {
         Head head = new Head(algorithm, permits, micros(period), permits);
         return switch (algorithm) {
@@ -172,7 +172,7 @@ public abstract sealed class Limit
     }
 
     /**
-     * The same with another time.
+     * The same with a time of its own after which permits come back.
      *
      * @param hold after which time the permits of an instance that died come back, from 1 second to 1 hour; an instance renews
      *     its own each third of it, at least every 10 seconds
@@ -208,7 +208,7 @@ public abstract sealed class Limit
     /** The same limit with a name that does not identify its state. */
     Limit called(String defaultName) {
         checkName("limit", defaultName);
-        return with(head.named(defaultName, head.given));
+        return with(head.named(defaultName, head.stateName));
     }
 
     /** How many permits it grants in a period, or in all; how many denials a {@link Penalty} takes. */
