@@ -32,18 +32,20 @@ public abstract class Admission implements HeldPlaces.Refusable {
     /** The shadow charges that are counted when the dispatch is admitted. */
     private List<Charge> shadows = List.of();
 
-    /** Gets the decision, or null if nothing is due; null itself if the answer was known at once. */
-    private @Nullable CompletableFuture<@Nullable Decision> later;
+    /** Completes with the decision, or with null if nothing is due. The field is null if the answer was known at once. */
+    private @Nullable CompletableFuture<@Nullable Decision> pending;
 
     private @Nullable Decision decision;
     private @Nullable Throwable failure;
+    /** The status of an answer without a decision; 0 for none. */
     private int refusal;
-    /** Whether the answer was used, or given up; guarded by this. */
+    /** Whether the answer was used, or the request given up: only the first of them has an effect. Guarded by this. */
     private boolean isOver;
 
+    /** Whether the door has ended the wait, because it closes. */
     private volatile boolean isRefused;
-    /** The client whose place it has while it is held; null for none. */
-    private volatile @Nullable String client;
+    /** The client whose place in {@link #places} it has; null for none. */
+    private volatile @Nullable String placeOf;
 
     /**
      * A way of a request through a door with these rules.
@@ -81,29 +83,29 @@ public abstract class Admission implements HeldPlaces.Refusable {
             charge();
         } finally {
             // What was counted before one fails stays open.
-            record();
+            recordCharges();
         }
         if (charges.isEmpty()) {
             return null;
         }
-        boolean isLater = false;
+        boolean isPending = false;
         try {
             if (charges.isPending()) {
                 lookUpPlans();
             } else {
                 ask();
             }
-            isLater = later != null && !later.isDone();
+            isPending = pending != null && !pending.isDone();
         } finally {
-            String own = client;
-            if (own != null && isLater) {
+            String own = placeOf;
+            if (own != null && isPending) {
                 places.hold(this);
             } else if (own != null) {
                 places.leave(own);
-                client = null;
+                placeOf = null;
             }
         }
-        return isLater ? known() : null;
+        return isPending ? whenKnown() : null;
     }
 
     /** Collects what the rules charge. A request that none counts has no object for it. */
@@ -117,29 +119,29 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
     }
 
-    private void record() {
+    private void recordCharges() {
         if (charges.isEmpty()) {
             return;
         }
         RequestLedger ledger = ledger();
         if (isBlocking) {
-            record(ledger);
+            recordCharges(ledger);
         } else {
             synchronized (ledger) {
-                record(ledger);
+                recordCharges(ledger);
             }
         }
     }
 
-    private void record(RequestLedger ledger) {
+    private void recordCharges(RequestLedger ledger) {
         ledger.begin(request);
         charges.record(ledger);
     }
 
-    private CompletableFuture<Admission> known() {
+    private CompletableFuture<Admission> whenKnown() {
         CompletableFuture<Admission> known = new CompletableFuture<>();
-        later().whenComplete((decided, failed) -> {
-            if (isRefused || !later().isCancelled()) {
+        pending().whenComplete((decided, failed) -> {
+            if (isRefused || !pending().isCancelled()) {
                 known.complete(this);
             }
         });
@@ -152,16 +154,16 @@ public abstract class Admission implements HeldPlaces.Refusable {
      */
     private void lookUpPlans() {
         if (isBlocking) {
-            decision = denial().join();
+            decision = denialWithoutPlans().join();
             if (decision == null) {
                 places.await(charges.lookUpPlans(), request.network());
                 ask();
             }
             return;
         }
-        boolean isHeld = tryEnter();
-        later = new CompletableFuture<>();
-        denial().whenComplete((denied, failed) -> {
+        boolean isHeld = tryTakePlace();
+        pending = new CompletableFuture<>();
+        denialWithoutPlans().whenComplete((denied, failed) -> {
             if (denied != null || failed != null) {
                 complete(denied, failed);
             } else if (isHeld) {
@@ -174,7 +176,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     private void askLater() {
         try {
-            if (!later().isDone()) {
+            if (!pending().isDone()) {
                 ask();
             }
         } catch (Throwable failed) {
@@ -182,15 +184,15 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
     }
 
-    private CompletableFuture<@Nullable Decision> later() {
-        return Objects.requireNonNull(later);
+    private CompletableFuture<@Nullable Decision> pending() {
+        return Objects.requireNonNull(pending);
     }
 
     /**
      * The denial by rules whose policies are known, so that a client that is denied anyway uses up no lookups. Null if they allow it, or
      * let it wait. Complete if the thread may block.
      */
-    private CompletableFuture<@Nullable Decision> denial() {
+    private CompletableFuture<@Nullable Decision> denialWithoutPlans() {
         List<Charge> due;
         synchronized (ledger()) {
             due = ledger().due(charges.enforced());
@@ -218,20 +220,21 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private void ask() {
         List<Charge> due = due();
         if (due.isEmpty()) {
-            if (later != null) {
-                later.complete(null);
+            if (pending != null) {
+                pending.complete(null);
             }
             return;
         }
         Duration reserved = charges.reservedFor(due);
         boolean mayWait = reserved == null && charges.mayWait(due);
         if (isBlocking && !mayWait) {
-            decision =
-                    reserved == null ? taken(due) : ledger().note(http.limiter().reserve(due, reserved));
+            decision = reserved == null
+                    ? takeNow(due)
+                    : ledger().note(http.limiter().reserve(due, reserved));
             return;
         }
-        // One that may not be held waits for nothing, and passes no other.
-        boolean isHeld = mayWait && (later == null ? tryEnter() : client != null);
+        // One that may not be held does not wait; with a wait of zero it does not overtake those that wait.
+        boolean isHeld = mayWait && (pending == null ? tryTakePlace() : placeOf != null);
         CompletableFuture<Decision> answer;
         if (reserved != null) {
             answer = http.limiter().reserveAsync(due, reserved).thenApply(ledger()::note);
@@ -244,14 +247,14 @@ public abstract class Admission implements HeldPlaces.Refusable {
                                     ? permits.withMaxWait(charge -> isHeld ? charges.maxWait(charge) : Duration.ZERO)
                                     : permits);
         }
-        if (later == null && answer.isDone() && (isBlocking || !answer.isCompletedExceptionally())) {
+        if (pending == null && answer.isDone() && (isBlocking || !answer.isCompletedExceptionally())) {
             decision = answer.join();
             return;
         }
-        later = later == null ? new CompletableFuture<>() : later;
+        pending = pending == null ? new CompletableFuture<>() : pending;
         if (isHeld) {
             // A client that has gone leaves the queue. What does not wait must be known, to be given back.
-            later.whenComplete((decided, gone) -> answer.cancel(false));
+            pending.whenComplete((decided, gone) -> answer.cancel(false));
         }
         answer.whenComplete(this::complete);
     }
@@ -275,7 +278,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         return due;
     }
 
-    private Decision taken(List<Charge> due) {
+    private Decision takeNow(List<Charge> due) {
         Charge first = due.get(0);
         return due.size() == 1 && first.isPlain() && !first.policy().isInFlight()
                 ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
@@ -284,19 +287,19 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     private void complete(@Nullable Decision decided, @Nullable Throwable failed) {
         if (failed != null) {
-            later().completeExceptionally(failed);
-        } else if (!later().complete(decided)) {
+            pending().completeExceptionally(failed);
+        } else if (!pending().complete(decided)) {
             giveBack(decided);
         }
     }
 
     /** Takes a place, if the dispatch has none. */
-    private boolean tryEnter() {
-        if (client == null && canBeHeld()) {
-            String own = request.network();
-            client = places.tryEnter(own) ? own : null;
+    private boolean tryTakePlace() {
+        if (placeOf == null && canBeHeld()) {
+            String client = request.network();
+            placeOf = places.tryEnter(client) ? client : null;
         }
-        return client != null;
+        return placeOf != null;
     }
 
     /** Whether the answer is used, or given up, for the first time. */
@@ -307,21 +310,21 @@ public abstract class Admission implements HeldPlaces.Refusable {
     }
 
     /**
-     * Uses the answer, on the thread that goes on with the request. False if the request was given up. Whoever answers a request that
-     * is not admitted calls {@link #release} then.
+     * Uses the answer, on the thread that goes on with the request. False if the request was given up. A door that answers a request
+     * that is not admitted calls {@link #release} after the answer.
      */
     public final boolean use() {
-        if (later != null) {
+        if (pending != null) {
             if (!tryEnd()) {
                 return false;
             }
-            if (later.isCompletedExceptionally()) {
+            if (pending.isCompletedExceptionally()) {
                 refusal = UNAVAILABLE;
                 failure = isRefused
                         ? null
-                        : later.handle((none, failed) -> failed).join();
+                        : pending.handle((none, failed) -> failed).join();
             } else {
-                decision = later.join();
+                decision = pending.join();
             }
         }
         if (charges.isEmpty() && refusal == 0) {
@@ -377,30 +380,30 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     /** Whether the answer of a dispatch that is held will be an admission. */
     protected final boolean isAllowed() {
-        return !later().isCompletedExceptionally()
-                && (later().join() == null || later().join().allowed());
+        return !pending().isCompletedExceptionally()
+                && (pending().join() == null || pending().join().allowed());
     }
 
-    /** Whether the door does not hold any more. */
+    /** Whether the door has ended the wait, because it closes. */
     protected final boolean isRefused() {
         return isRefused;
     }
 
     /** Ends the wait for the answer, which is then an outage; false if it is known, or the door has refused the request. */
     protected final boolean tryCancel() {
-        return !isRefused && later().cancel(false);
+        return !isRefused && pending().cancel(false);
     }
 
     @Override
     public final void refuse() {
         isRefused = true;
-        later().cancel(false);
+        pending().cancel(false);
     }
 
     /** Returns the place of a request that was held. */
     public final void release() {
-        if (client != null) {
-            places.release(this, client);
+        if (placeOf != null) {
+            places.release(this, placeOf);
         }
     }
 
@@ -408,8 +411,8 @@ public abstract class Admission implements HeldPlaces.Refusable {
     public final void giveUp() {
         if (tryEnd()) {
             release();
-            if (!later().cancel(false)) {
-                later().thenAccept(this::keep);
+            if (!pending().cancel(false)) {
+                pending().thenAccept(this::keep);
             }
         }
     }
@@ -418,7 +421,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     public final void giveBack() {
         if (tryEnd()) {
             release();
-            later().thenAccept(this::giveBack);
+            pending().thenAccept(this::giveBack);
         }
     }
 

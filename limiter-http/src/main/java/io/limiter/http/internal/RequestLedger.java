@@ -19,7 +19,11 @@ import org.jspecify.annotations.Nullable;
  * The charges of one request on one rate limiter, kept as a request attribute. A request reaches a limiter again when
  * it is forwarded, when it is dispatched after asynchronous work, or when a filter is mapped twice; it is still one
  * request, even if the configuration is replaced in the meantime. Filters of two rate limiters count separately, but
- * know of each other. Used by the one thread that has the request.
+ * know of each other.
+ *
+ * <p>Who holds what: here are the charges of all dispatches, and the decisions that took permits until the end of the request; an {@link
+ * Admission} has those of one dispatch. Used by one thread at a time: a door whose requests change threads locks the ledger around each
+ * use. Methods are synchronized where a decision or the end may come while another thread has the request.
  *
  * <p>Permits that it took may be refunded when the application has completed: at the end of its first dispatch, or of
  * its asynchronous work. A request that ends in another way (an exception, a timeout, a broken connection) gets no
@@ -35,36 +39,37 @@ public class RequestLedger {
     private final RateLimiter owner;
     private final @Nullable RequestLedger earlier;
 
-    /** A shadow charge. It does not replace an enforced one. */
-    private record Shadowed(Charge charge) {}
-
-    /** Identities of rules, and charges, including shadow charges. Few, so a linear search suffices. */
+    /** What was charged: identities of rules, a {@link Charge}, or a {@link Shadowed}. Few, so a linear search suffices. */
     private final List<Object> charged = new ArrayList<>(2);
 
-    /** How many of them belong to earlier, allowed dispatches. The rest are open: they belong to the current dispatch. */
-    private int kept;
+    /** How many of them, the first ones, belong to allowed dispatches. The rest are open: they belong to the current dispatch. */
+    private int allowedCount;
 
     /** Whether something may be due at the end of the request: a refund, a settlement, or the end of permits in flight. */
     private boolean awaitsEnd;
 
-    /** Whether the client has left before the end. */
+    /** Whether the client has left before the end. Set by the door, on any thread. */
     protected volatile boolean isLeft;
 
-    /** The rules that have charged what it took, if it awaits the end. */
-    private List<RuleCharge> terms = List.of();
+    /** The rules that have charged what it took, if it awaits the end: they decide then what is given back. */
+    private List<RuleCharge> atEnd = List.of();
 
+    /** What waits for the end. Guarded by this: a decision may arrive on another thread. */
     private List<Taken> taken = List.of();
+
+    /** What shadow rules took, which is ended with the request. */
+    private List<CompletableFuture<Decision>> shadowDecisions = List.of();
+
+    /** A shadow charge. It does not replace an enforced one. */
+    private record Shadowed(Charge charge) {}
 
     /**
      * What a decision took.
      *
      * @param hold of its estimates; null if it has none
-     * @param isKept whether it keeps its charges, whatever the response
+     * @param noRefund whether nothing of it is given back, whatever the response
      */
-    private record Taken(Decision decision, @Nullable Hold hold, boolean isKept) {}
-
-    /** What shadow rules took, which is ended with the request. */
-    private List<CompletableFuture<Decision>> counted = List.of();
+    private record Taken(Decision decision, @Nullable Hold hold, boolean noRefund) {}
 
     /**
      * An empty ledger.
@@ -98,9 +103,9 @@ public class RequestLedger {
         return fresh;
     }
 
-    /** Whether the current dispatch has charges that were not kept: it is denied, or not decided yet. */
+    /** Whether the current dispatch has charges that were not allowed: it is denied, or not decided yet. */
     protected final boolean isOpen() {
-        return charged.size() > kept;
+        return charged.size() > allowedCount;
     }
 
     /**
@@ -109,13 +114,13 @@ public class RequestLedger {
      */
     protected void begin(RuleRequest dispatch) {
         if (isOpen()) {
-            charged.subList(kept, charged.size()).clear();
+            charged.subList(allowedCount, charged.size()).clear();
         }
     }
 
-    /** Keeps the charges of the dispatch. Until then they are open, so that a dispatch that fails counts as denied. */
+    /** Allows the dispatch: later ones are not charged again. Until then its charges are open, so that one that fails counts as denied. */
     protected void allow() {
-        kept = charged.size();
+        allowedCount = charged.size();
     }
 
     /** Expects the end of the application. */
@@ -136,13 +141,13 @@ public class RequestLedger {
         return !charged.contains(identity) && charged.add(identity);
     }
 
-    /** The same for a rule that charges. */
+    /** Adds a rule that charges; false if it was added before. */
     boolean add(RuleCharge rule, boolean hasEnd) {
         boolean isNew = add(rule.rule().identity());
         // Also for a filter with rules that keep everything: an earlier filter may refund what both charge.
         if (isNew && (hasEnd || awaitsEnd)) {
             awaitsEnd = true;
-            terms = RuleCharge.with(rule, terms);
+            atEnd = RuleCharge.with(rule, atEnd);
         }
         return isNew;
     }
@@ -214,7 +219,7 @@ public class RequestLedger {
         return decision;
     }
 
-    /** The same with estimates, also on the thread that gets them. */
+    /** Records what a reservation took; returns its decision. Also called on the thread that gets it. */
     public final Decision note(Hold hold) {
         note(hold.decision(), hold);
         return hold.decision();
@@ -229,31 +234,32 @@ public class RequestLedger {
         }
     }
 
-    /** The same of shadow rules. */
+    /** Records the decisions of shadow rules, which may come later. */
     public final void note(List<CompletableFuture<Decision>> shadows) {
         if (awaitsEnd) {
-            counted = Stream.concat(counted.stream(), shadows.stream()).toList();
+            shadowDecisions =
+                    Stream.concat(shadowDecisions.stream(), shadows.stream()).toList();
         }
     }
 
     /** Whether something is to be done at the end of the request. */
     public final synchronized boolean hasEnd() {
-        return !taken.isEmpty() || !counted.isEmpty();
+        return !taken.isEmpty() || !shadowDecisions.isEmpty();
     }
 
     /** Keeps all permits taken so far, whatever the response: a denial is an answer of the limiter, not of the application. */
     public final synchronized void keep() {
-        List<Taken> kept = new ArrayList<>(taken);
-        kept.replaceAll(one -> new Taken(one.decision, one.hold, true));
-        taken = kept;
+        List<Taken> withoutRefund = new ArrayList<>(taken);
+        withoutRefund.replaceAll(one -> new Taken(one.decision, one.hold, true));
+        taken = withoutRefund;
     }
 
-    /** Whether it is to be found out if the client has left: it has an estimate, and nobody has noticed that yet. */
+    /** Whether the door must watch for the client to leave: the request has an estimate, and the client has not left yet. */
     protected final synchronized boolean mayBeLeft() {
         return !isLeft && taken.stream().anyMatch(one -> one.hold != null);
     }
 
-    /** The client has left before the end, so that a cost that nobody has told may be the most that it can be. */
+    /** The client has left before the end, so that a cost that was not reported may count as the most that it can be. */
     public final void leave() {
         isLeft = true;
     }
@@ -279,9 +285,9 @@ public class RequestLedger {
 
     /** Removes a rule's charge that was refunded. */
     private void forget(Object identity, Charge charge) {
-        List<Object> before = charged.subList(0, kept);
-        before.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.isToSame(charge)));
-        kept = before.size();
+        List<Object> allowed = charged.subList(0, allowedCount);
+        allowed.removeIf(one -> one.equals(identity) || (one instanceof Charge other && other.isToSame(charge)));
+        allowedCount = allowed.size();
     }
 
     /** The policy of one of the charges that was charged for the same key on another rate limiter; null when there is none. */
@@ -313,13 +319,13 @@ public class RequestLedger {
             List<Charge> back = new ArrayList<>(0);
             List<Charge> settled = new ArrayList<>(0);
             for (Taken one : ended) {
-                for (Charge charge : one.isKept ? List.<Charge>of() : one.decision.charges()) {
-                    List<RuleCharge> makers = RuleCharge.toSame(terms, charge);
-                    if (RuleCharge.areBack(makers, end)) {
+                for (Charge charge : one.noRefund ? List.<Charge>of() : one.decision.charges()) {
+                    List<RuleCharge> chargedBy = RuleCharge.toSame(atEnd, charge);
+                    if (RuleCharge.areBack(chargedBy, end)) {
                         // A later dispatch, from a filter before this one, is charged again.
-                        makers.forEach(rule -> forget(rule.rule().identity(), charge));
-                        terms = new ArrayList<>(terms);
-                        terms.removeAll(makers);
+                        chargedBy.forEach(rule -> forget(rule.rule().identity(), charge));
+                        atEnd = new ArrayList<>(atEnd);
+                        atEnd.removeAll(chargedBy);
                         back.add(charge);
                     }
                 }
@@ -327,25 +333,25 @@ public class RequestLedger {
                     owner.settleAsync(one.hold, charge -> {
                         boolean isHeld = charge.policy().holds() > 0;
                         // What a later dispatch took of the same quota is a part of the same cost.
-                        boolean isPaid = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
+                        boolean isSettled = RuleCharge.isIn(back, charge) || isHeld && RuleCharge.isIn(settled, charge);
                         settled.add(charge);
-                        if (isPaid) {
+                        if (isSettled) {
                             return 0;
                         }
-                        return isHeld ? RuleCharge.actual(charge, terms, end) : charge.permits();
+                        return isHeld ? RuleCharge.actual(charge, atEnd, end) : charge.permits();
                     });
                 }
             }
             if (!back.isEmpty()) {
                 // Without effect on reservations, which are settled.
-                List<Taken> open = ended.stream().filter(one -> !one.isKept).toList();
+                List<Taken> open = ended.stream().filter(one -> !one.noRefund).toList();
                 owner.refundAsync(open.stream().map(Taken::decision).toList(), charge -> RuleCharge.isIn(back, charge));
             }
         } finally {
             // Whatever the application or the container throws.
             ended.forEach(one -> owner.end(one.decision));
-            counted.forEach(one -> one.thenAccept(owner::end));
-            counted = List.of();
+            shadowDecisions.forEach(one -> one.thenAccept(owner::end));
+            shadowDecisions = List.of();
         }
     }
 }

@@ -32,8 +32,8 @@ final class TenantLimits implements PlanResolver {
     private final PlanResolver resolver;
     private final TimeSource time;
     private final Throttle log;
-    /** Guarded by this. */
-    private final Map<List<?>, Known> all = new HashMap<>();
+    /** The policies that were made, by their limits. Guarded by this. */
+    private final Map<List<?>, Known> byLimits = new HashMap<>();
 
     TenantLimits(String rule, Policy byDefault, PlanResolver resolver, TimeSource time) {
         this.time = time;
@@ -73,19 +73,19 @@ final class TenantLimits implements PlanResolver {
 
     private synchronized Policy known(List<?> limits) {
         long now = time.nowMicros();
-        Known known = all.get(limits);
-        if (known == null && all.size() >= MOST) {
-            all.values().removeIf(one -> now - one.usedMicros > UNUSED_MICROS);
+        Known known = byLimits.get(limits);
+        if (known == null && byLimits.size() >= MOST) {
+            byLimits.values().removeIf(one -> now - one.usedMicros > UNUSED_MICROS);
         }
-        if (known == null && all.size() >= MOST) {
+        if (known == null && byLimits.size() >= MOST) {
             throw new IllegalArgumentException("there are " + MOST + " different ones already; round the numbers");
         }
-        Policy policy = known == null ? made(limits) : known.policy;
-        all.put(limits, new Known(policy, now));
+        Policy policy = known == null ? newPolicy(limits) : known.policy;
+        byLimits.put(limits, new Known(policy, now));
         return policy;
     }
 
-    private Policy made(List<?> limits) {
+    private Policy newPolicy(List<?> limits) {
         List<Limit> all = new ArrayList<>();
         for (Object one : limits) {
             if (!(one instanceof Limit limit)) {
