@@ -279,7 +279,7 @@ public final class Control {
         long latest = 0;
         for (Report report : reports().values()) {
             try {
-                latest = Math.max(latest, Published.version(report.last(), signer));
+                latest = Math.max(latest, Published.version(report.latest(), signer));
             } catch (IllegalArgumentException foreign) {
                 // It has read nothing that was signed.
             }
@@ -319,10 +319,11 @@ public final class Control {
         String head = head();
         List<Instance> all = new ArrayList<>();
         reports().forEach((name, report) -> {
-            String late = report.looked().equals(head) ? "" : "it has not looked at it yet ";
+            String late = report.seen().equals(head) ? "" : "it has not looked at it yet ";
             String problem = (late + report.problem()).strip();
             // The same, not one that is at least as new.
-            all.add(new Instance(name, version(report.has()), report.has().equals(head), problem));
+            all.add(new Instance(
+                    name, version(report.inForce()), report.inForce().equals(head), problem));
         });
         return all;
     }

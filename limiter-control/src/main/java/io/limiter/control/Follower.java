@@ -32,10 +32,14 @@ import org.slf4j.event.Level;
  * Follows what is published for the group of an instance: looks at one small key, fetches what has changed, checks it, and puts the text
  * into force as a whole or not at all; each override and switch by itself, so that no text keeps one from its beginning or its end.
  * Reports what is in force. One thread does that; decisions never wait for it.
+ *
+ * <p>Who holds what: Redis what is published; the limiter the text in force, as its overlay; {@link InForce} the overrides and switches in
+ * force, which decisions read. Here is what was read last, which parts of it are in force, and what is wrong with the rest.
  */
 final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames, Watch.Source<String> {
     private static final Logger LOG = LoggerFactory.getLogger(Follower.class);
     private static final long REPORT_MICROS = 5_000_000;
+    /** Several followers of one process need different names. */
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 
     /** What can be wrong now, in the order in which it is shown. */
@@ -50,7 +54,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     private static final Set<About> WARNINGS = EnumSet.of(About.REACH, About.TARGETS, About.REPORT);
 
-    /** What is in force. */
+    /** The overrides and switches in force. */
     final InForce inForce;
     /** On the connection of the limiter. */
     final Control control;
@@ -61,31 +65,37 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private final Duration pause;
     private final ConfigSource.Target target;
     private final Runnable endNaming;
+    /** Of this instance, in its reports. */
     private final String name = Objects.requireNonNullElse(System.getenv("HOSTNAME"), "host") + "-"
             + ProcessHandle.current().pid() + "-" + NUMBERS.incrementAndGet();
+
     private final Watch<String> watch = new Watch<>(this);
-    private final CountDownLatch first = new CountDownLatch(1);
+    private final CountDownLatch firstPoll = new CountDownLatch(1);
 
-    // All that follows belongs to the thread, and before its start to its maker.
+    // Only the thread uses what follows, after its start.
+    /** What is wrong now. */
     private final Map<About, String> notes = new TreeMap<>();
-    /** The latest that was read, in force or not. */
-    private Published last = Published.NONE;
-    /** The overrides and switches of the latest, by their hashes. */
-    private Map<String, Entry> known = Map.of();
-    /** The one whose text is in force. */
-    private Published laid = Published.NONE;
-    /** A text that does not fit. */
-    private @Nullable String refused;
+    /** The latest version that was read, in force or not. */
+    private Published latest = Published.NONE;
+    /** The overrides and switches of the latest version, by their hashes. */
+    private Map<String, Entry> latestEntries = Map.of();
+    /** The version whose text is in force, as the overlay of the limiter. */
+    private Published textInForce = Published.NONE;
+    /** The latest text, if the limiter does not accept it. */
+    private @Nullable String refusedText;
 
-    private String lastHead = "";
-    private String looked = "";
-    private String has = "";
-    /** Also before it is due. */
+    /** The head of {@link #latest}. */
+    private String latestHead = "";
+    /** The head that was seen last, also that of a version that was refused. */
+    private String seenHead = "";
+    /** The head of the last version of which everything is in force. */
+    private String headInForce = "";
+    /** Whether to report before that is due. */
     private boolean isReportNeeded;
 
     private long nextReportMicros = Long.MIN_VALUE;
-    /** Set by other threads: why the text in force is not any more. */
-    private volatile @Nullable String dropped;
+    /** Set by other threads: why the limiter has dropped the text in force. */
+    private volatile @Nullable String whyDropped;
     /** Set by other threads: the own configuration has changed, so what was refused may fit now. */
     private volatile boolean isOwnNew;
 
@@ -108,11 +118,11 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         watch.start("limiter-control", () -> {
             do {
                 poll();
-                first.countDown();
+                firstPoll.countDown();
             } while (!watch.isClosedAfter(pause));
         });
         try {
-            if (!first.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!firstPoll.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
                 LOG.warn(
                         "RL-501 this starts with its own configuration, before what is published could be read: there is"
                                 + " no answer from Redis yet");
@@ -125,7 +135,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     /** Looks once. Never throws: what is wrong in Redis or in the instance must not keep switches from ending. */
     private void poll() throws InterruptedException {
         step(() -> {
-            noteOthers();
+            handleNotes();
             if (inForce.steadyMicros() >= nextReportMicros) {
                 // Not at once: what names a policy may not have been made yet.
                 noteTargets();
@@ -157,7 +167,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
                 note(
                         About.REACH,
                         "RL-501 what is published can't be read, so "
-                                + (laid == Published.NONE ? "the own configuration" : laid.source())
+                                + (textInForce == Published.NONE ? "the own configuration" : textInForce.source())
                                 + " stays in force until it can");
             }
         } catch (RuntimeException | Error wrong) {
@@ -190,17 +200,17 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         isReportNeeded = true;
         try {
             long version = head.isEmpty() ? 0 : Published.version(head, signer);
-            if (version < last.version()) {
+            if (version < latest.version()) {
                 note(About.OLDER, "RL-506 Redis has an older version than the one in force here; publish again");
             } else {
                 takeAll(version == 0 ? Published.NONE : fetch(head, version), head);
             }
-        } catch (BackendException away) {
-            throw away;
+        } catch (BackendException unreachable) {
+            throw unreachable;
         } catch (RuntimeException wrong) {
             note(About.TEXT, "RL-505 what is published is refused, what is in force stays: " + wrong.getMessage());
         }
-        looked = head;
+        seenHead = head;
     }
 
     private Published fetch(String head, long version) {
@@ -213,28 +223,28 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     private void takeAll(Published next, String head) {
         note(About.OLDER, "");
-        known = read(next);
-        last = next;
-        lastHead = head;
-        if (next.text().equals(laid.text())) {
-            refused = null;
+        latestEntries = read(next);
+        latest = next;
+        latestHead = head;
+        if (next.text().equals(textInForce.text())) {
+            refusedText = null;
             note(About.TEXT, "");
-        } else if (!next.text().equals(refused)) {
-            lay(next);
+        } else if (!next.text().equals(refusedText)) {
+            putTextInForce(next);
         }
-        has = refused == null ? head : has;
+        headInForce = refusedText == null ? head : headInForce;
     }
 
-    private void lay(Published next) {
+    private void putTextInForce(Published next) {
         Control.Version by = control.version(next.version());
         try {
             target.lay(next::over);
-            laid = next;
-            refused = null;
+            textInForce = next;
+            refusedText = null;
             note(About.TEXT, "");
             LOG.info("RL-507 {} is in force{}", next.source(), by == null ? "" : by.described());
         } catch (RuntimeException unfit) {
-            refused = next.text();
+            refusedText = next.text();
             note(
                     About.TEXT,
                     "RL-505 " + next.source() + " is refused, the previous one stays in force: " + unfit.getMessage());
@@ -245,10 +255,10 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private Map<String, Entry> read(Published next) {
         // Also those that seem to have ended: the time may be about to step back.
         List<String> fresh = next.entries().keySet().stream()
-                .filter(hash -> !known.containsKey(hash))
+                .filter(hash -> !latestEntries.containsKey(hash))
                 .toList();
         Map<String, String> lines = store.lines(keys, fresh);
-        Map<String, Entry> all = new LinkedHashMap<>(known);
+        Map<String, Entry> all = new LinkedHashMap<>(latestEntries);
         all.keySet().retainAll(next.entries().keySet());
         String wrong = "";
         for (String hash : fresh) {
@@ -271,7 +281,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private void setEntries() {
         long now = inForce.nowMicros();
         Set<Entry> before = inForce.entries().all();
-        Set<Entry> next = new LinkedHashSet<>(known.values());
+        Set<Entry> next = new LinkedHashSet<>(latestEntries.values());
         next.removeIf(one -> one.untilMicros() <= now);
         if (next.equals(before)) {
             return;
@@ -322,7 +332,8 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         nextReportMicros = inForce.steadyMicros() + REPORT_MICROS;
         try {
             inForce.setTime(store.report(
-                    List.of(keys.reports()), List.of(name, new Report(0, has, lastHead, looked, problem).line())));
+                    List.of(keys.reports()),
+                    List.of(name, new Report(0, headInForce, latestHead, seenHead, problem).line())));
             note(About.REPORT, "");
         } catch (BackendException failed) {
             if (failed.kind() != BackendException.Kind.FAULT) {
@@ -332,20 +343,20 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         }
     }
 
-    /** What other threads have said. */
-    private void noteOthers() {
-        String why = dropped;
+    /** Handles what the limiter has reported on other threads: {@link #noteDropped}, {@link #noteOwn}. */
+    private void handleNotes() {
+        String why = whyDropped;
         if (why != null) {
-            dropped = null;
-            refused = laid.text();
-            laid = Published.NONE;
-            has = "";
+            whyDropped = null;
+            refusedText = textInForce.text();
+            textInForce = Published.NONE;
+            headInForce = "";
             note(About.TEXT, "RL-505 what is published does not fit this application: " + why);
             isReportNeeded = true;
         }
         if (isOwnNew) {
             isOwnNew = false;
-            refused = null;
+            refusedText = null;
             watch.forget();
         }
     }
@@ -357,7 +368,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     @Override
     public void noteDropped(RuntimeException why) {
-        dropped = String.valueOf(why.getMessage());
+        whyDropped = String.valueOf(why.getMessage());
     }
 
     @Override

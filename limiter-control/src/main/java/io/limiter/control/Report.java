@@ -4,12 +4,12 @@ package io.limiter.control;
  * What an instance reports to those who publish. No instance obeys it. In Redis it is one line after the time.
  *
  * @param seconds when, by the time of Redis
- * @param has the head of the last version of which everything is in force; empty for none
- * @param last the head of the latest version that it has read, in force or not; empty for none
- * @param looked the head at which it has looked last
+ * @param inForce the head of the last version of which everything is in force; empty for none
+ * @param latest the head of the latest version that it has read, in force or not; empty for none
+ * @param seen the head that it has seen last, also that of a version that it has refused
  * @param problem why not everything is in force, or what has no effect; empty for nothing
  */
-record Report(long seconds, String has, String last, String looked, String problem) {
+record Report(long seconds, String inForce, String latest, String seen, String problem) {
     /** An instance that has not reported for so long is gone. */
     static final long GONE_SECONDS = 15;
 
@@ -20,7 +20,7 @@ record Report(long seconds, String has, String last, String looked, String probl
 
     /** Without the time. */
     String line() {
-        return String.join("\t", has, last, looked, problem);
+        return String.join("\t", inForce, latest, seen, problem);
     }
 
     /** Reads a report; one of a form that is not known has a problem. */
