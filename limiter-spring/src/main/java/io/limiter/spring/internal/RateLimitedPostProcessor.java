@@ -45,8 +45,11 @@ import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
  * Needs one bean of type {@link Limiter}, and uses one of type {@link CallerSource} if there is one. Woven methods use
  * the same limiter for the lifetime of the context. Used only by the Spring context.
  *
+ * <p>Who holds what: {@link CallLimiters} the limits of methods, by annotation; {@link WovenMethods} whose limits woven methods use. Here
+ * is which beans were processed, and which of them must have the advice.
+ *
  * <p>Its proxies decide before every other advice of a bean: transactions, caches and {@code @Async} begin after it. It
- * runs before processors that pass beans on, such as those of message listeners; {@link #lastPass}, which must be a
+ * runs before processors that keep references to beans, such as those of message listeners; {@link #lastPass}, which must be a
  * bean too, moves its advice before that of later processors. A method that no proxy can intercept, and no weaver has reached,
  * fails startup.
  */
@@ -58,13 +61,20 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(RateLimitedPostProcessor.class);
 
-    private final transient Advisor arrival;
-    private final transient Map<Class<?>, List<Method>> reachable =
+    /** Marks calls that a proxy has decided, so that the aspect of a woven method does not decide them again. */
+    private final transient Advisor decidedMark;
+    /** The limited methods that proxies can intercept, by class. */
+    private final transient Map<Class<?>, List<Method>> interceptable =
             new ConcurrentReferenceHashMap<>(64, ReferenceType.WEAK);
-    private final transient Set<String> seen = ConcurrentHashMap.newKeySet();
+    /** The beans that passed this processor. Others were created before it, or are registered objects. */
+    private final transient Set<String> processed = ConcurrentHashMap.newKeySet();
+    /** The beans with limits, which must still have the advice after the last pass. */
     private final transient Set<String> limited = ConcurrentHashMap.newKeySet();
+
     private transient @Nullable ConfigurableListableBeanFactory beans;
+    /** Null until the first bean needs it. */
     private transient volatile @Nullable CallLimiters limiters;
+
     private transient @Nullable WovenMethods woven;
 
     /** Makes proxies that are subclasses of the beans, unless these are final. */
@@ -75,7 +85,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
         BiPredicate<Method, Class<?>> hasLimits = this::mayBeLimited;
         this.advisor = RateLimitInterceptor.advisor(hasLimits, this::interceptor);
-        this.arrival = RateLimitInterceptor.advisor(
+        this.decidedMark = RateLimitInterceptor.advisor(
                 hasLimits.and((method, type) -> WovenMethods.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
                 () -> interceptor()::arrive);
     }
@@ -119,8 +129,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     /** Records which beans have limits, while their classes are known. */
     @Override
     public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
-        seen.add(beanName);
-        limit(bean, beanName);
+        processed.add(beanName);
+        tryReadLimits(bean, beanName);
         return bean;
     }
 
@@ -128,7 +138,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     @Override
     public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
         // Products of a factory are only processed here.
-        if (!limit(bean, beanName)) {
+        if (!tryReadLimits(bean, beanName)) {
             return bean;
         }
         if (bean instanceof Advised advised && !advised.isFrozen()) {
@@ -138,20 +148,24 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return super.postProcessAfterInitialization(bean, beanName);
     }
 
-    /** Finds all mistakes in the limits of a bean, if it has some; from now on, at the latest, woven methods have a limiter. */
-    private boolean limit(Object bean, String beanName) {
-        if (!isFor(bean)) {
+    /**
+     * Reads the limits of a bean, which finds all mistakes in them; false if it has none that are still to be applied. From now on, at the
+     * latest, woven methods have a limiter.
+     */
+    private boolean tryReadLimits(Object bean, String beanName) {
+        if (!needsAdvice(bean)) {
             return false;
         }
         Class<?> type = AopUtils.getTargetClass(bean);
-        typesOf(bean).forEach(one -> reachable(one).forEach(method -> limiters().of(method, type, bean)));
+        typesOf(bean)
+                .forEach(one -> interceptable(one).forEach(method -> limiters().of(method, type, bean)));
         limited.add(beanName);
         return true;
     }
 
     @Override
     protected boolean isEligible(Class<?> targetClass) {
-        return !reachable(targetClass).isEmpty();
+        return !interceptable(targetClass).isEmpty();
     }
 
     @Override
@@ -181,8 +195,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private final class LastPass implements BeanPostProcessor, AopInfrastructureBean {
         @Override
         public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
-            if (!(bean instanceof FactoryBean) && !arrange(bean) && limited.contains(beanName)) {
-                throw escaped(
+            if (!(bean instanceof FactoryBean) && !tryOrderAdvice(bean) && limited.contains(beanName)) {
+                throw notLimited(
                         beanName,
                         bean,
                         "another post processor has wrapped it in an object of "
@@ -200,7 +214,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
      *
      * @return whether the bean has our advice, itself or in a proxy below
      */
-    private boolean arrange(Object bean) {
+    private boolean tryOrderAdvice(Object bean) {
         if (!(bean instanceof Advised advised) || advised.indexOf(advisor) < 0) {
             return hasAdvice(bean);
         }
@@ -210,13 +224,13 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                 advised.addAdvisor(0, advisor);
             }
             // Only for woven methods.
-            advised.removeAdvisor(arrival);
-            advised.addAdvisor(arrival);
+            advised.removeAdvisor(decidedMark);
+            advised.addAdvisor(decidedMark);
         }
         return true;
     }
 
-    private RuntimeException escaped(String beanName, Object bean, String why) {
+    private RuntimeException notLimited(String beanName, Object bean, String why) {
         return MethodScope.errorAt(
                 "bean '" + beanName + "' (" + AopUtils.getTargetClass(bean).getName() + ")",
                 "RL-134",
@@ -250,13 +264,13 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     /** Reports beans that were created for a post processor, before this one existed. */
     private void checkEarlyBeans(ConfigurableListableBeanFactory factory) {
         for (String name : factory.getSingletonNames()) {
-            Object bean = seen.contains(name) ? null : factory.getSingleton(name);
+            Object bean = processed.contains(name) ? null : factory.getSingleton(name);
             if (bean instanceof FactoryBean<?> maker && maker.isSingleton()) {
                 Class<?> type = maker.getObjectType();
                 bean = type != null && isEligible(type) ? factory.getBean(name) : null;
             }
-            if (bean != null && !bean.getClass().getName().contains("$MockitoMock$") && isFor(bean)) {
-                throw escaped(
+            if (bean != null && !bean.getClass().getName().contains("$MockitoMock$") && needsAdvice(bean)) {
+                throw notLimited(
                         name,
                         bean,
                         factory.containsBeanDefinition(name)
@@ -275,8 +289,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         }
     }
 
-    /** Whether a bean has limits that are not applied yet. */
-    private boolean isFor(Object bean) {
+    /** Whether a bean has limits, and no proxy with our advice. */
+    private boolean needsAdvice(Object bean) {
         // Products of a factory are processed separately, and the factory may describe a proxy.
         return !(bean instanceof AopInfrastructureBean || bean instanceof FactoryBean)
                 && !hasAdvice(bean)
@@ -284,8 +298,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     }
 
     /** The limited methods of a class that a proxy can intercept; checks all its annotations. */
-    private List<Method> reachable(Class<?> type) {
-        List<Method> known = reachable.get(type);
+    private List<Method> interceptable(Class<?> type) {
+        List<Method> known = interceptable.get(type);
         if (known == null) {
             List<AnnotatedMethod> annotated = AnnotatedMethod.of(type);
             boolean subclassed = !annotated.isEmpty() && isSubclassed(type);
@@ -293,7 +307,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
                     .filter(method -> includes(method, type, subclassed))
                     .map(AnnotatedMethod::called)
                     .toList();
-            reachable.put(type, known);
+            interceptable.put(type, known);
         }
         return known;
     }
@@ -323,9 +337,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         Method method = annotated.specific();
         String why = hindrance(method, type, subclassed);
         // Methods of a class that can't be called on the proxy need no limit.
-        boolean meant = annotated.annotations().get(0).getSource() instanceof Method
+        boolean isIntended = annotated.annotations().get(0).getSource() instanceof Method
                 || (!Modifier.isStatic(method.getModifiers()) && subclassed);
-        if (why != null && meant) {
+        if (why != null && isIntended) {
             if (!WovenMethods.isPerhapsWoven(method.getDeclaringClass())) {
                 throw MethodScope.errorAt(
                         MethodScope.describe(method),
@@ -344,6 +358,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         return why == null;
     }
 
+    /** Why a proxy can't intercept a method; null if it can. */
     private static @Nullable String hindrance(Method method, Class<?> type, boolean subclassed) {
         int modifiers = method.getModifiers();
         if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {

@@ -32,8 +32,9 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
     /** Of all routes together, so that they are left at once when the server stops. */
     private final HeldPlaces held;
     /** By rule: Gateway makes its routes again and again. */
-    private final Map<Map<String, String>, Limited> filters = new ConcurrentHashMap<>();
+    private final Map<Map<String, String>, RouteFilter> filters = new ConcurrentHashMap<>();
 
+    /** The latest mistake of a rule, for {@link #check}. */
     private volatile @Nullable RuntimeException mistake;
 
     /** The properties of a rule, by the last parts of their keys. Not thread-safe. */
@@ -64,12 +65,12 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         this.builders = builders;
     }
 
-    /** A filter of routes, as they have it. */
-    private static final class Limited extends OrderedGatewayFilter {
+    /** A filter with a rule, which the routes with that rule share. */
+    private static final class RouteFilter extends OrderedGatewayFilter {
         private final RateLimitWebFilter filter;
         private final Presence presence = new Presence();
 
-        Limited(RateLimitWebFilter filter) {
+        RouteFilter(RateLimitWebFilter filter) {
             super((exchange, chain) -> filter.filter(exchange, chain::filter), ORDER);
             this.filter = filter;
         }
@@ -89,7 +90,7 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
     public GatewayFilter apply(Rule rule) {
         try {
             return Objects.requireNonNull(filters.compute(Map.copyOf(rule), (same, known) -> {
-                Limited one = known == null ? limited(same, rule.getRouteId()) : known;
+                RouteFilter one = known == null ? routeFilter(same, rule.getRouteId()) : known;
                 one.presence.renew();
                 return one;
             }));
@@ -99,12 +100,12 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         }
     }
 
-    private Limited limited(Map<String, String> rule, String route) {
+    private RouteFilter routeFilter(Map<String, String> rule, String route) {
         // The same in each instance: plans make policies of that name.
         String name = "gateway-" + Integer.toHexString(rule.hashCode());
         String where = "route '" + route + "'";
         try {
-            return new Limited(builders.get().route(held, where, name, rule).build());
+            return new RouteFilter(builders.get().route(held, where, name, rule).build());
         } catch (IllegalArgumentException wrong) {
             // What the route has is the last part of each key.
             String text = String.valueOf(wrong.getMessage())
@@ -114,7 +115,7 @@ public final class LimiterGatewayFilterFactory extends AbstractGatewayFilterFact
         }
     }
 
-    /** Forgets the filters that routes had, and these have no more. Requests that have one go on with it. */
+    /** Closes the filters that routes had, and that are not among these any more. Requests that are in one continue. */
     void retain(Set<GatewayFilter> all) {
         filters.keySet()
                 .forEach(rule -> filters.computeIfPresent(rule, (same, one) -> {
