@@ -162,7 +162,8 @@ class LeftStreamTest {
         }
 
         void endAll() {
-            // A request that waits may get its permit before its container knows that the stream is broken: then it is worked for.
+            // A request that waits may get its permit before its container knows that the stream is broken: then it is
+            // worked for.
             Await.until(LONG, "all permits are back", () -> {
                 for (AsyncContext each = work.poll(); each != null; each = work.poll()) {
                     complete(each);
