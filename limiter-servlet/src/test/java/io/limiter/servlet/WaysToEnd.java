@@ -19,6 +19,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Servlets that end a request in every way there is, and a count of the requests that the application works on. */
@@ -148,6 +150,8 @@ final class WaysToEnd {
     private static void later(HttpServletRequest request, Work work) {
         AsyncContext async = request.startAsync();
         async.setTimeout(0);
+        CountDownLatch ended = new CountDownLatch(1);
+        async.addListener(new WaitingForWork(ended));
         CompletableFuture.runAsync(() -> {
             try {
                 work.run();
@@ -155,9 +159,39 @@ final class WaysToEnd {
                 // As an application does that has nobody to tell it.
                 LOG.log(System.Logger.Level.DEBUG, "the client has left", gone);
             } finally {
-                async.complete();
+                try {
+                    async.complete();
+                } finally {
+                    ended.countDown();
+                }
             }
         });
+    }
+
+    /**
+     * Keeps a container from ending a request whose connection failed while it is worked for: Tomcat would use its response for the
+     * next request, into which the work then writes.
+     */
+    private record WaitingForWork(CountDownLatch ended) implements AsyncListener {
+        @Override
+        public void onError(AsyncEvent event) throws IOException {
+            try {
+                if (!ended.await(1, TimeUnit.MINUTES)) {
+                    throw new IOException("the work does not end");
+                }
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public void onComplete(AsyncEvent event) {}
+
+        @Override
+        public void onTimeout(AsyncEvent event) {}
+
+        @Override
+        public void onStartAsync(AsyncEvent event) {}
     }
 
     private static void stream(HttpServletRequest request, HttpServletResponse response) throws IOException {
