@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 final class RedissonTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(RedissonTransport.class);
     private static final TimeSource TIME = TimeSource.system();
-    /** Stands for all masters, if they can't be distinguished. */
+    /** The one master that all count as, if they can't be distinguished. */
     private static final Object ALL = "Redis";
 
     /** With these pings a dead connection is replaced within ten seconds. */

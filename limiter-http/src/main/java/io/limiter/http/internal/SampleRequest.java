@@ -102,10 +102,10 @@ public record SampleRequest(RequestSample sample, String prefix, String path, Ma
         attributes.put(name, value);
     }
 
-    /** There is none: no class of the application gets a sample. */
+    /** The sample, because no server has this request. Classes of the application are not asked about it. */
     @Override
     public Object server() {
-        throw new UnsupportedOperationException("a sample of a request is not the server's");
+        return sample;
     }
 
     @Override
