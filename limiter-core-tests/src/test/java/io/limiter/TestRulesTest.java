@@ -21,6 +21,8 @@ class TestRulesTest {
     private static final Pattern DEADLINE =
             Pattern.compile("\\.deadline\\(\\s*Duration\\.of(Millis|Seconds)\\(([0-9_]+)\\)");
     private static final int SHORTEST_SECONDS = 30;
+
+    private static final Pattern ADDRESS = Pattern.compile("limiter\\.redis\\.address.*RedisServers");
     /** Their subject is the deadline itself, or a Redis that does not answer. */
     private static final Set<String> ABOUT_DEADLINES =
             Set.of("CloseTest", "FlightInstances", "PausedRedisTest", "ReconnectionsTest", "SelfTestTest");
@@ -77,6 +79,16 @@ class TestRulesTest {
             }
         }
         assertEquals(List.of(), found, "30 s or more, or the list of those that are about deadlines");
+    }
+
+    /** An application goes on after three seconds without a connection; then its fallback answers the test. */
+    @Test
+    void anApplicationOnRedisWaitsForIt() {
+        List<Path> found = tests.stream()
+                .filter(file ->
+                        ADDRESS.matcher(text(file)).find() && !text(file).contains("startup-wait"))
+                .toList();
+        assertEquals(List.of(), found, "limiter.redis.startup-wait = 60s");
     }
 
     /** limiter-kit opens one of each kind for a JVM. */

@@ -28,6 +28,7 @@ class RedisUsersTest extends ControlFixture {
         return LimiterConfig.builder()
                 .property("limiter.redis.address", address)
                 .property("limiter.redis.deadline", "30s")
+                .property("limiter.redis.startup-wait", "60s")
                 .property("limiter.redis.prefix", prefix)
                 .property("limiter.control.group", group)
                 .property("limiter.control.secret", SECRET);

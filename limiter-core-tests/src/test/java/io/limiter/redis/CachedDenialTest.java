@@ -117,7 +117,7 @@ class CachedDenialTest {
     @Test
     void aReplacedConfigurationIsInForceAtOnce() throws Exception {
         String text = "limiter.backend = redis\nlimiter.redis.address = " + RedisServers.single()
-                + "\nlimiter.policies.p.limits = %d/1h fixed\n";
+                + "\nlimiter.redis.startup-wait = 60s\nlimiter.policies.p.limits = %d/1h fixed\n";
         LimiterConfig few = Configs.of(text.formatted(2));
         try (Limiter limiter = Limiter.start(few, Backends.connected(redis().address(RedisServers.single())))) {
             limiter.tryAcquire("p", KEY, 2);

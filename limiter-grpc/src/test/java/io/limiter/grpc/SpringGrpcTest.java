@@ -165,6 +165,7 @@ class SpringGrpcTest {
                 Secured.class,
                 "limiter.redis.address=" + RedisServers.single(),
                 "limiter.redis.prefix=spring-grpc",
+                "limiter.redis.startup-wait=60s",
                 "limiter.redis.deadline=10s",
                 "limiter.rules.login.path=/*",
                 "limiter.rules.login.limits=9/1h fixed",

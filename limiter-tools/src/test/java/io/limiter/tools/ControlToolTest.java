@@ -49,7 +49,8 @@ class ControlToolTest {
     private Limiter instance() {
         Limiter limiter = Limiter.start(LimiterConfig.builder()
                 .property("limiter.redis.address", ADDRESS)
-                .property("limiter.redis.deadline", "10s")
+                .property("limiter.redis.deadline", "30s")
+                .property("limiter.redis.startup-wait", "60s")
                 .property("limiter.redis.prefix", group)
                 .property("limiter.control.group", group)
                 .property("limiter.control.secret", SECRET)

@@ -35,8 +35,9 @@ class RuleCommandsTest {
     Path folder;
 
     private static String rules() {
-        StringBuilder yaml = new StringBuilder("limiter:\n  redis.address: " + RedisServers.single()
-                + "\n  policies.vote.limits: 3/1h\n  redis.prefix: rule-commands\n  redis.deadline: 5s\n  rules:\n");
+        StringBuilder yaml = new StringBuilder(
+                "limiter:\n  redis.address: " + RedisServers.single()
+                        + "\n  policies.vote.limits: 3/1h\n  redis.prefix: rule-commands\n  redis.deadline: 30s\n  redis.startup-wait: 60s\n  rules:\n");
         COMMANDS.keySet().forEach(path -> {
             for (String kind : KINDS) {
                 int rules = Integer.parseInt(path.split("-")[KINDS.indexOf(kind)]);

@@ -48,6 +48,7 @@ class OutageTest {
                 "limiter.redis.address=redis://127.0.0.1:" + sentinel,
                 "limiter.redis.deadline=" + deadline,
                 "limiter.redis.mode=sentinel",
+                "limiter.redis.startup-wait=60s",
                 "limiter.redis.master=" + RedisServers.MASTER));
         for (int i = 0; i < ROUTES.size(); i++) {
             String id = ROUTES.get(i);

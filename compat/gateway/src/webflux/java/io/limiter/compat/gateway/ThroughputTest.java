@@ -41,9 +41,10 @@ class ThroughputTest {
     void eachAnswersManyCallers() {
         String[] theirs = route(0, "theirs", "redisRateLimiter");
         String[] ours = route(1, "ours", "limiterRateLimiter");
-        String[] all = new String[theirs.length + ours.length + 5];
+        String[] all = new String[theirs.length + ours.length + 6];
         System.arraycopy(theirs, 0, all, 0, theirs.length);
         System.arraycopy(ours, 0, all, theirs.length, ours.length);
+        all[all.length - 6] = "limiter.redis.startup-wait=60s";
         all[all.length - 5] = Site.POOLED;
         all[all.length - 4] = "redis.enabled=true";
         all[all.length - 3] = "spring.data.redis.port=" + RedisServers.singlePort();
