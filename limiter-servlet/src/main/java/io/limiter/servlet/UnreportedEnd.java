@@ -17,9 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of asynchronous work that a container tells to no listener, because the client has broken its stream of HTTP/2. Jetty 12
- * runs a task when it aborts an answer. Tomcat forgets the stream: from then on it does nothing for the request, not even when the
- * application completes it or its time is over; so it is looked at from time to time. A web application may not see the classes of its
+ * The end of asynchronous work that a container tells to no listener, because the client has left. Jetty 12 runs a task when it
+ * aborts an answer. Tomcat forgets a stream of HTTP/2: from then on it does nothing for the request, not even when the application
+ * completes it or its time is over. It also forgets a request of HTTP/1.1 whose connection fails in the moment in which the first
+ * dispatch returns. So its requests are looked at from time to time. A web application may not see the classes of its
  * container, so they are reached from the request.
  */
 final class UnreportedEnd {
@@ -52,9 +53,10 @@ final class UnreportedEnd {
                         request.getClass().getClassLoader());
                 Method add = core.getMethod("addCompletionListener", core, Consumer.class);
                 add.invoke(null, exchange, (Consumer<Object>) failure -> task.run());
-            } else if (type.equals("org.apache.catalina.connector.RequestFacade")
-                    && request.getProtocol().startsWith("HTTP/2")) {
-                look(isAwaited, isDispatched, ofTomcat(request), task);
+            } else if (type.equals("org.apache.catalina.connector.RequestFacade")) {
+                BooleanSupplier isOver =
+                        request.getProtocol().startsWith("HTTP/2") ? ofTomcat(request) : isRecycled(request);
+                look(isAwaited, isDispatched, isOver, task);
             }
         } catch (InvocationTargetException over) {
             // There is no exchange any more.
@@ -83,6 +85,18 @@ final class UnreportedEnd {
                         look(isAwaited, isDispatched, isOver, task);
                     }
                 });
+    }
+
+    /** Of HTTP/1.1: nothing of the request may be asked any more. */
+    private static BooleanSupplier isRecycled(ServletRequest request) {
+        return () -> {
+            try {
+                request.isAsyncStarted();
+                return false;
+            } catch (IllegalStateException recycled) {
+                return true;
+            }
+        };
     }
 
     /** Not before the application has ended: a client that breaks its stream must not get its permit back while it is worked for. */

@@ -14,8 +14,10 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Looks;
+import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
@@ -23,10 +25,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.RequestFacade;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -178,6 +185,35 @@ class SettleTest {
             }
             assertEquals(3, admitted, path + ": 10 000 tokens, 4 000 of which each may have read");
             assertEquals(0, left(), path);
+        }
+    }
+
+    /** As one whose connection fails in the moment in which its first dispatch returns: no listener is told of its end. */
+    @Test
+    void aRequestThatTomcatForgets() throws Exception {
+        BlockingQueue<ServletRequest> returned = new LinkedBlockingQueue<>();
+        config = WebServer.config(BY_ATTRIBUTE);
+        server = Container.Kind.TOMCAT
+                .make(directory)
+                .filter("returned", (request, response, chain) -> {
+                    chain.doFilter(request, response);
+                    returned.add(request);
+                })
+                .filter("limiter", WebServer.limiter(limiter, BY_ATTRIBUTE))
+                .servlet(
+                        "/forgotten",
+                        (request, response) -> request.startAsync().setTimeout(0))
+                .start();
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            socket.getOutputStream()
+                    .write("GET /forgotten HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            ServletRequest facade = returned.poll(60, TimeUnit.SECONDS);
+            assertEquals(500, limiter.monitor().held("tokens"));
+            Field inner = RequestFacade.class.getDeclaredField("request");
+            inner.setAccessible(true);
+            ((Request) inner.get(facade)).recycle();
+            Await.until("it is looked at", () -> limiter.monitor().held("tokens") == 0);
+            assertEquals(LIMIT - 4_000, left());
         }
     }
 
