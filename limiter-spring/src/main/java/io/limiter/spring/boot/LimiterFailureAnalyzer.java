@@ -15,7 +15,7 @@ import org.springframework.util.StringUtils;
  */
 @Order(0)
 final class LimiterFailureAnalyzer implements FailureAnalyzer {
-    private static final String CODE = "(?<code>RL-\\d{3})";
+    private static final String CODE = "RL-\\d{3}";
     private static final String REMEDY = "(?:; (?<remedy>.*))?";
     private static final Pattern FINDING = Pattern.compile("(?s)(?<what>" + CODE + " .*?)" + REMEDY);
 
@@ -31,23 +31,16 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
             String message = String.valueOf(cause.getMessage());
             if (cause instanceof ConfigException mistakes && mistakes.problems().size() > 1) {
                 return new FailureAnalysis(
-                        message,
-                        "Correct these lines; each contains what to write instead.\n\n" + more("the codes"),
-                        cause);
+                        message, "Correct these lines; each contains what to write instead.", cause);
             }
             Matcher finding = (cause instanceof ConfigException ? MISTAKE : FINDING).matcher(message);
             if (finding.matches()) {
                 String remedy = finding.group("remedy");
-                String action = remedy == null
-                        ? ""
-                        : StringUtils.capitalize(remedy) + (remedy.endsWith("?") ? "\n\n" : ".\n\n");
-                return new FailureAnalysis(finding.group("what") + ".", action + more(finding.group("code")), cause);
+                String action =
+                        remedy == null ? null : StringUtils.capitalize(remedy) + (remedy.endsWith("?") ? "" : ".");
+                return new FailureAnalysis(finding.group("what") + ".", action, cause);
             }
         }
         return null;
-    }
-
-    private static String more(String code) {
-        return "More about " + code + " in docs/diagnostics.md.";
     }
 }

@@ -72,12 +72,20 @@ class ConfigurationPageTest {
     }
 
     private static String meaning(ConfigKey key) {
+        ConfigKey ofPolicy = ConfigKey.all().stream()
+                .filter(one -> one.name().equals(key.name().replace("limiter.rules.", "limiter.policies.")))
+                .filter(one -> one != key && one.sentence().equals(key.sentence()))
+                .findFirst()
+                .orElse(null);
+        if (ofPolicy != null) {
+            return "As `" + ofPolicy.name() + "`.";
+        }
         String choices = PropertyTable.choices(key).keySet().stream()
                 .map(choice -> "`" + choice + "`")
                 .collect(Collectors.joining(", ", " One of ", "."));
         return key.sentence()
                 + (PropertyTable.choices(key).isEmpty() ? "" : choices)
-                + (key.needsRestart() ? " A change needs a restart." : "");
+                + (key.needsRestart() ? " *Restart.*" : "");
     }
 
     private static String row(String property, String usual, String meaning) {
