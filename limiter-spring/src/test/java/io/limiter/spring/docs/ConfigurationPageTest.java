@@ -74,7 +74,7 @@ class ConfigurationPageTest {
     private static String meaning(ConfigKey key) {
         ConfigKey ofPolicy = ConfigKey.all().stream()
                 .filter(one -> one.name().equals(key.name().replace("limiter.rules.", "limiter.policies.")))
-                .filter(one -> one != key && one.sentence().equals(key.sentence()))
+                .filter(one -> !one.name().equals(key.name()) && one.sentence().equals(key.sentence()))
                 .findFirst()
                 .orElse(null);
         if (ofPolicy != null) {
