@@ -30,8 +30,7 @@ final class LimiterFailureAnalyzer implements FailureAnalyzer {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = String.valueOf(cause.getMessage());
             if (cause instanceof ConfigException mistakes && mistakes.problems().size() > 1) {
-                return new FailureAnalysis(
-                        message, "Correct these lines; each contains what to write instead.", cause);
+                return new FailureAnalysis(message, "Correct these lines; each contains what to write instead.", cause);
             }
             Matcher finding = (cause instanceof ConfigException ? MISTAKE : FINDING).matcher(message);
             if (finding.matches()) {
