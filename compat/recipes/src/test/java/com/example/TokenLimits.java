@@ -20,7 +20,7 @@ import java.util.Set;
 public class TokenLimits {
     private static final Duration LONGEST_CALL = Duration.ofMinutes(5);
     private static final int TOKENS_OF_AN_ANSWER = 1000;
-    /** A cost that is none: the estimate stays. */
+    /** The model has not reported its usage. */
     private static final long UNKNOWN = -1;
 
     private final Limiter limiter;

@@ -12,7 +12,7 @@ public class NewLimits {
         this.limiter = limiter;
     }
 
-    /** State is kept: what callers have used counts under the new limits. */
+    /** What callers have used stays used. */
     public void read(Path file) throws IOException {
         limiter.replace(LimiterConfig.load(file));
     }

@@ -71,7 +71,7 @@ class LangChain4jTest {
     @BeforeEach
     void start() throws IOException {
         server = new FakeModel();
-        limiter = Recipe.limiter("langchain4j", time);
+        limiter = Recipe.limiter("spring-ai", time);
         limits = new TokenLimits(limiter, ESTIMATOR);
         ChatModelListener listener = new ChatModelListener() {
             @Override

@@ -135,7 +135,7 @@ class CommandsTest {
             Path path = folder.resolve(file.group(1));
             Files.createDirectories(path.getParent());
             if (!Files.exists(path)) {
-                Files.writeString(path, file.group(2));
+                Files.writeString(path, whole(file));
             }
         }
         String shown = Pages.blocks(page, "console").get(0);
@@ -153,6 +153,20 @@ class CommandsTest {
             run.awaitOpen(port);
             assertEquals(shown, answers(curl.group(1), port));
         }
+    }
+
+    /** A {@code pom.xml} may be that of another page with other dependencies. */
+    private static String whole(MatchResult file) {
+        Matcher other = Pattern.compile("]\\(([\\w-]+[.]md)\\)").matcher(file.group());
+        if (!file.group(1).equals("pom.xml") || file.group(2).startsWith("<project ") || !other.find()) {
+            return file.group(2);
+        }
+        Path page = Pages.root().resolve("docs/getting-started").resolve(other.group(1));
+        String pom = Pages.blocks(Pages.read(page), "xml").get(0);
+        int end = pom.indexOf("</dependencies>");
+        return pom.substring(0, pom.indexOf("<dependencies>"))
+                + file.group(2)
+                + pom.substring(end + "</dependencies>".length());
     }
 
     private static String answers(String shell, int port) throws IOException {

@@ -77,6 +77,8 @@ class BootPageTest {
         String yaml = Pages.blocks(Pages.readme(), "yaml").get(0);
         List<String> answer =
                 Pages.blocks(Pages.readme(), "http").get(0).lines().toList();
+        String home = Pages.read(Pages.root().resolve("site/index.md"));
+        assertEquals(Pages.blocks(Pages.readme(), "http"), Pages.blocks(home, "http"));
         Matcher request =
                 Pattern.compile("curl -si http://localhost:8080(/\\S+)\n").matcher(Pages.readme());
         assertTrue(request.find());
