@@ -297,6 +297,7 @@ class ExplainTest {
     @Test
     void explainingLogsNothingAndUsesNothingUp() {
         String rules = """
+                limiter.plan-lookup.wait = 10s
                 limiter.exempt.addresses = 10.0.0.0/8
                 limiter.plans.free.limits = 9/10s
                 limiter.rules.a.path = /*
