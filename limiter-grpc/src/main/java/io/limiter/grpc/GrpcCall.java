@@ -39,7 +39,7 @@ public final class GrpcCall {
     /** What a call has at all interceptors. Locked by itself while its quota is used. */
     static final class Shared {
         /** Fields for browsers and caches are no trailers. */
-        private static final Set<String> OF_HTTP = Set.of("Access-Control-Expose-Headers", "Cache-Control");
+        private static final Set<String> OF_HTTP = Set.of("Cache-Control");
 
         final LimitsInAnswer limits = new LimitsInAnswer();
         /** The quota in its trailers. */

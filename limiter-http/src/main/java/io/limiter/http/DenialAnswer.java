@@ -24,7 +24,6 @@ public class DenialAnswer {
     private final Decision decision;
     private final List<String> violated;
     private final Map<String, String> fields;
-    private final String exposedFields;
 
     /**
      * The answer to a denial, without quota fields.
@@ -32,17 +31,16 @@ public class DenialAnswer {
      * @throws IllegalArgumentException if the decision allows
      */
     protected DenialAnswer(Decision denial, LimitsInAnswer limits) {
-        this(denial, limits, new LinkedHashMap<>(), "");
+        this(denial, limits, new LinkedHashMap<>());
     }
 
-    private DenialAnswer(Decision denial, LimitsInAnswer limits, Map<String, String> fields, String exposedFields) {
+    private DenialAnswer(Decision denial, LimitsInAnswer limits, Map<String, String> fields) {
         if (denial.allowed()) {
             throw new IllegalArgumentException(
                     "the decision allows the request, so there is nothing to reject: " + denial);
         }
         this.decision = denial;
         this.violated = limits.violated(denial);
-        this.exposedFields = exposedFields;
         retryAfterSeconds().ifPresent(seconds -> fields.put("Retry-After", Long.toString(seconds)));
         fields.put("Cache-Control", "no-store");
         this.fields = Collections.unmodifiableMap(fields);
@@ -59,7 +57,7 @@ public class DenialAnswer {
         LimitsInAnswer limits = new LimitsInAnswer();
         Map<String, String> fields = new LinkedHashMap<>();
         quota.add(denial, limits, fields::put);
-        return new DenialAnswer(denial, limits, fields, quota.exposed());
+        return new DenialAnswer(denial, limits, fields);
     }
 
     /** The decision. Its numbers are those of the limits only if its source is exact. */
@@ -76,15 +74,10 @@ public class DenialAnswer {
     }
 
     /**
-     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Without those of the body and of CORS.
+     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Without those of the body.
      */
     public final Map<String, String> fields() {
         return fields;
-    }
-
-    /** The line to add to {@code Access-Control-Expose-Headers}; empty if the configuration requires none. */
-    public final String exposedFields() {
-        return exposedFields;
     }
 
     /** Whole seconds until the request would be allowed if there are no other calls, at least 1; empty if it never can be, or nobody knows. */
