@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One dispatch of a request as rules read it: what they match, and whose it is. Used by the one thread that has the request. */
-public final class RuleRequest extends MatchableRequest {
+final class RuleRequest extends MatchableRequest {
     private static final int SUBSCRIBER_BITS = 64;
 
     private final Reader reader;

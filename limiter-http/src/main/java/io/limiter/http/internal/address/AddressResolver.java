@@ -113,7 +113,7 @@ public final class AddressResolver {
         String reported = request.remoteAddress();
         if (source == Source.AUTO && warnings.forPeers.tryNext()) {
             String peer = request.peerAddress();
-            if (peer != null && !Node.areSame(peer, reported)) {
+            if (peer != null && !ConnectionPeer.areSame(peer, reported)) {
                 warnings.replaced(peer, reported);
             }
         }
@@ -214,7 +214,8 @@ public final class AddressResolver {
             return false;
         }
         String peer = request.peerAddress();
-        boolean isReplaced = !Node.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
+        boolean isReplaced =
+                !ConnectionPeer.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
         if (isReplaced && source != Source.CONTAINER) {
             if (peer == null) {
                 warnings.once(ProxyWarnings.UNKNOWN_PEER, nameOf(request.received()));
