@@ -1,8 +1,8 @@
 package io.limiter.servlet;
 
 import io.limiter.RateLimiter;
-import io.limiter.http.Request;
 import io.limiter.http.internal.RequestLedger;
+import io.limiter.http.internal.request.Request;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;

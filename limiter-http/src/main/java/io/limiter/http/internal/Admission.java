@@ -3,7 +3,7 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PermitRequest;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

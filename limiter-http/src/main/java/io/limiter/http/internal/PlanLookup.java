@@ -195,9 +195,9 @@ final class PlanLookup {
             expiryMicros = Math.min(RETRY_MICROS, expiryMicros);
             warn("the resolver failed", failure);
         }
+        Map<String, Known> alike = plan != null && isSpecial.test(plan) ? withPlan : others;
         withPlan.remove(caller);
         others.remove(caller);
-        Map<String, Known> alike = plan != null && isSpecial.test(plan) ? withPlan : others;
         alike.put(caller, new Known(plan, time.nowMicros() + expiryMicros));
         if (alike.size() > settings.maxEntries()) {
             alike.remove(alike.keySet().iterator().next());

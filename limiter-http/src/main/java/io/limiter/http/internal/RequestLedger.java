@@ -4,7 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.RateLimiter;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

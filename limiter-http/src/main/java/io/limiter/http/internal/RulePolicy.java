@@ -2,7 +2,7 @@ package io.limiter.http.internal;
 
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.RuleDefinition;

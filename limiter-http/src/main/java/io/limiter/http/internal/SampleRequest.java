@@ -1,8 +1,8 @@
 package io.limiter.http.internal;
 
-import io.limiter.http.Request;
 import io.limiter.http.RequestSample;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.http.internal.request.Request;
 import java.security.Principal;
 import java.util.HashMap;
 import java.util.List;

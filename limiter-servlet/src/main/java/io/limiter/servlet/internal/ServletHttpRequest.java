@@ -1,7 +1,7 @@
 package io.limiter.servlet.internal;
 
-import io.limiter.http.Request;
 import io.limiter.http.internal.address.ConnectionPeer;
+import io.limiter.http.internal.request.Request;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletRequest;
