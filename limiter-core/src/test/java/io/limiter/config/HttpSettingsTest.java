@@ -20,15 +20,9 @@ class HttpSettingsTest {
     void everythingIsReadAsWritten() throws IOException {
         assertEquals(
                 new HttpSettings(
-                        Set.of(Headers.X_RATELIMIT),
-                        true,
-                        false,
-                        false,
-                        MethodOverride.FORMS,
-                        "com.example.Site$Rejections"),
+                        Set.of(Headers.X_RATELIMIT), false, false, MethodOverride.FORMS, "com.example.Site$Rejections"),
                 parse("""
                         limiter.http.headers = x-ratelimit
-                        limiter.http.expose-headers = true
                         limiter.http.ignore-case = false
                         limiter.http.ignore-trailing-slash = false
                         limiter.http.method-override = forms
@@ -38,9 +32,7 @@ class HttpSettingsTest {
 
     @Test
     void whatIsNotWrittenHasItsDefault() throws IOException {
-        assertEquals(
-                new HttpSettings(Set.of(Headers.DRAFT_10), false, true, true, MethodOverride.DECLARED, null),
-                parse(""));
+        assertEquals(new HttpSettings(Set.of(Headers.DRAFT_10), true, true, MethodOverride.DECLARED, null), parse(""));
     }
 
     @ParameterizedTest
@@ -64,8 +56,7 @@ class HttpSettingsTest {
                 "limiter.http.headers = x-ratelimit, none | RL-106 limiter.http.headers = x-ratelimit, none: none sends no fields; remove it, or the others",
                 "limiter.http.headers = draft-10, x-ratelimits | not a form of headers; write draft-10 or x-ratelimit or none; did you mean 'x-ratelimit'?",
                 "limiter.http.header = none | did you mean 'limiter.http.headers'?",
-                "limiter.http.expose-headers = yes | not a boolean; write true or false",
-                "limiter.http.ignore-case = | not a boolean; write true or false",
+                "limiter.http.ignore-case = yes | not a boolean; write true or false",
                 "limiter.http.ignore-trailing-slash = 1 | not a boolean",
                 "limiter.http.method-override = header | not a kind of override; write none or declared or forms",
                 "limiter.http.rejection-handler = my-handler | not the name of a class; write it with its package",

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -38,9 +37,6 @@ public final class GrpcCall {
 
     /** What a call has at all interceptors. Locked by itself while its quota is used. */
     static final class Shared {
-        /** Fields for browsers and caches are no trailers. */
-        private static final Set<String> OF_HTTP = Set.of("Access-Control-Expose-Headers", "Cache-Control");
-
         final LimitsInAnswer limits = new LimitsInAnswer();
         /** The quota in its trailers. */
         final Map<String, String> lines = new LinkedHashMap<>();
@@ -50,7 +46,8 @@ public final class GrpcCall {
         private final Map<Thread, Map<Object, RequestLedger>> passing = new ConcurrentHashMap<>(2);
 
         void put(String field, String line) {
-            if (!OF_HTTP.contains(field)) {
+            // A field for caches is no trailer.
+            if (!field.equals("Cache-Control")) {
                 lines.put(field, line);
             }
         }

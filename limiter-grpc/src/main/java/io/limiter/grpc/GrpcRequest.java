@@ -2,7 +2,7 @@ package io.limiter.grpc;
 
 import io.grpc.Grpc;
 import io.grpc.Metadata;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import java.net.InetSocketAddress;
 import java.security.Principal;
 import java.util.ArrayList;

@@ -21,10 +21,15 @@ import org.jspecify.annotations.Nullable;
  * The standard answer to a denied request: its status, its fields and its body, for any web framework. Immutable.
  */
 public class DenialAnswer {
+    private static final String PROBLEM = "application/problem+json";
+
+    /** The media types for which there is a body, as an item of a line of Accept (RFC 9110 section 12.5.1). */
+    private static final Pattern RANGE = Pattern.compile(
+            "(?i)(?:^|,)\\s*(\\*/\\*|application/(?:\\*|json|problem\\+json)|text/(?:html|plain|\\*))(?=[\\s;,]|$)");
+
     private final Decision decision;
     private final List<String> violated;
     private final Map<String, String> fields;
-    private final String exposedFields;
 
     /**
      * The answer to a denial, without quota fields.
@@ -32,17 +37,16 @@ public class DenialAnswer {
      * @throws IllegalArgumentException if the decision allows
      */
     protected DenialAnswer(Decision denial, LimitsInAnswer limits) {
-        this(denial, limits, new LinkedHashMap<>(), "");
+        this(denial, limits, new LinkedHashMap<>());
     }
 
-    private DenialAnswer(Decision denial, LimitsInAnswer limits, Map<String, String> fields, String exposedFields) {
+    private DenialAnswer(Decision denial, LimitsInAnswer limits, Map<String, String> fields) {
         if (denial.allowed()) {
             throw new IllegalArgumentException(
                     "the decision allows the request, so there is nothing to reject: " + denial);
         }
         this.decision = denial;
         this.violated = limits.violated(denial);
-        this.exposedFields = exposedFields;
         retryAfterSeconds().ifPresent(seconds -> fields.put("Retry-After", Long.toString(seconds)));
         fields.put("Cache-Control", "no-store");
         this.fields = Collections.unmodifiableMap(fields);
@@ -59,7 +63,7 @@ public class DenialAnswer {
         LimitsInAnswer limits = new LimitsInAnswer();
         Map<String, String> fields = new LinkedHashMap<>();
         quota.add(denial, limits, fields::put);
-        return new DenialAnswer(denial, limits, fields, quota.exposed());
+        return new DenialAnswer(denial, limits, fields);
     }
 
     /** The decision. Its numbers are those of the limits only if its source is exact. */
@@ -76,15 +80,10 @@ public class DenialAnswer {
     }
 
     /**
-     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Without those of the body and of CORS.
+     * The fields to set, by name: quota, {@code Retry-After}, {@code Cache-Control}. Without those of the body.
      */
     public final Map<String, String> fields() {
         return fields;
-    }
-
-    /** The line to add to {@code Access-Control-Expose-Headers}; empty if the configuration requires none. */
-    public final String exposedFields() {
-        return exposedFields;
     }
 
     /** Whole seconds until the request would be allowed if there are no other calls, at least 1; empty if it never can be, or nobody knows. */
@@ -121,13 +120,12 @@ public class DenialAnswer {
      * @param accept the lines of the request's header Accept; null for none
      */
     public final Body body(@Nullable List<String> accept) {
-        BodyForm form = BodyForm.preferred(accept);
-        String text = switch (form) {
-            case PROBLEM_JSON -> problem();
-            case TEXT -> heading() + ". " + detail() + "\n";
-            case HTML -> html();
-        };
-        return new Body(form.contentType, text);
+        String type = preferred(accept);
+        return type.equals(PROBLEM)
+                ? new Body(type, problem())
+                : new Body(
+                        type + ";charset=utf-8",
+                        type.equals("text/html") ? html() : heading() + ". " + detail() + "\n");
     }
 
     private String html() {
@@ -177,36 +175,19 @@ public class DenialAnswer {
         return isForAll && decision.retryAfterMicros() != LimitOutcome.NEVER;
     }
 
-    /** The forms of the body of the standard answer. */
-    enum BodyForm {
-        PROBLEM_JSON("application/problem+json"),
-        TEXT("text/plain;charset=utf-8"),
-        HTML("text/html;charset=utf-8");
-
-        /** The media types for which there is a body, as an item of a line of Accept (RFC 9110 section 12.5.1). */
-        private static final Pattern RANGE = Pattern.compile(
-                "(?i)(?:^|,)\\s*(\\*/\\*|application/(?:\\*|json|problem\\+json)|text/(?:html|plain|\\*))(?=[\\s;,]|$)");
-
-        final String contentType;
-
-        BodyForm(String contentType) {
-            this.contentType = contentType;
-        }
-
-        /**
-         * That of the first media type for which there is one, weights aside: browsers name text/html first. A problem document for none.
-         *
-         * @param accept null, as some servers return, means no line
-         */
-        static BodyForm preferred(@Nullable List<String> accept) {
-            for (String line : accept == null ? List.<String>of() : accept) {
-                Matcher range = RANGE.matcher(line);
-                if (range.find()) {
-                    String type = range.group(1).toLowerCase(Locale.ROOT);
-                    return type.equals("text/html") ? HTML : type.startsWith("text/") ? TEXT : PROBLEM_JSON;
-                }
+    /**
+     * The first media type for which there is a body, weights aside: browsers name text/html first. A problem document for none.
+     *
+     * @param accept null, as some servers return, means no line
+     */
+    static String preferred(@Nullable List<String> accept) {
+        for (String line : accept == null ? List.<String>of() : accept) {
+            Matcher range = RANGE.matcher(line);
+            if (range.find()) {
+                String type = range.group(1).toLowerCase(Locale.ROOT);
+                return type.equals("text/html") ? type : type.startsWith("text/") ? "text/plain" : PROBLEM;
             }
-            return PROBLEM_JSON;
         }
+        return PROBLEM;
     }
 }

@@ -1,19 +1,13 @@
 package io.limiter.servlet;
 
 import io.limiter.RateLimiter;
-import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.http.Explanation;
-import io.limiter.http.RequestSample;
 import io.limiter.http.internal.Answers;
+import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder;
-import io.limiter.http.internal.Explainer;
-import io.limiter.http.internal.HeldPlaces;
-import io.limiter.http.internal.Holding;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
-import io.limiter.http.internal.SampleRequest;
 import io.limiter.servlet.internal.WebAppChecks;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
@@ -28,7 +22,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -74,7 +67,7 @@ import org.slf4j.LoggerFactory;
  * Accept header prefers them; with 503 if the backend can't answer and the failure mode of the policy is deny; or by a {@link
  * RejectionHandler}. With {@code limiter.rules.<name>.wait} it is held without a thread first. A committed response is left as it is.
  */
-public final class RateLimitFilter implements Filter, Holding {
+public final class RateLimitFilter extends Door<ServletAdmission.Rules> implements Filter {
     /**
      * The name of the request attribute that holds the last {@link io.limiter.Decision} about the request, allowed or denied. It is
      * absent as long as no rule has charged the request. A dispatch or a filter that charges it again replaces it.
@@ -87,10 +80,8 @@ public final class RateLimitFilter implements Filter, Holding {
     private final DoorBuilder.Choice<HttpServletRequest, RejectionHandler> choice;
     private ClassLoader loader;
     private volatile @Nullable WebAppChecks checks;
-    private @Nullable Limiter owned;
-    private volatile @Nullable Derived<ServletAdmission.Rules> inForce;
-    private boolean inService;
-    private volatile HeldPlaces held = new HeldPlaces(0);
+    /** The given one, or one of its own while the filter is in service. */
+    private @Nullable Limiter limiter;
 
     /** A filter that the container configures. */
     public RateLimitFilter() {
@@ -107,6 +98,7 @@ public final class RateLimitFilter implements Filter, Holding {
     }
 
     private RateLimitFilter(Builder builder) {
+        super(null);
         this.given = builder.limiter;
         this.choice = DoorBuilder.Choice.of(builder);
         this.loader = ConfigText.loader(null);
@@ -149,7 +141,7 @@ public final class RateLimitFilter implements Filter, Holding {
         try {
             loader = ConfigText.loader(filterConfig.getServletContext());
             start(filterConfig);
-            held.denyAtExit();
+            places().denyAtExit();
             started = true;
         } finally {
             if (!started) { // A container does not destroy a filter that failed to start.
@@ -166,14 +158,13 @@ public final class RateLimitFilter implements Filter, Holding {
                 begin(given, filterConfig.getServletContext());
                 return;
             }
-            if (owned != null) {
+            if (limiter != null) {
                 throw new ServletException("RL-110 filter '" + name + "': this instance is already in service under"
                         + " another name; register the class, or an instance for each name");
             }
-            Limiter limiter = new ConfigText(filterConfig, loader).start();
-            owned = limiter;
-            begin(limiter, filterConfig.getServletContext());
-            List<String> rules = limiter.config().settings().rulesThat(rule -> true);
+            Limiter own = new ConfigText(filterConfig, loader).start();
+            begin(own, filterConfig.getServletContext());
+            List<String> rules = own.config().settings().rulesThat(rule -> true);
             LOG.info("filter '{}' limits by {} rules: {}", name, rules.size(), rules);
         } catch (IllegalArgumentException | IllegalStateException wrong) {
             // Not logged here, and not the cause: the container logs the exception and its causes.
@@ -181,24 +172,20 @@ public final class RateLimitFilter implements Filter, Holding {
         }
     }
 
-    private void begin(Limiter limiter, @Nullable ServletContext context) {
-        if (!inService) {
-            held = new HeldPlaces(limiter);
-            inForce = limiter.<ServletAdmission.Rules>derive(config -> make(limiter, config))
-                    .onReplaced(this::check)
-                    .reporting(HttpRules::log, ServletAdmission.Rules::findings);
-            inService = true;
-        }
+    private void begin(Limiter source, @Nullable ServletContext context) {
+        limiter = source;
+        begin(source);
         if (checks == null && context != null) {
             checks = new WebAppChecks(context, loader);
-            checks.refuse(rulesInForce().http().config().settings());
-            check(rulesInForce());
+            checks.refuse(rules().http().config().settings());
+            check(rules());
         }
     }
 
-    private void check(ServletAdmission.Rules now) {
-        if (owned != null) {
-            owned.reportUnusedPolicies(List::of);
+    @Override
+    protected void check(ServletAdmission.Rules now) {
+        if (given == null && limiter != null) {
+            limiter.reportUnusedPolicies(List::of);
         }
         WebAppChecks known = checks;
         if (known != null) {
@@ -206,10 +193,11 @@ public final class RateLimitFilter implements Filter, Holding {
         }
     }
 
-    private ServletAdmission.Rules make(Limiter limiter, LimiterConfig config) {
+    @Override
+    protected ServletAdmission.Rules make(LimiterConfig config, ServletAdmission.@Nullable Rules before) {
         NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
-        HttpRules before = inForce == null ? null : rulesInForce().http();
-        HttpRules made = choice.rules(limiter, config, classes, before);
+        HttpRules made =
+                choice.rules(Objects.requireNonNull(limiter), config, classes, before == null ? null : before.http());
         WebAppChecks known = checks;
         if (known != null) {
             known.refuse(config.settings());
@@ -221,67 +209,27 @@ public final class RateLimitFilter implements Filter, Holding {
     @Override
     public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        ServletAdmission.Rules rules = rulesInForce();
+        ServletAdmission.Rules rules = rules();
         if (request instanceof HttpServletRequest received && response instanceof HttpServletResponse answer) {
-            ServletAdmission.filter(rules, held, received, answer, chain);
+            ServletAdmission.filter(rules, places(), received, answer, chain);
         } else {
             chain.doFilter(request, response);
         }
     }
 
-    private ServletAdmission.Rules rulesInForce() {
-        Derived<ServletAdmission.Rules> current = inForce;
-        if (current == null) {
-            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
-        }
-        return current.get();
-    }
-
-    /**
-     * What the filter would do now with a request, and why. Nothing is counted. Classes of the application that make keys, costs, plans
-     * or rules are named, and not called.
-     *
-     * @throws IllegalArgumentException if the path of the sample is outside of the application
-     * @throws IllegalStateException if the filter is not in service
-     */
-    public Explanation explain(RequestSample sample) {
-        return Explainer.explain(
-                rulesInForce().http(), SampleRequest.of(sample, checks == null ? "" : checks.contextPath()));
-    }
-
-    /** By name, the enabled rules that have counted no request since they took effect, and why. */
-    public Map<String, String> unusedRules() {
-        return rulesInForce().http().unusedRules();
-    }
-
-    /**
-     * Denies the requests that are held, waits up to 5 seconds until they are answered, and holds none until {@link #startHolding}.
-     * Call it when the server begins to stop, before it closes connections.
-     */
     @Override
-    public void stopHolding() {
-        held.close();
-    }
-
-    /** Holds requests again, as at first. */
-    @Override
-    public void startHolding() {
-        held.open();
+    protected String prefix() {
+        WebAppChecks known = checks;
+        return known == null ? "" : known.contextPath();
     }
 
     @Override
     public void destroy() {
         checks = null;
-        stopHolding();
-        Derived<ServletAdmission.Rules> ended = inForce;
-        if (ended != null) {
-            // The rules stay: a request in flight is answered with 503, or by its failure mode.
-            ended.close();
-            inService = false;
-        }
-        if (owned != null) {
-            owned.close();
-            owned = null;
+        close();
+        if (given == null && limiter != null) {
+            limiter.close();
+            limiter = null;
         }
     }
 }

@@ -2,6 +2,7 @@ package io.limiter.servlet;
 
 import io.limiter.Decision;
 import io.limiter.http.internal.Admission;
+import io.limiter.http.internal.Door;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.servlet.internal.ServletHttpRequest;
@@ -50,9 +51,9 @@ final class ServletAdmission extends Admission implements AsyncListener {
     private volatile boolean isReported;
 
     /** The rules of a filter under one configuration, and what it answers by them. */
-    record Rules(HttpRules http, Rejections rejections) {
-        /** What operators should know, as sentences for the log. */
-        List<String> findings() {
+    record Rules(HttpRules http, Rejections rejections) implements Door.Rules {
+        @Override
+        public List<String> findings() {
             List<String> waiting = http.waiting();
             return waiting.isEmpty()
                     ? http.findings()

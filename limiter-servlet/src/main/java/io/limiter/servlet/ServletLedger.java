@@ -1,9 +1,8 @@
 package io.limiter.servlet;
 
 import io.limiter.RateLimiter;
-import io.limiter.http.Request;
 import io.limiter.http.internal.RequestLedger;
-import io.limiter.http.internal.RuleRequest;
+import io.limiter.http.internal.request.Request;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
@@ -45,15 +44,13 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
 
     /** Only the answer to a denial is exempt from being a new try. */
     @Override
-    protected void begin(RuleRequest dispatch) {
-        List<String> to = dispatch.paths();
-        partOfAnswer = isOpen()
-                && denial().isAnsweredBy((HttpServletRequest) dispatch.request().server(), to);
+    protected void begin(Request dispatch, List<String> to) {
+        partOfAnswer = isOpen() && denial().isAnsweredBy((HttpServletRequest) dispatch.server(), to);
         if (partOfAnswer) {
             denial().beginPart(to);
             return;
         }
-        super.begin(dispatch);
+        super.begin(dispatch, to);
         paths = to;
         denial = null;
     }

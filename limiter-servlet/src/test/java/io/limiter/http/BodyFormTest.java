@@ -13,13 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class BodyFormTest {
-    private static final Map<String, DenialAnswer.BodyForm> FORMS = Map.of(
-            "problem",
-            DenialAnswer.BodyForm.PROBLEM_JSON,
-            "text",
-            DenialAnswer.BodyForm.TEXT,
-            "html",
-            DenialAnswer.BodyForm.HTML);
+    private static final Map<String, String> TYPES =
+            Map.of("problem", "application/problem+json", "text", "text/plain", "html", "text/html");
 
     static Stream<String> lines() throws IOException {
         return VectorFile.lines("/vectors/accept.txt").stream();
@@ -36,11 +31,11 @@ class BodyFormTest {
         String[] sides = line.split("<-", 2);
         List<String> accept = sides[1].isBlank() ? List.of() : Arrays.asList(sides[1].split(" // ", -1));
 
-        assertEquals(FORMS.get(sides[0].strip()), DenialAnswer.BodyForm.preferred(accept));
+        assertEquals(TYPES.get(sides[0].strip()), DenialAnswer.preferred(accept));
     }
 
     @Test
     void noLinesAtAll() {
-        assertEquals(DenialAnswer.BodyForm.PROBLEM_JSON, DenialAnswer.BodyForm.preferred(null));
+        assertEquals("application/problem+json", DenialAnswer.preferred(null));
     }
 }

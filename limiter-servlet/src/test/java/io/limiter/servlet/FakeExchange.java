@@ -1,6 +1,6 @@
 package io.limiter.servlet;
 
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import io.limiter.servlet.address.ClientAddressResolver;
 import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.DispatcherType;

@@ -133,7 +133,6 @@ class FuzzTest {
                 limiter.rules.b.path = /*
                 limiter.rules.b.methods = DELETE, OPTIONS
                 limiter.rules.b.limits = 1/1h
-                limiter.http.expose-headers = true
                 """);
         Set<String> types = new HashSet<>();
         for (int i = 0; i < cases; i++) {

@@ -147,21 +147,17 @@ class RejectionHandlerTest {
 
     @Test
     void nothingOfAFailedHandlersAnswerIsLeft() {
-        HttpResponse<String> denied =
-                denied("limiter.http.expose-headers = true\n", ONCE, (rejection, request, response) -> {
-                    response.setHeader("Content-Encoding", "gzip");
-                    response.setHeader("RateLimit", "none");
-                    response.addHeader("ETag", "\"1\"");
-                    response.getWriter().write("half of a page");
-                    throw new IllegalStateException("no template");
-                });
+        HttpResponse<String> denied = denied("", ONCE, (rejection, request, response) -> {
+            response.setHeader("Content-Encoding", "gzip");
+            response.setHeader("RateLimit", "none");
+            response.addHeader("ETag", "\"1\"");
+            response.getWriter().write("half of a page");
+            throw new IllegalStateException("no template");
+        });
         assertEquals(429, denied.statusCode());
         assertEquals(List.of(), denied.headers().allValues("Content-Encoding"));
         assertEquals(List.of(), denied.headers().allValues("ETag"));
         assertEquals(List.of("\"r\";r=0;t=10"), denied.headers().allValues("RateLimit"));
-        assertEquals(
-                List.of("RateLimit, RateLimit-Policy, Retry-After"),
-                denied.headers().allValues("Access-Control-Expose-Headers"));
         assertTrue(denied.body().startsWith("{\"type\"") && denied.body().endsWith("[\"r\"]}"), denied.body());
     }
 

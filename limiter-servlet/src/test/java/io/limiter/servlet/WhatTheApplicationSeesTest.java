@@ -92,18 +92,13 @@ class WhatTheApplicationSeesTest {
     }
 
     private Map<String, List<String>> fields(Container.Kind container, String forms) throws Exception {
-        String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 2/1h\nlimiter.http.headers = " + forms
-                + "\nlimiter.http.expose-headers = true";
+        String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 2/1h\nlimiter.http.headers = " + forms;
         try (Container site = container.start(
                 directory, List.of(WebServer.limiter(new ManualTime(), rules)), Map.of("/", Answer.text("ok")))) {
             HttpResponse<String> answer = site.get("/");
             Map<String, List<String>> fields = new TreeMap<>(answer.headers().map());
             fields.keySet().removeIf(name -> !name.contains("ratelimit"));
             fields.replace("x-ratelimit-reset", List.of("*"));
-            String exposed =
-                    answer.headers().firstValue("Access-Control-Expose-Headers").orElseThrow();
-            assertTrue(exposed.endsWith(", Retry-After") && exposed.contains("X-RateLimit-Reset"), exposed);
-            assertEquals(fields.size(), exposed.split(", ", -1).length - 1, exposed);
             return fields;
         }
     }

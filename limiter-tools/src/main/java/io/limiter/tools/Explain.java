@@ -9,7 +9,6 @@ import io.limiter.http.RequestSample;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.HttpRules;
 import io.limiter.http.internal.NamedClasses;
-import io.limiter.http.internal.SampleRequest;
 import io.limiter.inprocess.InProcessBackend;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -73,7 +72,7 @@ final class Explain {
         try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
             NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null, null);
             HttpRules rules = new HttpRules(limiter, config, config.settings().rules(), List.of(), classes);
-            print(Explainer.explain(rules, SampleRequest.of(sample, contextPath)), out);
+            print(Explainer.explain(rules, sample, contextPath), out);
         }
     }
 

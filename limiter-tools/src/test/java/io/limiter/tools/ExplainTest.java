@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import io.limiter.rule.KeyResolver;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.limiter.webflux;
 
 import io.limiter.application.Limiter;
-import io.limiter.http.internal.ReplacedAddresses;
+import io.limiter.http.internal.BeforeTheDoor;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
@@ -71,7 +71,7 @@ public class LimiterWebFluxAutoConfiguration {
             boolean isTomcat = ClassUtils.isPresent(FilterPlaces.VALVE, null) && !ClassUtils.isPresent(NETTY, null);
             FilterPlaces.checkAddresses(limiter, environment, isTomcat, transformer);
             if (beans.getBeanNamesForType(HiddenHttpMethodFilter.class, true, false).length > 0) {
-                limiter.derive(config -> ReplacedAddresses.methodFindings(
+                limiter.derive(config -> BeforeTheDoor.methodFindings(
                                 config.settings(), config.settings().rules(), "HiddenHttpMethodFilter"))
                         .reporting(LOG::warn, found -> found);
             }

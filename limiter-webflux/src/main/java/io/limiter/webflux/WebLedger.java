@@ -1,8 +1,8 @@
 package io.limiter.webflux;
 
 import io.limiter.RateLimiter;
-import io.limiter.http.Request;
 import io.limiter.http.internal.RequestLedger;
+import io.limiter.http.internal.request.Request;
 import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.util.Collection;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.limiter.webflux;
 
 import io.limiter.http.internal.address.ConnectionPeer;
-import io.limiter.http.internal.address.Node;
 import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.net.InetSocketAddress;
@@ -128,7 +127,7 @@ final class WebRequest implements RequestPaths.WithPrefix {
     @Override
     public boolean isAddressFromHeader() {
         String peer = peerAddress();
-        return isTomcat && !Node.areSame(peer, address(received));
+        return isTomcat && !ConnectionPeer.areSame(peer, address(received));
     }
 
     private @Nullable String ofConnection() {

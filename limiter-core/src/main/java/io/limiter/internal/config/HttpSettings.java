@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
  * How HTTP responses show a decision, and how requests are matched with rules. Immutable.
  *
  * @param headers the quota fields of responses; {@code NONE} is alone
- * @param exposeHeaders whether scripts of other origins may read those fields (CORS)
  * @param ignoreCase whether {@code /Login} matches a rule for {@code /login}
  * @param ignoreTrailingSlash whether {@code /login/} matches a rule for {@code /login}
  * @param methodOverride what counts as a request of a method other than the one it is sent with
@@ -16,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record HttpSettings(
         Set<Headers> headers,
-        boolean exposeHeaders,
         boolean ignoreCase,
         boolean ignoreTrailingSlash,
         MethodOverride methodOverride,
@@ -27,7 +25,6 @@ public record HttpSettings(
     static HttpSettings read(PropertyReader reader) {
         return new HttpSettings(
                 reader.read(HERE + "headers", Set.of(), HttpSettings::forms),
-                reader.yes(HERE + "expose-headers"),
                 reader.yes(HERE + "ignore-case"),
                 reader.yes(HERE + "ignore-trailing-slash"),
                 reader.choice(HERE + "method-override", "kind of override", MethodOverride.DECLARED),

@@ -3,11 +3,12 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PermitRequest;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,8 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private final RuleRequest request;
     private final boolean isBlocking;
     private DispatchCharges charges = DispatchCharges.NONE;
+    /** What the enforced rules charge, and the request was not charged before. */
+    private List<Charge> due = List.of();
     /** The shadow charges that are counted when the dispatch is admitted. */
     private List<Charge> shadows = List.of();
 
@@ -83,7 +86,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
             charge();
         } finally {
             // What was counted before one fails stays open.
-            recordCharges();
+            if (!charges.isEmpty()) {
+                withLedger(ledger -> {
+                    ledger.begin(request.request(), request.paths());
+                    charges.record(ledger);
+                });
+            }
         }
         if (charges.isEmpty()) {
             return null;
@@ -119,23 +127,16 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
     }
 
-    private void recordCharges() {
-        if (charges.isEmpty()) {
-            return;
-        }
+    /** Uses the ledger, and locks it unless one thread at a time has the request. */
+    private void withLedger(Consumer<RequestLedger> use) {
         RequestLedger ledger = ledger();
         if (isBlocking) {
-            recordCharges(ledger);
+            use.accept(ledger);
         } else {
             synchronized (ledger) {
-                recordCharges(ledger);
+                use.accept(ledger);
             }
         }
-    }
-
-    private void recordCharges(RequestLedger ledger) {
-        ledger.begin(request);
-        charges.record(ledger);
     }
 
     private CompletableFuture<Admission> whenKnown() {
@@ -193,10 +194,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
      * let it wait. Complete if the thread may block.
      */
     private CompletableFuture<@Nullable Decision> denialWithoutPlans() {
-        List<Charge> due;
-        synchronized (ledger()) {
-            due = ledger().due(charges.enforced());
-        }
+        withLedger(ledger -> due = ledger.due(charges.enforced()));
         if (due.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
@@ -218,7 +216,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     /** Asks for what is due: on the thread that brings the request, or after the lookup of plans, which the dispatch was held for. */
     private void ask() {
-        List<Charge> due = due();
+        withLedger(ledger -> {
+            charges.recordPending(ledger);
+            due = ledger.addCharges(charges.enforced());
+            shadows = ledger.addShadows(charges.shadows());
+            http.warnOfTwoDoors(ledger.chargedByAnother(due));
+        });
         if (due.isEmpty()) {
             if (pending != null) {
                 pending.complete(null);
@@ -228,9 +231,8 @@ public abstract class Admission implements HeldPlaces.Refusable {
         Duration reserved = charges.reservedFor(due);
         boolean mayWait = reserved == null && charges.mayWait(due);
         if (isBlocking && !mayWait) {
-            decision = reserved == null
-                    ? takeNow(due)
-                    : ledger().note(http.limiter().reserve(due, reserved));
+            decision =
+                    reserved == null ? takeNow() : ledger().note(http.limiter().reserve(due, reserved));
             return;
         }
         // One that may not be held does not wait; with a wait of zero it does not overtake those that wait.
@@ -259,26 +261,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         answer.whenComplete(this::complete);
     }
 
-    /** What is due, also with the plans that were looked up. */
-    private List<Charge> due() {
-        RequestLedger ledger = ledger();
-        if (isBlocking) {
-            return due(ledger);
-        }
-        synchronized (ledger) {
-            return due(ledger);
-        }
-    }
-
-    private List<Charge> due(RequestLedger ledger) {
-        charges.recordPending(ledger);
-        List<Charge> due = ledger.addCharges(charges.enforced());
-        shadows = ledger.addShadows(charges.shadows());
-        http.warnOfTwoDoors(ledger.chargedByAnother(due));
-        return due;
-    }
-
-    private Decision takeNow(List<Charge> due) {
+    private Decision takeNow() {
         Charge first = due.get(0);
         return due.size() == 1 && first.isPlain() && !first.policy().isInFlight()
                 ? http.limiter().tryAcquire(first.policy(), first.key(), first.permits())
@@ -330,13 +313,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         if (charges.isEmpty() && refusal == 0) {
             return true;
         }
-        if (isBlocking) {
-            note(ledger());
-        } else {
-            synchronized (ledger()) {
-                note(ledger());
-            }
-        }
+        withLedger(this::note);
         if (decision != null) {
             request.request().setAttribute(HttpRules.DECISION, decision);
         }
@@ -412,7 +389,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         if (tryEnd()) {
             release();
             if (!pending().cancel(false)) {
-                pending().thenAccept(this::keep);
+                pending().thenAccept(ledger()::giveUp);
             }
         }
     }
@@ -434,13 +411,6 @@ public abstract class Admission implements HeldPlaces.Refusable {
     /** The application never runs, because what follows the answer has failed: what it took is kept. */
     public final void fail() {
         release();
-        keep(decision);
-    }
-
-    private void keep(@Nullable Decision late) {
-        RequestLedger ledger = ledger();
-        synchronized (ledger) {
-            ledger.giveUp(late);
-        }
+        ledger().giveUp(decision);
     }
 }

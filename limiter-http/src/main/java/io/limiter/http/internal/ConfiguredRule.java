@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** A configured rule: computes the charge of each request that it matches and does not exempt. Thread-safe. */
 final class ConfiguredRule {
     final RequestMatcher matcher;
-    final RuleUses.Use use = new RuleUses.Use();
+    final RuleUses.Use use;
     private final ShadowCounter shadows;
     private final Predicate<RuleRequest> isLeftOut;
     private final RequestKey key;
@@ -45,6 +45,7 @@ final class ConfiguredRule {
             Predicate<RuleRequest> isCovered,
             ShadowCounter shadows) {
         this.matcher = new RequestMatcher(rule, config.http());
+        this.use = new RuleUses.Use(rule);
         this.shadows = shadows;
         this.isLeftOut = rule.scope().isDefault() ? isCovered : request -> false;
         this.key = new RequestKey(rule, source.keyHash(), classes);
@@ -122,8 +123,8 @@ final class ConfiguredRule {
 
     private @Nullable RuleCharge strictCharge(RuleRequest request) {
         Verdict verdict = verdict(request);
-        if (use.isChangedBy(verdict) && !request.isSample()) {
-            use.verdict = verdict;
+        if (!request.isSample()) {
+            use.note(verdict);
         }
         if (verdict != Verdict.COUNTED) {
             return null;

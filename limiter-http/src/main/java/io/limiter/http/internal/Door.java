@@ -6,28 +6,23 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the filters of all servers whose threads never wait have in common: the rules in force, and the requests that they hold.
- * Thread-safe.
+ * What the filters of all servers have in common: the rules in force, and the requests that they hold. It is in service from {@link
+ * #begin} to {@link #close}, and keeps the last rules after it. Thread-safe.
  *
  * @param <R> what a filter has under one configuration
  */
 public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseable {
-    /** Of the requests that are held. */
-    protected final HeldPlaces places;
-
     private final boolean isShared;
-    private final String prefix;
-    private final BiFunction<LimiterConfig, @Nullable R, R> make;
-    private final Derived<R> inForce;
+    private volatile HeldPlaces places;
+    private volatile @Nullable Derived<R> inForce;
+    private boolean isInService;
 
     /** What a filter has under one configuration. */
     public interface Rules {
@@ -51,40 +46,64 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
     }
 
     /**
-     * A filter.
+     * A filter that is not in service.
      *
      * @param shared places of several filters, which none of them closes; null for its own
-     * @param prefix the path before all paths of the application
-     * @param make makes what it has under a configuration, after what it had; null if that is the first one
      */
-    protected Door(
-            Limiter limiter,
-            @Nullable HeldPlaces shared,
-            String prefix,
-            BiFunction<LimiterConfig, @Nullable R, R> make) {
-        this.places = shared == null ? new HeldPlaces(limiter) : shared;
+    protected Door(@Nullable HeldPlaces shared) {
         this.isShared = shared != null;
-        this.prefix = prefix;
-        this.make = make;
-        this.inForce = limiter.<R>derive(this::make, Rules::policies).reporting(HttpRules::log, this::findings);
+        this.places = shared == null ? new HeldPlaces(0) : shared;
+    }
+
+    /** Makes what it has under a configuration, after what it had; null if that is the first one. */
+    protected abstract R make(LimiterConfig config, @Nullable R before);
+
+    /** The path before all paths of the application, without a slash at its end. */
+    protected String prefix() {
+        return "";
+    }
+
+    /** Checks what it has now, at the beginning and after each new configuration. */
+    protected void check(R now) {}
+
+    /** What operators should know of what it has, as sentences for the log. */
+    protected List<String> findings(R now) {
+        return now.findings();
+    }
+
+    /** Puts it into service with the rules of a limiter, unless it is. */
+    protected final void begin(Limiter limiter) {
+        if (isInService) {
+            return;
+        }
+        places = isShared ? places : new HeldPlaces(limiter);
+        inForce = limiter.<R>derive(this::make, Rules::policies)
+                .onReplaced(this::check)
+                .reporting(HttpRules::log, this::findings);
+        isInService = true;
     }
 
     private R make(LimiterConfig config) {
         Derived<R> before = inForce;
-        return make.apply(config, before == null ? null : before.get());
+        return make(config, before == null ? null : before.get());
     }
 
-    private List<String> findings(R now) {
-        List<String> all = new ArrayList<>(now.findings());
-        if (!prefix.isEmpty()) {
-            all.addAll(MovedPaths.insidePrefix(prefix, now.http().configured()));
-        }
-        return all;
-    }
-
-    /** What it has now. */
+    /**
+     * What it has now.
+     *
+     * @throws IllegalStateException if it was never in service
+     */
     protected final R rules() {
-        return inForce.get();
+        Derived<R> now = inForce;
+        if (now == null) {
+            throw new IllegalStateException("the filter is not in service; the container calls init before doFilter");
+        }
+        return now.get();
+    }
+
+    /** Of the requests that are held. */
+    protected final HeldPlaces places() {
+        return places;
     }
 
     /**
@@ -92,9 +111,10 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
      * or rules are named, and not called. Blocks as long as a decision takes.
      *
      * @throws IllegalArgumentException if the path of the sample is outside of the application
+     * @throws IllegalStateException if the filter is not in service
      */
     public final Explanation explain(RequestSample sample) {
-        return Explainer.explain(rules().http(), SampleRequest.of(sample, prefix));
+        return Explainer.explain(rules().http(), sample, prefix());
     }
 
     /** By name, the enabled rules that have counted nothing since they took effect, and why. */
@@ -106,7 +126,7 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
 
     /**
      * Denies the requests that are held, waits up to 5 seconds until they are answered, and holds none until {@link #startHolding}.
-     * Call it when the server begins to stop.
+     * Call it when the server begins to stop, before it closes connections.
      */
     @Override
     public final void stopHolding() {
@@ -125,6 +145,11 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
         if (!isShared) {
             stopHolding();
         }
-        inForce.close();
+        Derived<R> last = inForce;
+        if (last != null) {
+            // The rules stay: a request in flight is answered with 503, or by its failure mode.
+            last.close();
+        }
+        isInService = false;
     }
 }

@@ -12,6 +12,7 @@ import io.limiter.http.Explanation;
 import io.limiter.http.Explanation.ChargeReport;
 import io.limiter.http.Explanation.LimitReport;
 import io.limiter.http.Explanation.RuleReport;
+import io.limiter.http.RequestSample;
 import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
@@ -43,14 +44,19 @@ public final class Explainer {
     /** What classes of the application decide of the enforced rules that count the request, as sentences. */
     private final List<String> undecided = new ArrayList<>();
 
-    private Explainer(HttpRules rules, SampleRequest sample) {
+    private Explainer(HttpRules rules, RuleRequest request) {
         this.rules = rules;
-        this.request = rules.read(sample);
+        this.request = request;
     }
 
-    /** What the rules would do with a request now, and why. Nothing is counted. */
-    public static Explanation explain(HttpRules rules, SampleRequest sample) {
-        return new Explainer(rules, sample).explain();
+    /**
+     * What the rules would do with a request now, and why. Nothing is counted.
+     *
+     * @param prefix the path of the application
+     * @throws IllegalArgumentException if the path of the sample is outside of the application
+     */
+    public static Explanation explain(HttpRules rules, RequestSample sample, String prefix) {
+        return new Explainer(rules, rules.read(SampleRequest.of(sample, prefix))).explain();
     }
 
     private Explanation explain() {
@@ -60,33 +66,35 @@ public final class Explainer {
             undecided.add(why);
             reports.add(new RuleReport("", "enforced", false, why, null, null, null));
         }
-        int status = 0;
-        String reason = "no rule counts the request";
-        long retryAfter = 0;
         if (!rules.config().settings().enabled()) {
-            reason = "limiter.enabled is false";
+            return explanation(0, "limiter.enabled is false", 0);
         } else if (rules.tryDeny(request)) {
-            status = rules.config().settings().callers().deniedStatus();
-            reason = "limiter.deny.addresses has the client's address";
-            retryAfter = LimitOutcome.NEVER;
-        } else {
-            DispatchCharges all = new DispatchCharges(charges, false, true);
-            all.record(new RequestLedger(rules.limiter(), null));
-            Decision looked = all.enforced().isEmpty()
-                    ? null
-                    : rules.limiter()
-                            .tryAcquire(PermitRequest.of(all.enforced()).withLook());
-            if (looked != null && !looked.allowed()) {
-                status = DenialAnswer.of(rules.config(), looked).status();
-                reason = reason(looked)
-                        + (all.mayWaitFor(looked) ? "; it waits for that first, unless too many requests wait" : "");
-                retryAfter = looked.retryAfterMicros();
-            } else if (!undecided.isEmpty()) {
-                reason = "no limit denies it whose charge is known; " + String.join("; ", undecided);
-            } else if (looked != null) {
-                reason = "all limits allow it";
-            }
+            int status = rules.config().settings().callers().deniedStatus();
+            return explanation(status, "limiter.deny.addresses has the client's address", LimitOutcome.NEVER);
         }
+        DispatchCharges all = new DispatchCharges(charges, false, true);
+        all.record(new RequestLedger(rules.limiter(), null));
+        if (all.enforced().isEmpty() && undecided.isEmpty()) {
+            return explanation(0, "no rule counts the request", 0);
+        }
+        Decision looked = all.enforced().isEmpty() ? null : look(all.enforced());
+        if (looked != null && !looked.allowed()) {
+            String reason = reason(looked)
+                    + (all.mayWaitFor(looked) ? "; it waits for that first, unless too many requests wait" : "");
+            return explanation(DenialAnswer.of(rules.config(), looked).status(), reason, looked.retryAfterMicros());
+        }
+        String unknown = String.join("; ", undecided);
+        return explanation(
+                0,
+                unknown.isEmpty() ? "all limits allow it" : "no limit denies it whose charge is known; " + unknown,
+                0);
+    }
+
+    private Decision look(List<Charge> all) {
+        return rules.limiter().tryAcquire(PermitRequest.of(all).withLook());
+    }
+
+    private Explanation explanation(int status, String reason, long retryAfter) {
         return new Explanation(
                 status == 0,
                 status,
@@ -102,7 +110,7 @@ public final class Explainer {
     private void addRule(RuleDefinition definition) {
         String name = definition.name();
         String mode = text(definition.mode());
-        ConfiguredRule rule = rules.rule(name);
+        ConfiguredRule rule = rules.rule(definition);
         if (rule == null) {
             reports.add(
                     new RuleReport(name, mode, false, "limiter.rules." + name + ".enabled is false", null, null, null));
@@ -129,7 +137,7 @@ public final class Explainer {
                 verdict.why(definition, path) + (classes.isEmpty() ? "" : ";" + classes),
                 path,
                 charge == null ? null : charge(charge, plan(definition, charge.policy())),
-                rule.use.whyUnused(definition)));
+                rule.use.whyUnused()));
     }
 
     /** What classes of the application decide of a rule, and which; empty if there are none. */
@@ -153,8 +161,7 @@ public final class Explainer {
 
     /** A charge, and the current state of the key. */
     private ChargeReport charge(Charge charge, @Nullable String plan) {
-        Decision looked =
-                rules.limiter().tryAcquire(PermitRequest.of(List.of(charge)).withLook());
+        Decision looked = look(List.of(charge));
         List<LimitReport> limits =
                 looked.outcomes().stream().map(one -> limit(one, one)).toList();
         return charge(charge, plan, looked, limits, null);

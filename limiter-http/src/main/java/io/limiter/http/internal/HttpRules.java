@@ -8,11 +8,11 @@ import io.limiter.TimeSource;
 import io.limiter.address.IpNetwork;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.http.Request;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestMatcher;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.ClientIpSettings;
@@ -24,7 +24,6 @@ import io.limiter.internal.config.Settings;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.rule.Rule;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -57,13 +56,10 @@ public final class HttpRules {
     private final List<RuleDefinition> configured;
     private final boolean isIdle;
     private final List<IpNetwork> deniedNetworks;
-    /** The enabled ones, by name. */
-    private final Map<String, ConfiguredRule> byName = new HashMap<>();
-
-    private final List<ConfiguredRule> enabled = new ArrayList<>();
+    private final List<ConfiguredRule> enabled;
     private final List<? extends Rule<?>> own;
     private final Function<MatchableRequest, int[]> candidates;
-    private final RuleUses uses = new RuleUses(TimeSource.system());
+    private final RuleUses uses;
     private final boolean hasEnd;
     private final boolean mayWait;
     private final ShadowCounter shadowCounter;
@@ -103,14 +99,11 @@ public final class HttpRules {
         this.mayWait = configured.stream().anyMatch(HttpRules::waits);
         this.shadowCounter = new ShadowCounter(limiter);
         Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured);
-        for (RuleDefinition rule : configured) {
-            if (rule.mode() != Mode.OFF) {
-                ConfiguredRule made = new ConfiguredRule(source, rule, settings, classes, isCovered, shadowCounter);
-                byName.put(rule.name(), made);
-                enabled.add(made);
-                uses.add(rule, made.use);
-            }
-        }
+        this.enabled = configured.stream()
+                .filter(rule -> rule.mode() != Mode.OFF)
+                .map(rule -> new ConfiguredRule(source, rule, settings, classes, isCovered, shadowCounter))
+                .toList();
+        this.uses = new RuleUses(enabled.stream().map(rule -> rule.use).toList(), TimeSource.system());
         this.isIdle = !settings.enabled() || (enabled.isEmpty() && own.isEmpty() && deniedNetworks.isEmpty());
         this.candidates = RequestMatcher.candidates(
                 enabled.stream().map(rule -> rule.matcher).toList(), own.size());
@@ -185,29 +178,25 @@ public final class HttpRules {
     }
 
     /** A dispatch as the rules read it. */
-    public RuleRequest read(Request request) {
+    RuleRequest read(Request request) {
         return new RuleRequest(request, request instanceof SampleRequest ? silentReader : reader);
     }
 
     /** Denies a request whose caller is denied before anything is counted; false if it is none. */
-    public boolean tryDeny(RuleRequest request) {
+    boolean tryDeny(RuleRequest request) {
         boolean isDenied = !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
         if (isDenied && !request.isSample()) {
             denied.increment();
-            logDenied(request);
+            if (deniedLog.tryPass()) {
+                LOG.warn(
+                        "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
+                                + " requests so far; logged once a minute",
+                        request.client(),
+                        config.settings().callers().deniedStatus(),
+                        denied.sum());
+            }
         }
         return isDenied;
-    }
-
-    private void logDenied(RuleRequest request) {
-        if (deniedLog.tryPass()) {
-            LOG.warn(
-                    "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
-                            + " requests so far; logged once a minute",
-                    request.client(),
-                    config.settings().callers().deniedStatus(),
-                    denied.sum());
-        }
     }
 
     /** The charges of a dispatch that no rule has counted yet. */
@@ -245,10 +234,13 @@ public final class HttpRules {
         return !own.isEmpty();
     }
 
-    /** The enabled rule of a name; null if there is none. */
+    /** The rule that was made of a definition; null if it is off. */
     @Nullable
-    ConfiguredRule rule(String name) {
-        return byName.get(name);
+    ConfiguredRule rule(RuleDefinition definition) {
+        return enabled.stream()
+                .filter(one -> one.use.rule == definition)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Whether something before the door replaces the addresses of clients. */
@@ -257,7 +249,7 @@ public final class HttpRules {
     }
 
     /** Counts the shadow charges of an admitted request; returns what was taken, to be ended with it. */
-    public List<CompletableFuture<Decision>> countShadows(List<Charge> charges) {
+    List<CompletableFuture<Decision>> countShadows(List<Charge> charges) {
         return shadowCounter.count(charges, "a request");
     }
 
@@ -272,12 +264,12 @@ public final class HttpRules {
     }
 
     /** Begins with what was seen of the rules that are the same in an earlier configuration. */
-    public void continueFrom(HttpRules earlier) {
+    void continueFrom(HttpRules earlier) {
         uses.continueFrom(earlier.uses);
     }
 
     /** Warns if two limiters charge one policy for one key in one request. */
-    public void warnOfTwoDoors(@Nullable String policy) {
+    void warnOfTwoDoors(@Nullable String policy) {
         if (policy != null && chargedTwiceLog.tryPass()) {
             LOG.warn(
                     "RL-320 two filters charge policy '{}' for one key in one request; remove one of them, or give"

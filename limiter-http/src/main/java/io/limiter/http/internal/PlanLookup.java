@@ -4,6 +4,7 @@ import io.limiter.TimeSource;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.rule.PlanResolver;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -37,10 +38,11 @@ final class PlanLookup {
     /** A client may have two of them, and one when a third of all are taken. */
     private static final int PARTS = MOST_PENDING / 3 + 1;
 
+    private static final CompletableFuture<?> NOTHING = CompletableFuture.completedFuture(null);
+
     private final String rule;
     private final PlanResolver resolver;
-    private final long waitMicros;
-    private final long expiryMicros;
+    private final PlanSettings settings;
     private final TimeSource time;
     private final Predicate<Object> isSpecial;
     private final Executor threads;
@@ -48,12 +50,12 @@ final class PlanLookup {
     private final Shares pending = new Shares(MOST_PENDING, PARTS);
 
     /** By caller; each done when the lookup has ended, or requests have waited for it long enough. Guarded by this, as the others. */
-    private final Map<String, CompletableFuture<?>> waits = new HashMap<>();
+    private final Map<String, CompletableFuture<Boolean>> waits = new HashMap<>();
 
-    /** Callers with a special plan; a flood of others must not displace them. */
-    private final Map<String, Known> withPlan;
+    /** Callers with a special plan; a flood of others must not displace them. In the order of their last use, as the others. */
+    private final Map<String, Known> withPlan = new LinkedHashMap<>(16, 0.75f, true);
 
-    private final Map<String, Known> others;
+    private final Map<String, Known> others = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
      * What is known of a caller.
@@ -78,14 +80,11 @@ final class PlanLookup {
             Executor threads) {
         this.rule = rule;
         this.resolver = resolver;
-        this.waitMicros = settings.longestWait().toNanos() / 1_000;
-        this.expiryMicros = settings.expiry().toNanos() / 1_000;
+        this.settings = settings;
         this.isSpecial = isSpecial;
         this.time = time;
         this.threads = threads;
         this.log = new Throttle(time::nowMicros, MINUTE_MICROS);
-        this.withPlan = bounded(settings.maxEntries());
-        this.others = bounded(settings.maxEntries());
     }
 
     /** Threads for the lookups of one rule. */
@@ -98,18 +97,6 @@ final class PlanLookup {
                 });
         threads.allowCoreThreadTimeOut(true);
         return threads;
-    }
-
-    /** Forgets the caller that was not seen for the longest time. */
-    private static Map<String, Known> bounded(int maxEntries) {
-        return new LinkedHashMap<>(16, 0.75f, true) {
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<String, Known> eldest) {
-                return size() > maxEntries;
-            }
-        };
     }
 
     private @Nullable Known known(String caller) {
@@ -125,7 +112,7 @@ final class PlanLookup {
      */
     synchronized @Nullable Object plan(String caller, String client) {
         Known known = known(caller);
-        if (known != null && time.nowMicros() >= known.dueMicros && !waits.containsKey(caller) && mayBegin(client)) {
+        if (known != null && time.nowMicros() >= known.dueMicros) {
             begin(caller, client);
             known = known(caller);
         }
@@ -134,11 +121,10 @@ final class PlanLookup {
 
     /** Whether nothing is known of a caller, and {@link #lookUp} may find its plan. */
     synchronized boolean isDue(String caller, String client) {
-        if (caller.length() > LONGEST_CALLER || known(caller) != null) {
-            return false;
-        }
         CompletableFuture<?> wait = waits.get(caller);
-        return wait == null ? mayBegin(client) : !wait.isDone();
+        return caller.length() <= LONGEST_CALLER
+                && known(caller) == null
+                && (wait == null ? mayBegin(client) : !wait.isDone());
     }
 
     /**
@@ -147,11 +133,7 @@ final class PlanLookup {
      * @return completes when the plan is known, or the longest wait is over; never exceptionally
      */
     synchronized CompletableFuture<?> lookUp(String caller, String client) {
-        if (!isDue(caller, client)) {
-            return CompletableFuture.completedFuture(null);
-        }
-        CompletableFuture<?> wait = waits.get(caller);
-        return wait == null ? begin(caller, client) : wait;
+        return isDue(caller, client) ? begin(caller, client) : NOTHING;
     }
 
     private boolean mayBegin(String client) {
@@ -162,32 +144,35 @@ final class PlanLookup {
         return isFree;
     }
 
-    /** Begins a lookup of a client that may have one more. */
+    /** Begins a lookup, if the client may have one more. Returns the one of this caller that runs, if any. */
     private CompletableFuture<?> begin(String caller, String client) {
+        CompletableFuture<?> running = waits.get(caller);
+        if (running != null || !mayBegin(client)) {
+            return running == null ? NOTHING : running;
+        }
         pending.tryTake(client);
-        CompletableFuture<Boolean> ended = new CompletableFuture<>();
-        CompletableFuture<?> wait = waitMicros == 0
-                ? CompletableFuture.completedFuture(null)
-                : ended.completeOnTimeout(false, waitMicros, TimeUnit.MICROSECONDS)
-                        .thenAccept(isInTime -> {
-                            if (!isInTime) {
-                                warn("there is no answer after " + waitMicros / 1_000 + " ms", null);
-                            }
-                        });
+        CompletableFuture<Boolean> wait = new CompletableFuture<>();
         waits.put(caller, wait);
-        try {
-            threads.execute(() -> {
-                load(caller, client);
-                ended.complete(true);
+        Duration longest = settings.longestWait();
+        if (longest.isZero()) {
+            wait.complete(true);
+        } else {
+            wait.completeOnTimeout(false, longest.toNanos(), TimeUnit.NANOSECONDS).thenAccept(isInTime -> {
+                if (!isInTime) {
+                    warn("there is no answer after " + longest.toMillis() + " ms", null);
+                }
             });
+        }
+        try {
+            threads.execute(() -> load(caller, client, wait));
         } catch (OutOfMemoryError noThread) {
             end(caller, client, null, noThread);
-            ended.complete(true);
+            wait.complete(true);
         }
         return wait;
     }
 
-    private void load(String caller, String client) {
+    private void load(String caller, String client, CompletableFuture<Boolean> wait) {
         Object found = null;
         Throwable failure = null;
         try {
@@ -196,23 +181,27 @@ final class PlanLookup {
             failure = failed;
         }
         end(caller, client, found, failure);
+        wait.complete(true);
     }
 
     /** Ends a lookup. A thread that hangs stays taken, and so does the share of its client. */
     private synchronized void end(String caller, String client, @Nullable Object found, @Nullable Throwable failure) {
         waits.remove(caller);
         pending.free(client);
-        long now = time.nowMicros();
-        Known known = known(caller);
-        if (failure == null) {
-            known = new Known(found, now + expiryMicros);
-        } else {
-            known = new Known(known == null ? null : known.plan, now + Math.min(RETRY_MICROS, expiryMicros));
+        Known last = known(caller);
+        Object plan = failure == null ? found : last == null ? null : last.plan;
+        long expiryMicros = settings.expiry().toNanos() / 1_000;
+        if (failure != null) {
+            expiryMicros = Math.min(RETRY_MICROS, expiryMicros);
             warn("the resolver failed", failure);
         }
-        boolean special = known.plan != null && isSpecial.test(known.plan);
-        (special ? others : withPlan).remove(caller);
-        (special ? withPlan : others).put(caller, known);
+        Map<String, Known> alike = plan != null && isSpecial.test(plan) ? withPlan : others;
+        withPlan.remove(caller);
+        others.remove(caller);
+        alike.put(caller, new Known(plan, time.nowMicros() + expiryMicros));
+        if (alike.size() > settings.maxEntries()) {
+            alike.remove(alike.keySet().iterator().next());
+        }
     }
 
     private void warn(String reason, @Nullable Throwable failure) {

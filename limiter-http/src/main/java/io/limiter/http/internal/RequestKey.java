@@ -2,7 +2,7 @@ package io.limiter.http.internal;
 
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.KeyPart;

@@ -4,7 +4,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.RateLimiter;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -111,8 +111,10 @@ public class RequestLedger {
     /**
      * Begins a dispatch. Charges of an earlier one that was not allowed, because it was denied or failed, are
      * forgotten, so that a denied request can't be admitted by a new dispatch.
+     *
+     * @param paths all readings of its path
      */
-    protected void begin(RuleRequest dispatch) {
+    protected void begin(Request dispatch, List<String> paths) {
         if (isOpen()) {
             charged.subList(allowedCount, charged.size()).clear();
         }
@@ -277,7 +279,7 @@ public class RequestLedger {
     }
 
     /** The request has ended without the application, or nobody knows how: all permits stay taken. */
-    public final void giveUp(@Nullable Decision late) {
+    public final synchronized void giveUp(@Nullable Decision late) {
         note(late);
         keep();
         settle(0, name -> List.of(), name -> null);

@@ -2,7 +2,7 @@ package io.limiter.http.internal;
 
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.ChargeOptions.RulePlans;
 import io.limiter.internal.config.RuleDefinition;
@@ -10,11 +10,9 @@ import io.limiter.internal.config.Settings.PlanSettings;
 import io.limiter.rule.PlanResolver;
 import java.lang.reflect.Method;
 import java.security.Principal;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -69,14 +67,9 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
 
     private static Function<RuleRequest, RulePolicy> known(
             RuleDefinition rule, Function<RuleRequest, @Nullable String> plan) {
-        Map<Object, RulePolicy> ofPlans = new HashMap<>();
-        Objects.requireNonNull(rule.charging().plans())
-                .policies()
-                .forEach((name, policy) -> ofPlans.put(name, new RulePolicy(() -> policy, null)));
-        RulePolicy byDefault = new RulePolicy(rule::policy, null);
         return request -> {
-            String found = plan.apply(request);
-            return found == null ? byDefault : ofPlans.getOrDefault(found, byDefault);
+            Policy found = policy(rule, plan.apply(request));
+            return new RulePolicy(() -> found, null);
         };
     }
 

@@ -3,10 +3,10 @@ package io.limiter.http.internal;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.http.ClientAddress;
-import io.limiter.http.Request;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import java.security.Principal;
@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One dispatch of a request as rules read it: what they match, and whose it is. Used by the one thread that has the request. */
-public final class RuleRequest extends MatchableRequest {
+final class RuleRequest extends MatchableRequest {
     private static final int SUBSCRIBER_BITS = 64;
 
     private final Reader reader;

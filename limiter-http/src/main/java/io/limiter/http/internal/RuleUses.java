@@ -3,6 +3,7 @@ package io.limiter.http.internal;
 import io.limiter.TimeSource;
 import io.limiter.internal.config.RuleDefinition;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Which rules of a filter have counted requests: one that has not may have a wrong path, or exempt everybody, and nobody
- * would see it. Thread-safe, but filled before its first request.
+ * would see it. Thread-safe.
  */
 final class RuleUses {
     static final int REQUESTS = 10_000;
@@ -20,7 +21,7 @@ final class RuleUses {
     private static final int BETWEEN_LOOKS = 1_000;
     private static final Logger LOG = LoggerFactory.getLogger(RuleUses.class);
 
-    private final Map<RuleDefinition, Use> uses = new HashMap<>();
+    private final List<Use> uses;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final TimeSource time;
     private final long dueMicros;
@@ -29,24 +30,32 @@ final class RuleUses {
 
     private volatile boolean isLogged;
 
-    RuleUses(TimeSource time) {
+    RuleUses(List<Use> uses, TimeSource time) {
+        this.uses = uses;
         this.time = time;
         this.dueMicros = time.nowMicros() + HOUR_MICROS;
     }
 
     /** The use of one rule. Only read once the rule has counted a request. */
     static final class Use {
+        final RuleDefinition rule;
         /** Of the latest request that the rule matched, or the first one that it counted; null for none. */
-        volatile @Nullable Verdict verdict;
+        private volatile @Nullable Verdict verdict;
 
-        boolean isChangedBy(Verdict next) {
+        Use(RuleDefinition rule) {
+            this.rule = rule;
+        }
+
+        void note(Verdict next) {
             Verdict known = verdict;
-            return known != Verdict.COUNTED && known != next && next != Verdict.NOT_MATCHED;
+            if (known != Verdict.COUNTED && known != next && next != Verdict.NOT_MATCHED) {
+                verdict = next;
+            }
         }
 
         /** Why the rule has counted nothing since it took effect; null if it has counted a request. */
         @Nullable
-        String whyUnused(RuleDefinition rule) {
+        String whyUnused() {
             Verdict known = verdict;
             if (known == null) {
                 return "no request has matched it";
@@ -57,14 +66,12 @@ final class RuleUses {
         }
     }
 
-    void add(RuleDefinition rule, Use use) {
-        uses.put(rule, use);
-    }
-
     /** Begins with what was seen of the rules that are the same in an earlier configuration. */
     void continueFrom(RuleUses earlier) {
         logged.addAll(earlier.logged);
-        uses.forEach((rule, use) -> use.verdict = earlier.uses.getOrDefault(rule, use).verdict);
+        uses.forEach(use -> earlier.uses.stream()
+                .filter(one -> one.rule.equals(use.rule))
+                .forEach(one -> use.verdict = one.verdict));
     }
 
     /** Counts a request to the filter. When there have been enough, it logs the rules without use. */
@@ -83,12 +90,12 @@ final class RuleUses {
     /** By the name of each rule that has counted nothing, why. */
     Map<String, String> unused() {
         Map<String, String> unused = new HashMap<>();
-        uses.forEach((rule, use) -> {
-            String why = use.whyUnused(rule);
+        for (Use use : uses) {
+            String why = use.whyUnused();
             if (why != null) {
-                unused.put(rule.name(), why);
+                unused.put(use.rule.name(), why);
             }
-        });
+        }
         return unused;
     }
 }

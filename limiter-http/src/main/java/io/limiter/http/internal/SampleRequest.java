@@ -1,8 +1,8 @@
 package io.limiter.http.internal;
 
-import io.limiter.http.Request;
 import io.limiter.http.RequestSample;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.http.internal.request.Request;
 import java.security.Principal;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param prefix the path of the application
  * @param path inside it
  */
-public record SampleRequest(RequestSample sample, String prefix, String path, Map<String, Object> attributes)
+record SampleRequest(RequestSample sample, String prefix, String path, Map<String, Object> attributes)
         implements Request {
     /** Servers ignore a cookie with a name that is not a token (RFC 6265 section 4.1.1). */
     private static final Pattern COOKIE = Pattern.compile("([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*)", Pattern.DOTALL);
@@ -37,7 +37,7 @@ public record SampleRequest(RequestSample sample, String prefix, String path, Ma
      * @param prefix the path of the application
      * @throws IllegalArgumentException if the path is outside of the application
      */
-    public static SampleRequest of(RequestSample sample, String prefix) {
+    static SampleRequest of(RequestSample sample, String prefix) {
         String inside = RequestPaths.routed(prefix, sample.target().split("\\?", 2)[0]);
         if (inside == null) {
             throw new IllegalArgumentException(

@@ -8,7 +8,7 @@ import java.util.Map;
  * one client can't have them all, and its neighbors do not notice it until many clients take all they can. Thread-safe;
  * its memory is bounded by the number of places.
  */
-public final class Shares {
+final class Shares {
     private final int places;
     private final int parts;
     private final Map<String, Integer> byClient = new HashMap<>();
@@ -19,7 +19,7 @@ public final class Shares {
      *
      * @param parts what the others leave, divided by this number, is what a client may have
      */
-    public Shares(int places, int parts) {
+    Shares(int places, int parts) {
         this.places = places;
         this.parts = parts;
     }
@@ -31,7 +31,7 @@ public final class Shares {
     }
 
     /** Takes a place, if the client may. */
-    public synchronized boolean tryTake(String client) {
+    synchronized boolean tryTake(String client) {
         boolean isFree = isFree(client);
         if (isFree) {
             taken++;
@@ -41,12 +41,12 @@ public final class Shares {
     }
 
     /** Whether a client has a place. */
-    public synchronized boolean areTaken() {
+    synchronized boolean areTaken() {
         return taken > 0;
     }
 
     /** Returns a place that the client has taken. */
-    public synchronized void free(String client) {
+    synchronized void free(String client) {
         taken--;
         byClient.computeIfPresent(client, (one, own) -> own == 1 ? null : own - 1);
     }

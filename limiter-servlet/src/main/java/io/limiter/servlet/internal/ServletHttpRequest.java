@@ -1,8 +1,7 @@
 package io.limiter.servlet.internal;
 
-import io.limiter.http.Request;
 import io.limiter.http.internal.address.ConnectionPeer;
-import io.limiter.http.internal.address.Node;
+import io.limiter.http.internal.request.Request;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletRequest;
@@ -159,7 +158,7 @@ public final class ServletHttpRequest implements Request {
         HttpServletRequest inner = received().request;
         return ConnectionPeer.isOfTomcat(inner)
                 && !(request.getAttribute(PEER) instanceof String)
-                && !Node.areSame(peerAddress(), inner.getRemoteAddr());
+                && !ConnectionPeer.areSame(peerAddress(), inner.getRemoteAddr());
     }
 
     /** By a valve of Tomcat, even if the header named the peer itself. */

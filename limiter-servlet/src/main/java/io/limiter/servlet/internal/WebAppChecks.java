@@ -1,7 +1,7 @@
 package io.limiter.servlet.internal;
 
-import io.limiter.http.internal.MovedPaths;
-import io.limiter.http.internal.ReplacedAddresses;
+import io.limiter.http.internal.BeforeTheDoor;
+import io.limiter.http.internal.BeforeTheDoor.RulePath;
 import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings;
@@ -100,7 +100,7 @@ public final class WebAppChecks {
      * @throws IllegalArgumentException if a filter replaces them, and callers are exempt or denied by address
      */
     public void refuse(Settings config) {
-        filter(ADDRESS_FILTERS).ifPresent(filter -> ReplacedAddresses.refuse(config, filter, false));
+        filter(ADDRESS_FILTERS).ifPresent(filter -> BeforeTheDoor.refuse(config, filter, false));
     }
 
     /**
@@ -116,8 +116,7 @@ public final class WebAppChecks {
         checked = rules;
         // Filters of the application can read a method from the body of a form.
         filter(List.of(METHOD_FILTER))
-                .ifPresent(by ->
-                        ReplacedAddresses.methodFindings(config, rules, by).forEach(LOG::warn));
+                .ifPresent(by -> BeforeTheDoor.methodFindings(config, rules, by).forEach(LOG::warn));
         warnOfPaths(rules);
         if (!rules.isEmpty()) {
             warnOfAddresses(config);
@@ -129,7 +128,7 @@ public final class WebAppChecks {
         if (webApp.getAttribute(LOGGED) == null) {
             filter(ADDRESS_FILTERS).ifPresent(filter -> {
                 webApp.setAttribute(LOGGED, true);
-                ReplacedAddresses.findings(config, filter).forEach(LOG::warn);
+                BeforeTheDoor.findings(config, filter).forEach(LOG::warn);
             });
         }
     }
@@ -164,16 +163,59 @@ public final class WebAppChecks {
         if (contextPath != null && contextPath.length() > 1) {
             String prefix = Objects.requireNonNullElse(RequestPaths.routed("", contextPath), contextPath);
             if (!isServedInside(prefix)) {
-                MovedPaths.insidePrefix(prefix, rules).forEach(LOG::warn);
+                BeforeTheDoor.prefixFindings(prefix, rules).forEach(LOG::warn);
             }
         }
-        MovedPaths.outsideOfServlets(
-                        servlets,
+        warnOfServlets(rules);
+        List<RulePath> found = ours.isEmpty() ? List.of() : RulePath.all(rules, (rule, path) -> isOutside(ours, path));
+        if (!found.isEmpty()) {
+            LOG.warn(
+                    "RL-328 the limiter's filter is mapped to {}, so it gets no request with the paths of the rules {};"
+                            + " map it to /*",
+                    ours,
+                    found);
+        }
+    }
+
+    /** Rules whose paths no servlet answers. The path of a servlet is a part of theirs. */
+    private void warnOfServlets(List<RuleDefinition> rules) {
+        String prefix = servlets.stream()
+                .filter(mapping -> mapping.endsWith("/*"))
+                .map(WebAppChecks::fixed)
+                .findFirst()
+                .orElse("");
+        List<RulePath> found = prefix.isEmpty()
+                ? List.of()
+                : RulePath.all(
                         rules,
-                        path -> isFile(path)
-                                || (hasSecurity && OF_SECURITY.matcher(path).find()))
-                .forEach(LOG::warn);
-        MovedPaths.outsideOfFilter(ours, rules).forEach(LOG::warn);
+                        (rule, path) -> isOutside(servlets, path)
+                                && !rule.scope().paths().contains(prefix + path)
+                                && !isFile(path)
+                                && !(hasSecurity && OF_SECURITY.matcher(path).find()));
+        if (!found.isEmpty()) {
+            LOG.warn(
+                    "RL-328 the servlets are mapped to {}, so no request has the paths of the rules {}. Paths of rules include that"
+                            + " of a servlet; if one should answer there, write limiter.rules.{}.path = {} instead. Ignore this if a"
+                            + " filter answers there",
+                    servlets,
+                    found,
+                    found.get(0).rule(),
+                    prefix + found.get(0).path());
+        }
+    }
+
+    /** Whether none of these mappings of the Servlet specification may be for a request that the path of a rule matches. */
+    private static boolean isOutside(List<String> mappings, String path) {
+        String plain = path.split("[*{]", 2)[0];
+        return mappings.stream()
+                .noneMatch(mapping -> mapping.startsWith("*")
+                        || (mapping.isEmpty() ? path.equals("/") : BeforeTheDoor.beginsWith(fixed(mapping), plain))
+                        || (plain.length() < path.length()
+                                && (mapping + "/").regionMatches(true, 0, plain, 0, plain.length())));
+    }
+
+    private static String fixed(String mapping) {
+        return mapping.replaceFirst("/\\*?$", "");
     }
 
     /** Whether the first segment of a path is a file or a folder of the application. */
@@ -188,6 +230,6 @@ public final class WebAppChecks {
         Set<String> files = webApp.getResourcePaths(prefix + "/");
         // For a missing folder some containers return null, as specified, and Jetty an empty set.
         return (files != null && !files.isEmpty())
-                || servlets.stream().anyMatch(mapping -> MovedPaths.beginsWith(prefix, mapping));
+                || servlets.stream().anyMatch(mapping -> BeforeTheDoor.beginsWith(prefix, mapping));
     }
 }

@@ -6,15 +6,12 @@ import static io.limiter.servlet.UnusedRules.RULES;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.internal.config.RuleDefinition;
 import io.limiter.servlet.LogText;
 import io.limiter.servlet.WebServer;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** When the log names a rule that counts nothing. */
@@ -22,10 +19,10 @@ class RuleUsesTest {
     @Test
     void theLogNamesEachOnceAfterManyRequestsAndAnHour() {
         ManualTime time = new ManualTime();
-        Map<String, RuleUses.Use> all = new LinkedHashMap<>();
-        RuleUses uses = uses(time, all);
-        all.get("api").verdict = Verdict.COUNTED;
-        all.get("rest").verdict = Verdict.EXEMPT_CALLER;
+        List<RuleUses.Use> all = all();
+        RuleUses uses = new RuleUses(all, time);
+        note("api", Verdict.COUNTED, all);
+        note("rest", Verdict.EXEMPT_CALLER, all);
         try (LogText log = new LogText()) {
             requests(uses, 2 * RuleUses.REQUESTS);
             time.advance(Duration.ofMinutes(59));
@@ -37,7 +34,7 @@ class RuleUsesTest {
             log.has("RL-193 rule 'rest' has counted none of 10000 requests and more: " + EXEMPT);
             assertFalse(log.toString().contains("'api'"));
         }
-        RuleUses reloaded = uses(time, all);
+        RuleUses reloaded = new RuleUses(all(), time);
         reloaded.continueFrom(uses);
         try (LogText log = new LogText()) {
             time.advance(Duration.ofHours(2));
@@ -48,14 +45,14 @@ class RuleUsesTest {
         }
     }
 
-    private static RuleUses uses(ManualTime time, Map<String, RuleUses.Use> all) {
-        RuleUses uses = new RuleUses(time);
-        for (RuleDefinition rule : WebServer.config(RULES).settings().rules()) {
-            RuleUses.Use use = new RuleUses.Use();
-            all.put(rule.name(), use);
-            uses.add(rule, use);
-        }
-        return uses;
+    private static List<RuleUses.Use> all() {
+        return WebServer.config(RULES).settings().rules().stream()
+                .map(RuleUses.Use::new)
+                .toList();
+    }
+
+    private static void note(String rule, Verdict verdict, List<RuleUses.Use> all) {
+        all.stream().filter(one -> one.rule.name().equals(rule)).forEach(one -> one.note(verdict));
     }
 
     private static void requests(RuleUses uses, int count) {
@@ -66,15 +63,13 @@ class RuleUsesTest {
 
     @Test
     void aRuleThatHasCountedStaysUsed() {
-        RuleDefinition rule = WebServer.config(RULES).settings().rules().get(0);
-        RuleUses.Use use = new RuleUses.Use();
-        assertFalse(use.isChangedBy(Verdict.NOT_MATCHED));
-        assertTrue(use.isChangedBy(Verdict.EXEMPT_PATH));
-        use.verdict = Verdict.EXEMPT_PATH;
-        assertFalse(use.isChangedBy(Verdict.EXEMPT_PATH));
-        assertTrue(use.isChangedBy(Verdict.COUNTED));
-        use.verdict = Verdict.COUNTED;
-        assertFalse(use.isChangedBy(Verdict.EXEMPT_PATH));
-        assertNull(use.whyUnused(rule));
+        RuleUses.Use use = all().get(0);
+        use.note(Verdict.NOT_MATCHED);
+        assertEquals(NONE, use.whyUnused());
+        use.note(Verdict.EXEMPT_CALLER);
+        assertEquals(EXEMPT, use.whyUnused());
+        use.note(Verdict.COUNTED);
+        use.note(Verdict.EXEMPT_CALLER);
+        assertNull(use.whyUnused());
     }
 }

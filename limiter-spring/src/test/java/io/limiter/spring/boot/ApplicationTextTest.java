@@ -3,7 +3,6 @@ package io.limiter.spring.boot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
 import io.limiter.Policy;
@@ -47,7 +46,7 @@ class ApplicationTextTest {
                       - 10.0.0.0/8
                       - 2001:db8::/32
                   http:
-                    EXPOSE_HEADERS: yes
+                    IGNORE_CASE: no
                   in-process:
                   policies:
                     vote:
@@ -63,7 +62,7 @@ class ApplicationTextTest {
         assertEquals(Duration.ZERO, config.settings().redis().startupWait());
         assertEquals(Duration.ofMillis(250), config.settings().redis().denialMaxAge());
         assertEquals(2, config.settings().clientIp().trustedProxies().size());
-        assertTrue(config.settings().http().exposeHeaders());
+        assertFalse(config.settings().http().ignoreCase());
         assertEquals(
                 "[3/10s sliding-list name vote-10s, 100/1h fixed name hourly]",
                 String.valueOf(config.policies().get("vote").limits()));

@@ -5,10 +5,10 @@ import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.http.ClientAddress;
 import io.limiter.http.ClientAddress.Origin;
-import io.limiter.http.Request;
 import io.limiter.http.internal.address.Hops.Form;
 import io.limiter.http.internal.address.Hops.Hop;
 import io.limiter.http.internal.address.ProxyWarnings.Shown;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.internal.config.ClientIpSettings.Source;
 import java.util.List;
@@ -113,7 +113,7 @@ public final class AddressResolver {
         String reported = request.remoteAddress();
         if (source == Source.AUTO && warnings.forPeers.tryNext()) {
             String peer = request.peerAddress();
-            if (peer != null && !Node.areSame(peer, reported)) {
+            if (peer != null && !ConnectionPeer.areSame(peer, reported)) {
                 warnings.replaced(peer, reported);
             }
         }
@@ -214,7 +214,8 @@ public final class AddressResolver {
             return false;
         }
         String peer = request.peerAddress();
-        boolean isReplaced = !Node.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
+        boolean isReplaced =
+                !ConnectionPeer.areSame(peer, source == Source.CONNECTION ? peer : request.remoteAddress());
         if (isReplaced && source != Source.CONTAINER) {
             if (peer == null) {
                 warnings.once(ProxyWarnings.UNKNOWN_PEER, nameOf(request.received()));

@@ -1,11 +1,13 @@
 package io.limiter.http.internal.address;
 
+import io.limiter.address.IpAddress;
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +65,15 @@ public final class ConnectionPeer {
     /** Whether it is Tomcat's, which can remove the header that it has read. */
     public static boolean isOfTomcat(Object request) {
         return request.getClass().getName().equals(TOMCAT);
+    }
+
+    /** Whether two texts are the address of one peer; not if one of them is missing. */
+    public static boolean areSame(@Nullable String one, @Nullable String other) {
+        if (one == null || other == null) {
+            return false;
+        }
+        IpAddress found = Node.address(one, true);
+        return one.equals(other) || (found != null && Objects.equals(found, Node.address(other, true)));
     }
 
     private static @Nullable Object followed(Object from, List<String> way) {

@@ -1,7 +1,6 @@
 package io.limiter.http.internal.address;
 
 import io.limiter.address.IpAddress;
-import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * An address with what proxies put around it: brackets, a port, a zone. The grammar of RFC 7239 section 6 and,
  * optionally, IPv6 without brackets, as in other headers.
  */
-public final class Node {
+final class Node {
     /** Maximum length: an address, a zone and a port that is an obfuscated name. */
     private static final int LONGEST = 128;
 
@@ -48,15 +47,6 @@ public final class Node {
         }
         // The NAT64 form of 0.0.0.0 is not a client's address either.
         return address.unmapped().untranslated().isUnspecified() ? null : address.unmapped();
-    }
-
-    /** Whether two texts are the address of one peer; not if one of them is missing. */
-    public static boolean areSame(@Nullable String one, @Nullable String other) {
-        if (one == null || other == null) {
-            return false;
-        }
-        IpAddress found = address(one, true);
-        return one.equals(other) || (found != null && Objects.equals(found, address(other, true)));
     }
 
     private static @Nullable IpAddress parsed(Pattern pattern, String node) {

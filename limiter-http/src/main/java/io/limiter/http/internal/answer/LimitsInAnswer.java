@@ -25,11 +25,10 @@ public final class LimitsInAnswer {
     /** Limits without exact numbers. */
     private List<Charge> uncounted = List.of();
 
-    /** Our lines of the two list fields, and of the one for CORS. */
+    /** Our lines of the two list fields. */
     private @Nullable String numbers;
 
     private @Nullable String policies;
-    private @Nullable String exposed;
 
     private long leastRemaining = Long.MAX_VALUE;
 
@@ -109,12 +108,13 @@ public final class LimitsInAnswer {
         return closer;
     }
 
-    /** Records the line of a list field: one of the two, or the one for CORS. Returns the one that it replaces, if any. */
-    public @Nullable String replaceLine(String field, String line) {
-        String former = field.equals(NUMBERS) ? numbers : field.equals(POLICIES) ? policies : exposed;
-        exposed = field.equals(NUMBERS) || field.equals(POLICIES) ? exposed : line;
-        numbers = field.equals(NUMBERS) ? line : numbers;
-        policies = field.equals(POLICIES) ? line : policies;
+    /** Records the line of a list field. Returns the one that it replaces, if any. */
+    @Nullable
+    String replaceLine(String field, String line) {
+        boolean isNumbers = field.equals(NUMBERS);
+        String former = isNumbers ? numbers : policies;
+        numbers = isNumbers ? line : numbers;
+        policies = isNumbers ? policies : line;
         return former;
     }
 

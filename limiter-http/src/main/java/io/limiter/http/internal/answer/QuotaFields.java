@@ -14,8 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,27 +30,17 @@ public final class QuotaFields {
     /** RFC 9651 section 3.3.1: at most 15 digits. */
     private static final long MOST = 999_999_999_999_999L;
 
-    private static final String EXPOSE = "Access-Control-Expose-Headers";
     private static final long MICROS_PER_SECOND = 1_000_000;
     private static final String[] LEGACY = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"};
 
     private final boolean draft;
     private final boolean legacy;
-    private final String exposed;
     private final Clock clock;
 
     /** The form that the settings select. */
     public QuotaFields(HttpSettings settings, Clock clock) {
         this.draft = settings.headers().contains(Headers.DRAFT_10);
         this.legacy = settings.headers().contains(Headers.X_RATELIMIT);
-        this.exposed = !settings.exposeHeaders()
-                ? ""
-                : Stream.of(
-                                draft ? NUMBERS + ", " + POLICIES : "",
-                                legacy ? String.join(", ", LEGACY) : "",
-                                "Retry-After")
-                        .filter(names -> !names.isEmpty())
-                        .collect(Collectors.joining(", "));
         this.clock = clock;
     }
 
@@ -82,9 +70,6 @@ public final class QuotaFields {
                 type.set().write(response, field, line);
             }
         });
-        if (!exposed.isEmpty() && answer.replaceLine(EXPOSE, exposed) == null) {
-            type.add().write(response, EXPOSE, exposed);
-        }
     }
 
     /** Replaces our own earlier line. Lines of other code stay. */
@@ -100,11 +85,6 @@ public final class QuotaFields {
             all.set(at, line);
             type.setAll(response, field, all);
         }
-    }
-
-    /** The names of all fields that scripts of other origins need, as a list (CORS); empty unless the settings expose them. */
-    public String exposed() {
-        return exposed;
     }
 
     /**

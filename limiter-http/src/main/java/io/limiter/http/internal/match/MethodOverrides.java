@@ -1,6 +1,6 @@
 package io.limiter.http.internal.match;
 
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import java.nio.charset.Charset;
 import java.util.Collections;

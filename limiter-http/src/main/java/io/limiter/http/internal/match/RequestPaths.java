@@ -1,7 +1,7 @@
 package io.limiter.http.internal.match;
 
 import io.limiter.TimeSource;
-import io.limiter.http.Request;
+import io.limiter.http.internal.request.Request;
 import io.limiter.internal.Throttle;
 import java.nio.charset.Charset;
 import java.util.ArrayList;

@@ -27,16 +27,12 @@ final class FilterExplainer {
         List<Registered> all = new ArrayList<>();
         beans.getBeansOfType(FilterRegistrationBean.class).forEach((name, bean) -> {
             if (bean.getFilter() instanceof RateLimitFilter filter) {
-                all.add(registered(name, bean.getOrder(), filter));
+                all.add(new Registered(name, bean.getOrder(), filter));
             }
         });
         // Spring Boot registers a filter bean as the last one.
         beans.getBeansOfType(RateLimitFilter.class)
-                .forEach((name, filter) -> all.add(registered(name, Ordered.LOWEST_PRECEDENCE, filter)));
+                .forEach((name, filter) -> all.add(new Registered(name, Ordered.LOWEST_PRECEDENCE, filter)));
         return all;
-    }
-
-    private static Registered registered(String name, int order, RateLimitFilter filter) {
-        return new Registered(name, order, filter::explain, filter::unusedRules);
     }
 }

@@ -2,8 +2,8 @@ package io.limiter.spring.boot.internal;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.http.internal.BeforeTheDoor;
 import io.limiter.http.internal.DoorBuilder;
-import io.limiter.http.internal.ReplacedAddresses;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -99,16 +99,16 @@ public final class FilterPlaces {
                     ? "server.tomcat.remoteip"
                     : "server.forward-headers-strategy = native"
                             + (isOfPlatform ? " (the default on " + platform + ")" : "");
-            ReplacedAddresses.refuse(config.settings(), by, isTomcat);
-            return ReplacedAddresses.findings(config.settings(), by);
+            BeforeTheDoor.refuse(config.settings(), by, isTomcat);
+            return BeforeTheDoor.findings(config.settings(), by);
         }
         if (ofFramework != null) {
-            ReplacedAddresses.refuse(config.settings(), ofFramework, false);
-            return ReplacedAddresses.findings(config.settings(), ofFramework);
+            BeforeTheDoor.refuse(config.settings(), ofFramework, false);
+            return BeforeTheDoor.findings(config.settings(), ofFramework);
         }
         // A servlet filter of the application is found, and reported, when it starts.
         if (strategy.equalsIgnoreCase("framework")) {
-            ReplacedAddresses.refuse(config.settings(), "server.forward-headers-strategy = framework", false);
+            BeforeTheDoor.refuse(config.settings(), "server.forward-headers-strategy = framework", false);
         }
         return List.of();
     }

@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToIntBiFunction;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -22,11 +21,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
  */
 public record RequestExplainer(Supplier<List<Registered>> filters, Supplier<Integer> security) {
     /** A filter of the limiter. */
-    public record Registered(
-            String name,
-            int order,
-            Function<RequestSample, Explanation> explain,
-            Supplier<Map<String, String>> unusedRules) {}
+    public record Registered(String name, int order, Door<?> filter) {}
 
     /**
      * For filters that are beans.
@@ -44,10 +39,7 @@ public record RequestExplainer(Supplier<List<Registered>> filters, Supplier<Inte
         return new RequestExplainer(
                 () -> beans.getBeansOfType(type).entrySet().stream()
                         .map(bean -> new Registered(
-                                bean.getKey(),
-                                order.applyAsInt(bean.getKey(), bean.getValue()),
-                                bean.getValue()::explain,
-                                bean.getValue()::unusedRules))
+                                bean.getKey(), order.applyAsInt(bean.getKey(), bean.getValue()), bean.getValue()))
                         .toList(),
                 () -> FilterPlaces.has(beans, securityType) ? ofSecurity : Integer.MIN_VALUE);
     }
@@ -64,14 +56,14 @@ public record RequestExplainer(Supplier<List<Registered>> filters, Supplier<Inte
         filters.get().stream()
                 .sorted(Comparator.comparingInt(Registered::order))
                 // Before Spring Security the user is unknown.
-                .forEach(one -> all.put(one.name, one.explain.apply(one.order < ofSecurity ? anonymous : sample)));
+                .forEach(one -> all.put(one.name, one.filter.explain(one.order < ofSecurity ? anonymous : sample)));
         return all;
     }
 
     /** By the name of each rule that has counted nothing, why. */
     public Map<String, String> unusedRules() {
         Map<String, String> unused = new HashMap<>();
-        filters.get().forEach(one -> unused.putAll(one.unusedRules.get()));
+        filters.get().forEach(one -> unused.putAll(one.filter.unusedRules()));
         return unused;
     }
 }

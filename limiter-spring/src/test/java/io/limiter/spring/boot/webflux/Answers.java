@@ -12,13 +12,8 @@ import reactor.netty.http.HttpResources;
 
 /** What a site with WebFlux answers, as lines of text: a program on a class path of its own can hand on nothing else. */
 final class Answers {
-    private static final List<String> FIELDS = List.of(
-            "Content-Type",
-            "Retry-After",
-            "Cache-Control",
-            "RateLimit-Policy",
-            "RateLimit",
-            "Access-Control-Expose-Headers");
+    private static final List<String> FIELDS =
+            List.of("Content-Type", "Retry-After", "Cache-Control", "RateLimit-Policy", "RateLimit");
 
     private final HttpClient client = HttpClient.newHttpClient();
     private final List<String> lines = new ArrayList<>();

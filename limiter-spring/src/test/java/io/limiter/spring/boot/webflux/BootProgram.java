@@ -68,7 +68,6 @@ public class BootProgram implements Callable<String> {
                 "--server.port=0",
                 "--server.address=127.0.0.1",
                 "--spring.main.banner-mode=off",
-                "--limiter.http.expose-headers=true",
                 "--limiter.policies.page.limits=1/10s, 9/1h fixed",
                 "--limiter.policies.never.limits=0/1m")) {
             Answers answers =

@@ -32,7 +32,7 @@ public final class PlainProgram implements Callable<String> {
                     .text(
                             "text",
                             new StringReader("limiter.policies.page.limits = 1/10s, 9/1h fixed\n"
-                                    + "limiter.policies.never.limits = 0/1m\nlimiter.http.expose-headers = true"))
+                                    + "limiter.policies.never.limits = 0/1m"))
                     .build();
             return Limiter.of(
                     config,

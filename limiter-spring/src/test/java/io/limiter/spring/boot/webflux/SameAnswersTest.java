@@ -85,13 +85,7 @@ class SameAnswersTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "limiter.http.headers = draft-10",
-                "limiter.http.headers = none",
-                "limiter.http.expose-headers = true",
-                "limiter.http.headers = none\nlimiter.http.expose-headers = true"
-            })
+    @ValueSource(strings = {"limiter.http.headers = draft-10", "limiter.http.headers = none"})
     void areGiven(String http) throws Exception {
         LimiterConfig config = App.config(POLICIES + http);
         for (Decision denial : denials(config)) {

@@ -1,4 +1,4 @@
-package io.limiter.http;
+package io.limiter.http.internal.request;
 
 import java.security.Principal;
 import java.util.List;

@@ -3,16 +3,18 @@ package io.limiter.http.internal;
 import io.limiter.internal.config.ClientIpSettings.Source;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
+import io.limiter.internal.config.RuleDefinition.Mode;
 import io.limiter.internal.config.Settings;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.BiPredicate;
 
-/** Checks of configurations for a server in which something before the door replaces the addresses of clients, or methods. */
-public final class ReplacedAddresses {
+/** Checks of configurations for what something before the door replaces: the addresses of clients, methods, or the beginning of paths. */
+public final class BeforeTheDoor {
     private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
             + " limiter.client-ip.trusted-proxies, or container if that address is right";
 
-    private ReplacedAddresses() {}
+    private BeforeTheDoor() {}
 
     /**
      * Refuses a configuration that depends on addresses which clients may have written.
@@ -52,6 +54,52 @@ public final class ReplacedAddresses {
                 : List.of(
                         "RL-324 " + by + " takes methods from the bodies of forms, which the limiter does not read, and"
                                 + " there are rules with methods; add limiter.http.method-override = forms");
+    }
+
+    /**
+     * That rules begin with the path before all paths of the application, which is no part of theirs, as sentences for the log.
+     *
+     * @param prefix without a slash at its end
+     */
+    public static List<String> prefixFindings(String prefix, Collection<RuleDefinition> rules) {
+        // A rule that also has the path without the prefix still limits.
+        List<RulePath> found = RulePath.all(
+                rules,
+                (rule, path) ->
+                        beginsWith(prefix, path) && !rule.scope().paths().contains(inside(prefix, path)));
+        return found.isEmpty()
+                ? List.of()
+                : List.of("RL-325 rules begin with the context path " + prefix + ": " + found
+                        + ". Paths of rules do not include the context path, so they match no request; write "
+                        + inside(prefix, found.get(0).path())
+                        + " instead. Ignore this if the application has such paths inside");
+    }
+
+    /** A path of a rule, as a message shows it. */
+    public record RulePath(String rule, String path) {
+        /** The paths of enabled rules of which something is true. */
+        public static List<RulePath> all(Collection<RuleDefinition> rules, BiPredicate<RuleDefinition, String> which) {
+            return rules.stream()
+                    .filter(rule -> rule.mode() != Mode.OFF)
+                    .flatMap(rule -> rule.scope().paths().stream()
+                            .filter(path -> which.test(rule, path))
+                            .map(path -> new RulePath(rule.name(), path)))
+                    .toList();
+        }
+
+        @Override
+        public String toString() {
+            return rule + " (" + path + ")";
+        }
+    }
+
+    /** Whether the path has these first segments. Ignores case, as rules may. */
+    public static boolean beginsWith(String prefix, String path) {
+        return (path + "/").regionMatches(true, 0, prefix + "/", 0, prefix.length() + 1);
+    }
+
+    private static String inside(String prefix, String path) {
+        return path.length() == prefix.length() ? "/" : path.substring(prefix.length());
     }
 
     private static boolean namesAddresses(Settings config) {

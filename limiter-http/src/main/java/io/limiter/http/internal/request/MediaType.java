@@ -1,4 +1,4 @@
-package io.limiter.http;
+package io.limiter.http.internal.request;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
