@@ -157,11 +157,12 @@ final class PlanLookup {
         if (longest.isZero()) {
             wait.complete(true);
         } else {
-            wait.completeOnTimeout(false, longest.toNanos(), TimeUnit.NANOSECONDS).thenAccept(isInTime -> {
-                if (!isInTime) {
-                    warn("there is no answer after " + longest.toMillis() + " ms", null);
-                }
-            });
+            wait.completeOnTimeout(false, longest.toNanos(), TimeUnit.NANOSECONDS)
+                    .thenAccept(isInTime -> {
+                        if (!isInTime) {
+                            warn("there is no answer after " + longest.toMillis() + " ms", null);
+                        }
+                    });
         }
         try {
             threads.execute(() -> load(caller, client, wait));
