@@ -7,9 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.RedisServers;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
 /** Redis is stopped, restarted, and loses its data. */
@@ -70,13 +68,7 @@ class AwayTest extends ControlFixture {
             control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
             await("in force", () -> limits(old, "vote").contains("20/1m"));
             // As a publisher of a later version would do it, whose table of properties has that key.
-            ControlKeys keys = new ControlKeys(group);
-            String text = "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n";
-            String record = new Published(2, text, Map.of()).record(new Signer(group, SECRET));
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                redis.set(keys.text(2), record);
-                redis.set(keys.current(), Published.head(record));
-            }
+            plant(address, signed(2, "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n"));
             String why = answers(control).values().iterator().next();
             assertTrue(why.contains("RL-101"), why);
             assertTrue(limits(old, "vote").contains("20/1m"));
