@@ -149,7 +149,7 @@ public final class Control implements AutoCloseable {
 
     /** The published text; empty if nothing is published. */
     public String text() {
-        return store.published(store.head()).text();
+        return text(version());
     }
 
     /**

@@ -91,7 +91,7 @@ class ControlStore implements AutoCloseable {
             throw new IllegalArgumentException("version " + version + " is not kept; 'versions' shows those of the last"
                     + " 30 days, and the last " + VERSIONS + " have their text");
         }
-        return new Published.Stored(record, "").text(signer);
+        return new Published.Stored(record, "").text(version, signer);
     }
 
     /** Those of these versions of which it is known who made them. */

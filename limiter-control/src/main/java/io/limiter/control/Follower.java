@@ -48,7 +48,6 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private enum About {
         REACH,
         TEXT,
-        OLDER,
         ENTRIES,
         TARGETS,
         REPORT
@@ -81,8 +80,6 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private Set<Entry> latestEntries = Set.of();
     /** The last version whose text is in force, as the overlay of the limiter. */
     private Published textInForce = Published.NONE;
-    /** The latest text, if the limiter does not accept it. */
-    private @Nullable String refusedText;
     /** The head that was seen last, also that of a version that was refused. */
     private String seenHead = "";
     /** Whether to report before that is due. */
@@ -191,10 +188,10 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         isReportNeeded = true;
         try {
             if (store.version(head) < latest.version()) {
-                note(About.OLDER, "RL-506 Redis has an older version than the one in force here; publish again");
-            } else {
-                take(store.published(head));
+                throw new IllegalArgumentException(
+                        "RL-506 Redis has an older version than the one in force here; publish again");
             }
+            take(store.published(head));
         } catch (BackendException unreachable) {
             throw unreachable;
         } catch (RuntimeException wrong) {
@@ -204,34 +201,17 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     }
 
     private void take(Published next) {
-        note(About.OLDER, "");
         latest = next;
         latestEntries = read(next);
-        if (next.text().equals(textInForce.text())) {
-            textInForce = next;
-            refusedText = null;
-            note(About.TEXT, "");
-        } else if (!next.text().equals(refusedText)) {
-            putTextInForce(next);
-        }
-    }
-
-    private void putTextInForce(Published next) {
-        String by = store.versions(List.of(next.version())).stream()
-                .map(Control.Version::described)
-                .collect(Collectors.joining());
-        try {
+        if (!next.text().equals(textInForce.text())) {
+            String by = store.versions(List.of(next.version())).stream()
+                    .map(Control.Version::described)
+                    .collect(Collectors.joining());
             target.lay(next::over);
-            textInForce = next;
-            refusedText = null;
-            note(About.TEXT, "");
             LOG.info("RL-507 {} is in force{}", next.source(), by);
-        } catch (RuntimeException unfit) {
-            refusedText = next.text();
-            note(
-                    About.TEXT,
-                    "RL-505 " + next.source() + " is refused, the previous one stays in force: " + unfit.getMessage());
         }
+        textInForce = next;
+        note(About.TEXT, "");
     }
 
     /** The overrides and switches of a version, without those of a form that is not known. */
@@ -319,14 +299,12 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         String why = whyDropped;
         if (why != null) {
             whyDropped = null;
-            refusedText = textInForce.text();
             textInForce = Published.NONE;
             note(About.TEXT, "RL-505 what is published does not fit this application: " + why);
             isReportNeeded = true;
         }
         if (isOwnNew) {
             isOwnNew = false;
-            refusedText = null;
             watch.forget();
         }
     }

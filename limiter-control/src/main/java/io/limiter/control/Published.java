@@ -86,7 +86,10 @@ record Published(String head, long version, String text, List<String> entries) {
         }
 
         /** The published text only, also where the other one has ended; throws as {@link #published}. */
-        String text(Signer signer) {
+        String text(long version, Signer signer) {
+            if (number(head()) != version) {
+                throw Signer.misfit();
+            }
             return body(head(), signer).group(3);
         }
 

@@ -133,6 +133,10 @@ class AttacksTest extends ControlFixture {
         IllegalArgumentException refused =
                 assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
         assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
+        // Nor may it be another one that was published.
+        redis(OLD, redis -> redis.set(key("text:1"), redis.get(key("text:2"))));
+        refused = assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
+        assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
         // Its author can't be changed either.
         redis(
                 OLD,

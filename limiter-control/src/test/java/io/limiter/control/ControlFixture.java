@@ -125,7 +125,8 @@ abstract class ControlFixture {
                         SteppedStore::new)));
     }
 
-    private LimiterConfig.Builder config(String address) {
+    /** Of an instance that waits for an answer, however slow this machine is. */
+    LimiterConfig.Builder config(String address) {
         return LimiterConfig.builder()
                 .property("limiter.redis.address", address)
                 .property("limiter.redis.deadline", "30s")
@@ -135,7 +136,7 @@ abstract class ControlFixture {
                 .property("limiter.control.secret", SECRET);
     }
 
-    private static LimiterConfig with(LimiterConfig.Builder config, String... lines) {
+    static LimiterConfig with(LimiterConfig.Builder config, String... lines) {
         for (String line : lines) {
             String[] parts = line.split(" = ", 2);
             config.property(parts[0], parts[1]);

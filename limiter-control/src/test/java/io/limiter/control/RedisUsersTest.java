@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
@@ -24,16 +23,6 @@ class RedisUsersTest extends ControlFixture {
     private static final String NEWER = RedisServers.newer();
     private static final String OWN = "limiter.policies.vote.limits = 2/1m";
     private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
-
-    private LimiterConfig.Builder config(String address) {
-        return LimiterConfig.builder()
-                .property("limiter.redis.address", address)
-                .property("limiter.redis.deadline", "30s")
-                .property("limiter.redis.startup-wait", "60s")
-                .property("limiter.redis.prefix", prefix)
-                .property("limiter.control.group", group)
-                .property("limiter.control.secret", SECRET);
-    }
 
     /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
     @Test
