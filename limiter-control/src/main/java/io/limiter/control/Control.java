@@ -1,16 +1,20 @@
 package io.limiter.control;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.limiter.BackendException;
 import io.limiter.application.Limiter;
+import io.limiter.internal.Access;
+import io.limiter.redis.PlainCommands;
+import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
@@ -25,30 +29,27 @@ import org.jspecify.annotations.Nullable;
  * if what is given is wrong, or what is published is not signed; and {@link ConflictException} if somebody else published at the
  * same time.
  */
-public final class Control {
+public final class Control implements AutoCloseable {
     private static final Duration LONGEST_END = Duration.ofDays(3_660);
+    /** A person waits longer than a thread that looks again at once: on a starved machine an answer takes seconds. */
+    static final Duration LONGEST_ANSWER = Duration.ofSeconds(5);
+
     private static final int MOST_TRIES = 20;
-    private static final int MOST_REPORTS = 10_000;
-    /** A key that does not exist. */
-    private static final String NONE = "none";
 
     private final ControlStore store;
-    private final ControlKeys keys;
-    private final Signer signer;
+
+    Control(ControlStore store) {
+        this.store = store;
+    }
 
     /**
-     * Control of a group.
+     * Control of a group from outside of its instances, with a small connection of its own, which {@link #close} ends.
      *
-     * @param store closed by its owner
+     * @param redis where the Redis of the group is, with a login that may publish; nothing else of it counts
      * @param secret {@code limiter.control.secret} of the instances
      */
-    public Control(ControlStore store, String group, String secret) {
-        if (!group.matches("[A-Za-z0-9._-]{1,64}")) {
-            throw new IllegalArgumentException("'" + group + "' is not the name of a group");
-        }
-        this.store = Objects.requireNonNull(store, "store");
-        this.keys = new ControlKeys(group);
-        this.signer = new Signer(group, Objects.requireNonNull(secret, "secret"));
+    public static Control open(RedisBackend.Builder redis, String group, String secret) {
+        return new Control(new ControlStore(PlainCommands.open(Access.LIBRARY, redis, LONGEST_ANSWER), group, secret));
     }
 
     /** Control of the group of a limiter, where its user of Redis may; empty unless it follows one. */
@@ -59,7 +60,7 @@ public final class Control {
     /** How many switches are in force in an instance, or how many overrides of keys. */
     public static long inForce(Limiter limiter, boolean switches) {
         return limiter.followed(Follower.class).stream()
-                .flatMap(one -> one.inForce.entries().all().stream())
+                .flatMap(one -> one.inForce.all().stream())
                 .filter(one -> one.isSwitch() == switches)
                 .count();
     }
@@ -83,14 +84,7 @@ public final class Control {
      * @param note why; may be empty
      */
     public record Version(long version, String time, String author, String change, String note) {
-        /** How long it is kept, and a text after another one was published. */
-        static final long KEPT_MILLIS = 30 * 86_400_000L;
-
-        /** More bytes are none. */
-        static final int MOST_BYTES = 8_000;
-
         private static final int LONGEST_LINE = 200;
-        private static final String KIND = "change";
 
         /**
          * Checks what a person has written.
@@ -104,21 +98,18 @@ public final class Control {
 
         /** As it is in Redis: signed by itself, because it ends there after 30 days, and the text does not. */
         String record(Signer signer) {
-            String line = String.join("\t", time, author, change, note);
-            return signer.sign(KIND, version + "\t" + line) + "\t" + line;
+            return signer.signed(String.join("\t", Long.toString(version), time, author, change, note));
         }
 
-        /** Reads one; null if it is not there any more, or not signed. */
-        static @Nullable Version of(long version, @Nullable String record, Signer signer) {
-            String[] words = record == null ? new String[0] : record.split("\t", -1);
-            if (record == null || words.length != 5) {
-                return null;
-            }
+        /** Reads one; empty if it is not there any more, or not signed. */
+        static Optional<Version> of(long version, String record, Signer signer) {
             try {
-                signer.check(KIND, version + record.substring(words[0].length()), words[0]);
-                return new Version(version, words[1], words[2], Texts.plain(words[3]), words[4]);
+                String[] words = signer.verified(record).split("\t", -1);
+                return words.length == 5 && words[0].equals(Long.toString(version))
+                        ? Optional.of(new Version(version, words[1], words[2], Texts.plain(words[3]), words[4]))
+                        : Optional.empty();
             } catch (IllegalArgumentException foreign) {
-                return null;
+                return Optional.empty();
             }
         }
 
@@ -148,30 +139,17 @@ public final class Control {
 
     /** The time of Redis, by which overrides and switches end. */
     public Instant now() {
-        return Instant.EPOCH.plus(store.report(List.of(), List.of()), ChronoUnit.MICROS);
-    }
-
-    private String head() {
-        return Objects.requireNonNullElse(store.get(keys.current(), Published.MOST_HEAD_BYTES), "");
-    }
-
-    private Published published(String head) {
-        if (head.isEmpty()) {
-            return Published.NONE;
-        }
-        String record = store.get(keys.text(Published.version(head, signer)), Published.MOST_RECORD_BYTES);
-        return Published.of(head, record == null ? "" : record, signer);
+        return Instant.EPOCH.plus(store.report(List.of()), ChronoUnit.MICROS);
     }
 
     /** The number of what is published; 0 if nothing is. */
     public long version() {
-        String head = head();
-        return head.isEmpty() ? 0 : Published.version(head, signer);
+        return store.version(store.head());
     }
 
     /** The published text; empty if nothing is published. */
     public String text() {
-        return published(head()).text();
+        return text(version());
     }
 
     /**
@@ -180,43 +158,16 @@ public final class Control {
      * @throws IllegalArgumentException if it is not kept any more
      */
     public String text(long version) {
-        if (version == 0) {
-            return "";
-        }
-        String record = store.get(keys.text(version), Published.MOST_RECORD_BYTES);
-        if (record == null) {
-            throw new IllegalArgumentException("version " + version + " is not kept; 'versions' shows those of the last"
-                    + " 30 days, and the last " + ControlKeys.VERSIONS + " have their text");
-        }
-        return Published.of(Published.head(record), record, signer).text();
+        return store.text(version);
     }
 
     /** The latest versions, the latest first, at most so many. */
     public List<Version> versions(int most) {
         long last = version();
-        return read(LongStream.rangeClosed(Math.max(1, last - most + 1), last)
+        return store.versions(LongStream.rangeClosed(Math.max(1, last - most + 1), last)
                 .boxed()
                 .sorted(Comparator.reverseOrder())
                 .toList());
-    }
-
-    /** Who made a version; null where that is not known any more. */
-    @Nullable
-    Version version(long number) {
-        return read(List.of(number)).stream().findFirst().orElse(null);
-    }
-
-    private List<Version> read(List<Long> numbers) {
-        List<@Nullable String> records =
-                store.getAll(numbers.stream().map(keys::change).toList(), Version.MOST_BYTES);
-        List<Version> all = new ArrayList<>();
-        for (int i = 0; i < records.size(); i++) {
-            Version by = Version.of(numbers.get(i), records.get(i), signer);
-            if (by != null) {
-                all.add(by);
-            }
-        }
-        return all;
     }
 
     /**
@@ -233,37 +184,6 @@ public final class Control {
         return replace(text, "", author, note, based);
     }
 
-    private long replace(String text, String what, String author, String note, long based) {
-        Published.check(text);
-        long latest = latest();
-        String head = head();
-        Published now = readable(head);
-        if (now.version() == based) {
-            // What is older than what instances have may have been written back by somebody.
-            Map<String, Long> kept = latest > now.version() ? Map.of() : now.entries();
-            Published next = new Published(Math.max(latest, now.version()) + 1, text, kept);
-            String all = what + String.join("; ", Published.changes(now.text(), text));
-            if (write(head, now, next, version(next, author, Texts.plain(all), note), null, null)) {
-                return next.version();
-            }
-            now = readable(head());
-        }
-        List<Version> by = versions(1);
-        throw new ConflictException("RL-510 version " + now.version()
-                + (by.isEmpty() ? "" : " by " + by.get(0).author())
-                + " was published since version " + based + "; nothing was changed. It would have been changed to:\n"
-                + String.join("\n", Published.changes(now.text(), text)));
-    }
-
-    /** What is published; nothing if somebody has written what no publisher has signed, so that it can be replaced. */
-    private Published readable(String head) {
-        try {
-            return published(head);
-        } catch (IllegalArgumentException foreign) {
-            return Published.NONE;
-        }
-    }
-
     /**
      * Publishes the text of an earlier version again, as a new one; that of version 0 is empty. Overrides and switches stay.
      *
@@ -274,75 +194,73 @@ public final class Control {
         return replace(text(version), "back to version " + version + ": ", author, note, version());
     }
 
+    private long replace(String text, String what, String author, String note, long based) {
+        Published.check(text);
+        long latest = latest();
+        Published now = readable();
+        if (now.version() == based) {
+            String all = what + String.join("; ", Published.changes(now.text(), text));
+            Version next = version(Math.max(latest, now.version()) + 1, author, Texts.plain(all), note);
+            // What is older than what instances have may have been written back by somebody.
+            Collection<Entry> kept =
+                    latest > now.version() ? List.of() : entries(now).values();
+            if (store.publish(now, next, text, kept)) {
+                return next.version();
+            }
+            now = readable();
+        }
+        List<Version> by = versions(1);
+        throw new ConflictException("RL-510 version " + now.version()
+                + (by.isEmpty() ? "" : " by " + by.get(0).author())
+                + " was published since version " + based + "; nothing was changed. It would have been changed to:\n"
+                + String.join("\n", Published.changes(now.text(), text)));
+    }
+
+    /** What is published; nothing if somebody has written what no publisher has signed, so that it can be replaced. */
+    private Published readable() {
+        String head = store.head();
+        try {
+            return store.published(head);
+        } catch (IllegalArgumentException foreign) {
+            return new Published(head, 0, "", List.of());
+        }
+    }
+
+    private Version version(long number, String author, String what, String note) {
+        return new Version(number, now().toString(), author, what, note);
+    }
+
     /** The latest version that an instance has, also where Redis has lost it. A publisher has signed it. */
     private long latest() {
         long latest = 0;
         for (Report report : reports().values()) {
             try {
-                latest = Math.max(latest, Published.version(report.latest(), signer));
+                latest = Math.max(latest, store.version(report.latest()));
             } catch (IllegalArgumentException foreign) {
-                // It has read nothing that was signed.
+                // Any user that has the right can write a report.
             }
         }
         return latest;
     }
 
-    private Version version(Published next, String author, String what, String note) {
-        return new Version(next.version(), now().toString(), author, what, note);
-    }
-
-    /** Whether nobody was faster. */
-    private boolean write(
-            String head, Published before, Published next, Version by, @Nullable Entry gone, @Nullable Entry come) {
-        String record = next.record(signer);
-        List<String> where = List.of(
-                keys.current(),
-                keys.text(next.version()),
-                keys.change(next.version()),
-                keys.text(before.version()),
-                keys.text(next.version() - ControlKeys.VERSIONS),
-                keys.entry(gone == null ? NONE : gone.hash()),
-                keys.entry(come == null ? NONE : come.hash()));
-        List<String> what = List.of(
-                head,
-                Published.head(record),
-                record,
-                by.record(signer),
-                Long.toString(Version.KEPT_MILLIS),
-                come == null ? "" : come.line(),
-                Long.toString(come == null ? 0 : come.until().toEpochMilli()));
-        return store.run("publish", where, what).get(0).equals("done");
+    /** Those of instances that have reported in the last seconds, by their names. */
+    private Map<String, Report> reports() {
+        long now = now().getEpochSecond();
+        Map<String, Report> all = store.reports();
+        all.values().removeIf(report -> Math.abs(report.seconds() - now) > Report.GONE_SECONDS);
+        return all;
     }
 
     /** The instances that have reported in the last seconds, by name. */
     public List<Instance> instances() {
-        String head = head();
+        String head = store.head();
         List<Instance> all = new ArrayList<>();
         reports().forEach((name, report) -> {
             String late = report.seen().equals(head) ? "" : "it has not looked at it yet ";
             String problem = (late + report.problem()).strip();
             // The same, not one that is at least as new.
-            all.add(new Instance(
-                    name, version(report.inForce()), report.inForce().equals(head), problem));
-        });
-        return all;
-    }
-
-    /** The number in the head of a report, for people. */
-    private static long version(String head) {
-        String number = head.replaceFirst(" .*", "");
-        return number.matches("[0-9]{1,15}") ? Long.parseLong(number) : 0;
-    }
-
-    /** Those of instances that have reported in the last seconds, by their names. */
-    private Map<String, Report> reports() {
-        long now = now().getEpochSecond();
-        Map<String, Report> all = new TreeMap<>();
-        store.fields(keys.reports()).forEach((name, line) -> {
-            Report report = Report.of(line);
-            if (Math.abs(report.seconds() - now) <= Report.GONE_SECONDS && all.size() < MOST_REPORTS) {
-                all.put(Texts.plain(name), report);
-            }
+            boolean isCurrent = report.inForce().equals(head);
+            all.add(new Instance(name, Published.number(report.inForce()), isCurrent, problem));
         });
         return all;
     }
@@ -375,29 +293,28 @@ public final class Control {
     private String changed(String id, @Nullable Entry come, String author, String note) {
         for (int i = 0; i < MOST_TRIES; i++) {
             long latest = latest();
-            String head = head();
-            Published now = published(head);
+            Published now = store.published(store.head());
             if (latest > now.version()) {
                 throw new IllegalArgumentException("RL-506 Redis has version " + now.version() + ", and instances have "
                         + latest + "; publish the text again, or roll back, then set this");
             }
             Map<String, Entry> all = entries(now);
-            Entry gone = all.remove(id);
+            Entry gone = come == null ? all.remove(id) : all.put(id, come);
             if (gone == null && come == null) {
                 return "";
             }
+            if (come != null) {
+                int bytes = all.values().stream()
+                        .mapToInt(one -> one.line().getBytes(UTF_8).length + 1)
+                        .sum();
+                Texts.require(
+                        bytes <= Published.MOST_BYTES - (come.isSwitch() ? 0 : Published.FOR_SWITCHES),
+                        "there are too many overrides and switches already: they have " + bytes
+                                + " bytes; remove some");
+            }
             String what = id + ": " + (gone == null ? "nothing" : gone.value()) + " -> "
                     + (come == null ? "nothing" : come.value());
-            if (come != null) {
-                int most = Published.MOST_ENTRIES - (come.isSwitch() ? 0 : Published.FOR_SWITCHES);
-                Texts.require(
-                        all.size() < most, "there are " + all.size() + " overrides and switches already; remove some");
-                all.put(id, come);
-            }
-            Map<String, Long> ends = new LinkedHashMap<>();
-            all.values().forEach(one -> ends.put(one.hash(), one.untilMicros()));
-            Published next = new Published(now.version() + 1, now.text(), ends);
-            if (write(head, now, next, version(next, author, what, note), gone, come)) {
+            if (store.publish(now, version(now.version() + 1, author, what, note), now.text(), all.values())) {
                 return what;
             }
         }
@@ -405,17 +322,24 @@ public final class Control {
     }
 
     /** The overrides and switches of a version that have not ended, by their ids. */
-    private Map<String, Entry> entries(Published now) {
+    private Map<String, Entry> entries(Published of) {
+        Instant now = now();
         Map<String, Entry> all = new TreeMap<>();
-        store.lines(keys, List.copyOf(now.entries().keySet())).values().forEach(line -> {
-            Entry one = Entry.of(line);
-            all.put(one.id(), one);
-        });
+        of.entries().stream()
+                .map(Entry::of)
+                .filter(one -> one.until().isAfter(now))
+                .forEach(one -> all.put(one.id(), one));
         return all;
     }
 
     /** The overrides and switches in force, by their targets. */
     public List<Entry> entries() {
-        return List.copyOf(entries(published(head())).values());
+        return List.copyOf(entries(store.published(store.head())).values());
+    }
+
+    /** Ends the connection, if it is its own. */
+    @Override
+    public void close() {
+        store.close();
     }
 }

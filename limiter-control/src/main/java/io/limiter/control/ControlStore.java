@@ -1,204 +1,160 @@
 package io.limiter.control;
 
-import io.limiter.BackendException;
-import io.limiter.internal.Access;
-import io.limiter.redis.RedisBackend;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.limiter.redis.PlainCommands;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.function.Function;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
-import org.redisson.Redisson;
-import org.redisson.api.RScript;
-import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.StringCodec;
-import org.redisson.config.Config;
+import java.util.TreeMap;
 
 /**
- * What a group has in Redis, by plain commands of Redisson's public API. Each method waits for the answer, so decisions never use it;
- * each throws {@link BackendException} if there is none, or an error. Thread-safe.
+ * What a group has in Redis, all in one slot of a cluster. Only publishers may write below {@code limiter-control}; the reports of
+ * instances are elsewhere, and no instance reads them. Each method waits for the answer, so decisions never use it; each throws
+ * {@link io.limiter.BackendException} if there is none, or an error, and {@link IllegalArgumentException} for what nobody has signed, or
+ * what has too many bytes. Thread-safe.
  */
-public class ControlStore implements AutoCloseable {
-    private static final Duration FOLLOWS = Duration.ofSeconds(1);
-    /** A person waits longer than a thread that looks again at once: on a starved machine an answer takes seconds. */
-    private static final Duration PUBLISHES = Duration.ofSeconds(5);
+class ControlStore implements AutoCloseable {
+    /** How many texts are kept. */
+    static final int VERSIONS = 100;
 
-    /** Questions that are sent before the first answer is waited for. */
-    private static final int TOGETHER = 200;
+    private static final int MOST_HEAD_BYTES = 150;
+    private static final int MOST_CHANGE_BYTES = 8_000;
 
-    private static final StringCodec TEXT = StringCodec.INSTANCE;
+    private final PlainCommands redis;
+    private final String group;
+    private final Signer signer;
 
-    private final Supplier<@Nullable RedissonClient> client;
-    private final Duration longest;
-    private final Runnable end;
-
-    private ControlStore(Supplier<@Nullable RedissonClient> client, Duration longest, Runnable end) {
-        this.client = client;
-        this.longest = longest;
-        this.end = end;
-    }
-
-    /** The same: a test changes what it answers. */
-    ControlStore(ControlStore other) {
-        this(other.client, other.longest, other.end);
-    }
-
-    /** On the client of a backend, with which it ends. */
-    static ControlStore of(RedisBackend backend, boolean isForPublishers) {
-        return new ControlStore(() -> backend.client(Access.LIBRARY), isForPublishers ? PUBLISHES : FOLLOWS, () -> {});
-    }
-
-    /**
-     * With a small client of its own, which {@link #close} ends.
-     *
-     * @param address {@code redis://host:port}, or {@code rediss://}
-     * @param username null for Redis' default user
-     * @param password null for none
-     */
-    public static ControlStore open(String address, @Nullable String username, @Nullable String password) {
-        Config config = new Config();
-        config.useSingleServer()
-                .setAddress(address)
-                .setConnectionPoolSize(2)
-                .setConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(0);
-        return open(password == null ? config : config.setUsername(username).setPassword(password));
-    }
-
-    /** The same from Redisson's YAML, for clusters and sentinels. */
-    public static ControlStore openYaml(String yaml) {
-        try {
-            return open(Config.fromYAML(yaml));
-        } catch (RuntimeException wrong) {
-            // Its message would show lines of the text, which may contain a password.
-            throw new IllegalArgumentException("RL-113 not a Redisson configuration in YAML ("
-                    + wrong.getClass().getSimpleName() + "); check its indentation and quotes");
+    ControlStore(PlainCommands redis, String group, String secret) {
+        if (!group.matches("[A-Za-z0-9._-]{1,64}")) {
+            throw new IllegalArgumentException("'" + group + "' is not the name of a group");
         }
+        this.redis = redis;
+        this.group = group;
+        this.signer = new Signer(group, Objects.requireNonNull(secret, "secret"));
     }
 
-    private static ControlStore open(Config config) {
-        RedissonClient own = Redisson.create(config.setLazyInitialization(true));
-        return new ControlStore(() -> own, PUBLISHES, own::shutdown);
+    static String key(String group, String name) {
+        return "limiter-control:{" + group + "}:" + name;
     }
 
-    /**
-     * The text of a key; null if there is none. More than one byte too many is not read.
-     *
-     * @throws IllegalArgumentException if it has more bytes
-     */
-    @Nullable
-    String get(String key, int mostBytes) {
-        return getAll(List.of(key), mostBytes).get(0);
+    private String key(String name, long version) {
+        return key(group, name + ":" + version);
     }
 
-    /** The same for many keys, in their order. */
-    List<@Nullable String> getAll(List<String> keys, int mostBytes) {
-        List<@Nullable String> all = new ArrayList<>();
-        for (int i = 0; i < keys.size(); i += TOGETHER) {
-            List<String> some = keys.subList(i, Math.min(keys.size(), i + TOGETHER));
-            List<ByteBuffer> read =
-                    some.stream().map(key -> ByteBuffer.allocate(mostBytes + 1)).toList();
-            // One GETRANGE each: whoever may write there can't make an instance read more. No script: who only reads
-            // keys may not name them in one.
-            ask(redis -> {
-                List<Future<Integer>> sent = new ArrayList<>();
-                for (int k = 0; k < some.size(); k++) {
-                    read.get(k).clear();
-                    sent.add(redis.getBinaryStream(some.get(k))
-                            .getAsynchronousChannel()
-                            .read(read.get(k)));
-                }
-                return sent;
-            });
-            for (int k = 0; k < some.size(); k++) {
-                all.add(text(some.get(k), read.get(k)));
-            }
+    private List<String> read(List<String> keys, int mostBytes) {
+        List<String> all = redis.texts(keys, mostBytes + 1);
+        for (int i = 0; i < all.size(); i++) {
+            Texts.require(
+                    all.get(i).getBytes(UTF_8).length <= mostBytes,
+                    keys.get(i) + " has more than " + mostBytes
+                            + " bytes, which are not read; publish again, and less");
         }
         return all;
     }
 
-    private static @Nullable String text(String key, ByteBuffer read) {
-        Texts.require(
-                read.hasRemaining(),
-                key + " has more than " + (read.capacity() - 1)
-                        + " bytes, which are not read; publish again, and less");
-        return read.position() == 0
-                ? null
-                : StandardCharsets.UTF_8.decode(read.flip()).toString();
+    /** The {@linkplain Published#head head}; empty if nothing is published. */
+    String head() {
+        return read(List.of(key(group, "current")), MOST_HEAD_BYTES).get(0);
     }
 
-    /** The fields of a hash. */
-    Map<String, String> fields(String key) {
-        return Objects.requireNonNull(
-                ask(redis -> List.of(redis.<String, String>getMap(key, TEXT).readAllMapAsync()))
-                        .get(0));
+    /** The version of a head; 0 for none. */
+    long version(String head) {
+        return head.isEmpty() ? 0 : Published.version(head, signer);
     }
 
-    /** The lines of overrides and switches that are there as their hashes name them. */
-    Map<String, String> lines(ControlKeys keys, List<String> hashes) {
-        Map<String, String> all = new HashMap<>();
-        getAll(hashes.stream().map(keys::entry).toList(), Entry.MOST_BYTES).stream()
-                .filter(Objects::nonNull)
-                .forEach(line -> all.put(Signer.hash(line), line));
-        all.keySet().retainAll(Set.copyOf(hashes));
+    /** What is published under a head. */
+    Published published(String head) {
+        if (head.isEmpty()) {
+            return Published.NONE;
+        }
+        long version = version(head);
+        List<String> keys = List.of(key("text", version), key("entries", version));
+        List<String> read = read(keys, Published.Stored.MOST_BYTES);
+        return new Published.Stored(read.get(0), read.get(1)).published(head, () -> report(List.of()), signer);
+    }
+
+    /** The published text of a version that is kept; empty for version 0, before anything was published. */
+    String text(long version) {
+        if (version == 0) {
+            return "";
+        }
+        String record =
+                read(List.of(key("text", version)), Published.Stored.MOST_BYTES).get(0);
+        if (record.isEmpty()) {
+            throw new IllegalArgumentException("version " + version + " is not kept; 'versions' shows those of the last"
+                    + " 30 days, and the last " + VERSIONS + " have their text");
+        }
+        return new Published.Stored(record, "").text(version, signer);
+    }
+
+    /** Those of these versions of which it is known who made them. */
+    List<Control.Version> versions(List<Long> numbers) {
+        List<String> keys = numbers.stream().map(one -> key("change", one)).toList();
+        List<String> records = read(keys, MOST_CHANGE_BYTES);
+        List<Control.Version> all = new ArrayList<>();
+        for (int i = 0; i < records.size(); i++) {
+            Control.Version.of(numbers.get(i), records.get(i), signer).ifPresent(all::add);
+        }
         return all;
+    }
+
+    /** Publishes a version over another one; false if that is not published any more. */
+    boolean publish(Published before, Control.Version by, String text, Collection<Entry> entries) {
+        Published.Stored next = Published.Stored.of(by.version(), text, entries, signer);
+        Instant now = Instant.parse(by.time());
+        long leftMillis = entries.stream()
+                .mapToLong(one -> now.until(one.until(), ChronoUnit.MILLIS))
+                .reduce(1, Math::max);
+        List<String> keys = List.of(
+                key(group, "current"),
+                key("text", by.version()),
+                key("entries", by.version()),
+                key("change", by.version()),
+                key("text", before.version()),
+                key("entries", before.version()),
+                key("text", by.version() - VERSIONS));
+        List<String> arguments = List.of(
+                before.head(),
+                next.head(),
+                next.record(),
+                next.entries(),
+                Long.toString(leftMillis),
+                by.record(signer));
+        return run("publish", keys, arguments).get(0).equals("done");
     }
 
     /** Writes the report of an instance, or none; returns the time of Redis, in microseconds. */
-    long report(List<String> keys, List<String> arguments) {
-        List<String> time = run("report", keys, arguments);
+    long report(List<String> nameAndReport) {
+        List<String> time = run("report", List.of("limiter-report:{" + group + "}:instances"), nameAndReport);
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
-    /** Runs the script of that name, which may write. Its reply as texts. */
-    List<String> run(String name, List<String> keys, List<String> arguments) {
-        return Objects.requireNonNull(this.<List<String>>ask(redis -> List.of(redis.getScript(TEXT)
-                        .evalAsync(
-                                RScript.Mode.READ_WRITE,
-                                script(name),
-                                RScript.ReturnType.LIST,
-                                List.copyOf(keys),
-                                arguments.toArray())))
-                .get(0));
+    /** The reports of instances, by their names. */
+    Map<String, Report> reports() {
+        Map<String, Report> all = new TreeMap<>();
+        redis.fields("limiter-report:{" + group + "}:instances")
+                .forEach((name, line) -> all.put(Texts.plain(name), Report.of(line)));
+        return all;
     }
 
-    private static String script(String name) {
+    private List<String> run(String name, List<String> keys, List<String> arguments) {
         try (InputStream text = ControlStore.class.getResourceAsStream(name + ".lua")) {
-            return new String(Objects.requireNonNull(text, name).readAllBytes(), StandardCharsets.UTF_8);
+            String script = new String(Objects.requireNonNull(text, name).readAllBytes(), UTF_8);
+            return redis.run(script, keys, arguments);
         } catch (IOException unreadable) {
             throw new IllegalStateException(unreadable);
         }
     }
 
-    private <T> List<T> ask(Function<RedissonClient, List<? extends Future<T>>> questions) {
-        RedissonClient connected = client.get();
-        if (connected == null) {
-            throw new BackendException("RL-201 there is no connection to Redis yet");
-        }
-        List<? extends Future<T>> sent;
-        try {
-            sent = questions.apply(connected);
-        } catch (RuntimeException failed) {
-            sent = List.of(CompletableFuture.<T>failedFuture(failed));
-        }
-        return sent.stream()
-                .map(one -> RedisBackend.answer(Access.LIBRARY, one, longest))
-                .toList();
-    }
-
     @Override
     public void close() {
-        end.run();
+        redis.close();
     }
 }

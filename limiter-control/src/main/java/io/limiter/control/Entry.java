@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 
 /**
  * What an operator has set until a time: for one key under one policy (an override), or for a policy or everything (a switch).
- * In Redis it is a line below its own hash, which the signed text names, and it ends there when it ends.
+ * In Redis it is a line of what is published, which leaves it when the last of these lines has ended, or with the next change.
  *
  * @param target {@code policy:NAME} or {@code all}
  * @param key of an override: an address, {@code user:alice}, or as the log of denials shows it, which it becomes; empty for a switch
@@ -26,9 +26,6 @@ public record Entry(String target, String key, String to, Instant until, String 
     static final String BLOCKED = "blocked";
     static final String OFF = "off";
     static final String DENY = "deny";
-
-    /** More bytes are no line. */
-    static final int MOST_BYTES = 4_000;
 
     private static final String POLICY = "policy:";
     private static final String NAME = "[A-Za-z0-9._-]{1,64}";
@@ -98,11 +95,6 @@ public record Entry(String target, String key, String to, Instant until, String 
     /** As it is in Redis. */
     String line() {
         return String.join("\t", target, key, to, until.toString(), author, note);
-    }
-
-    /** The name of its line. */
-    String hash() {
-        return Signer.hash(line());
     }
 
     /** Reads a line; throws {@link IllegalArgumentException} if it is none. */

@@ -5,13 +5,14 @@ import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.application.ConfigSource;
+import io.limiter.internal.Access;
 import io.limiter.internal.Watch;
+import io.limiter.redis.PlainCommands;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,7 @@ import org.slf4j.event.Level;
  */
 final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames, Watch.Source<String> {
     private static final Logger LOG = LoggerFactory.getLogger(Follower.class);
+    private static final Duration LONGEST_ANSWER = Duration.ofSeconds(1);
     private static final long REPORT_MICROS = 5_000_000;
     /** Several followers of one process need different names. */
     private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -46,7 +48,6 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private enum About {
         REACH,
         TEXT,
-        OLDER,
         ENTRIES,
         TARGETS,
         REPORT
@@ -60,8 +61,6 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     final Control control;
 
     private final ControlStore store;
-    private final ControlKeys keys;
-    private final Signer signer;
     private final Duration pause;
     private final ConfigSource.Target target;
     private final Runnable endNaming;
@@ -77,19 +76,12 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private final Map<About, String> notes = new TreeMap<>();
     /** The latest version that was read, in force or not. */
     private Published latest = Published.NONE;
-    /** The overrides and switches of the latest version, by their hashes. */
-    private Map<String, Entry> latestEntries = Map.of();
-    /** The version whose text is in force, as the overlay of the limiter. */
+    /** Its overrides and switches, also those that have ended: the time may step back. */
+    private Set<Entry> latestEntries = Set.of();
+    /** The last version whose text is in force, as the overlay of the limiter. */
     private Published textInForce = Published.NONE;
-    /** The latest text, if the limiter does not accept it. */
-    private @Nullable String refusedText;
-
-    /** The head of {@link #latest}. */
-    private String latestHead = "";
     /** The head that was seen last, also that of a version that was refused. */
     private String seenHead = "";
-    /** The head of the last version of which everything is in force. */
-    private String headInForce = "";
     /** Whether to report before that is due. */
     private boolean isReportNeeded;
 
@@ -101,12 +93,9 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     /** A follower, which {@link #start} starts. */
     Follower(Following what, RedisBackend redis, ConfigSource.Target target) {
-        String group = Objects.requireNonNull(what.settings().group(), "group");
-        String secret = Objects.requireNonNull(what.settings().secret(), "secret");
-        this.store = what.stores().apply(redis);
-        this.control = new Control(ControlStore.of(redis, true), group, secret);
-        this.keys = new ControlKeys(group);
-        this.signer = new Signer(group, secret);
+        this.store = what.stores().apply(PlainCommands.of(Access.LIBRARY, redis, LONGEST_ANSWER));
+        this.control =
+                new Control(what.stores().apply(PlainCommands.of(Access.LIBRARY, redis, Control.LONGEST_ANSWER)));
         this.inForce = what.inForce();
         this.pause = what.pause();
         this.target = target;
@@ -142,6 +131,10 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
                 report();
             }
             watch.look();
+            if (notes.containsKey(About.REACH)) {
+                note(About.REACH, "");
+                LOG.info("RL-501 resolved: what is published can be read");
+            }
         });
         step(this::setEntries);
         step(() -> {
@@ -152,7 +145,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         });
         inForce.setFindings(Stream.concat(
                         notes.values().stream(),
-                        inForce.entries().all().stream()
+                        inForce.all().stream()
                                 .filter(Entry::isSwitch)
                                 .map(one -> "RL-509 in force: " + one.described()))
                 .toList());
@@ -187,24 +180,18 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     @Override
     public String version() {
-        String head = Objects.requireNonNullElse(store.get(keys.current(), Published.MOST_HEAD_BYTES), "");
-        if (notes.containsKey(About.REACH)) {
-            note(About.REACH, "");
-            LOG.info("RL-501 resolved: what is published can be read");
-        }
-        return head;
+        return store.head();
     }
 
     @Override
     public void take(String head) {
         isReportNeeded = true;
         try {
-            long version = head.isEmpty() ? 0 : Published.version(head, signer);
-            if (version < latest.version()) {
-                note(About.OLDER, "RL-506 Redis has an older version than the one in force here; publish again");
-            } else {
-                takeAll(version == 0 ? Published.NONE : fetch(head, version), head);
+            if (store.version(head) < latest.version()) {
+                throw new IllegalArgumentException(
+                        "RL-506 Redis has an older version than the one in force here; publish again");
             }
+            take(store.published(head));
         } catch (BackendException unreachable) {
             throw unreachable;
         } catch (RuntimeException wrong) {
@@ -213,62 +200,27 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         seenHead = head;
     }
 
-    private Published fetch(String head, long version) {
-        String record = store.get(keys.text(version), Published.MOST_RECORD_BYTES);
-        if (record == null) {
-            throw new BackendException("RL-501 the text that was announced is not there (yet)");
-        }
-        return Published.of(head, record, signer);
-    }
-
-    private void takeAll(Published next, String head) {
-        note(About.OLDER, "");
-        latestEntries = read(next);
+    private void take(Published next) {
         latest = next;
-        latestHead = head;
-        if (next.text().equals(textInForce.text())) {
-            refusedText = null;
-            note(About.TEXT, "");
-        } else if (!next.text().equals(refusedText)) {
-            putTextInForce(next);
-        }
-        headInForce = refusedText == null ? head : headInForce;
-    }
-
-    private void putTextInForce(Published next) {
-        Control.Version by = control.version(next.version());
-        try {
+        latestEntries = read(next);
+        if (!next.text().equals(textInForce.text())) {
+            String by = store.versions(List.of(next.version())).stream()
+                    .map(Control.Version::described)
+                    .collect(Collectors.joining());
             target.lay(next::over);
-            textInForce = next;
-            refusedText = null;
-            note(About.TEXT, "");
-            LOG.info("RL-507 {} is in force{}", next.source(), by == null ? "" : by.described());
-        } catch (RuntimeException unfit) {
-            refusedText = next.text();
-            note(
-                    About.TEXT,
-                    "RL-505 " + next.source() + " is refused, the previous one stays in force: " + unfit.getMessage());
+            LOG.info("RL-507 {} is in force{}", next.source(), by);
         }
+        textInForce = next;
+        note(About.TEXT, "");
     }
 
-    /** The overrides and switches of a version, of which it fetches those that are new. */
-    private Map<String, Entry> read(Published next) {
-        // Also those that seem to have ended: the time may be about to step back.
-        List<String> fresh = next.entries().keySet().stream()
-                .filter(hash -> !latestEntries.containsKey(hash))
-                .toList();
-        Map<String, String> lines = store.lines(keys, fresh);
-        Map<String, Entry> all = new LinkedHashMap<>(latestEntries);
-        all.keySet().retainAll(next.entries().keySet());
+    /** The overrides and switches of a version, without those of a form that is not known. */
+    private Set<Entry> read(Published next) {
+        Set<Entry> all = new LinkedHashSet<>();
         String wrong = "";
-        for (String hash : fresh) {
-            String line = lines.get(hash);
+        for (String line : next.entries()) {
             try {
-                if (line != null) {
-                    all.put(hash, Entry.of(line));
-                } else if (next.entries().getOrDefault(hash, 0L) > inForce.nowMicros()) {
-                    throw new IllegalArgumentException("RL-502 it is not in Redis as it was published; set it again");
-                }
+                all.add(Entry.of(line));
             } catch (RuntimeException refusal) {
                 wrong = "RL-505 an override or switch is refused: " + refusal.getMessage();
             }
@@ -280,8 +232,8 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     /** Puts into force what is known and has not ended. */
     private void setEntries() {
         long now = inForce.nowMicros();
-        Set<Entry> before = inForce.entries().all();
-        Set<Entry> next = new LinkedHashSet<>(latestEntries.values());
+        Set<Entry> before = inForce.all();
+        Set<Entry> next = new LinkedHashSet<>(latestEntries);
         next.removeIf(one -> one.untilMicros() <= now);
         if (next.equals(before)) {
             return;
@@ -315,7 +267,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     /** A mistyped name would have no effect, and nobody would see it. */
     private void noteTargets() {
         Map<String, Policy> policies = target.limiter().policies();
-        String unknown = inForce.entries().all().stream()
+        String unknown = inForce.all().stream()
                 .filter(one -> !one.policy().isEmpty() && !policies.containsKey(one.policy()))
                 .map(Entry::target)
                 .distinct()
@@ -331,9 +283,8 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         String problem = notes.values().stream().findFirst().orElse("");
         nextReportMicros = inForce.steadyMicros() + REPORT_MICROS;
         try {
-            inForce.setTime(store.report(
-                    List.of(keys.reports()),
-                    List.of(name, new Report(0, headInForce, latestHead, seenHead, problem).line())));
+            Report report = new Report(0, textInForce.head(), latest.head(), seenHead, problem);
+            inForce.setTime(store.report(List.of(name, report.line())));
             note(About.REPORT, "");
         } catch (BackendException failed) {
             if (failed.kind() != BackendException.Kind.FAULT) {
@@ -348,15 +299,12 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         String why = whyDropped;
         if (why != null) {
             whyDropped = null;
-            refusedText = textInForce.text();
             textInForce = Published.NONE;
-            headInForce = "";
             note(About.TEXT, "RL-505 what is published does not fit this application: " + why);
             isReportNeeded = true;
         }
         if (isOwnNew) {
             isOwnNew = false;
-            refusedText = null;
             watch.forget();
         }
     }

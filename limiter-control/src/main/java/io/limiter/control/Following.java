@@ -4,8 +4,10 @@ import io.limiter.Backend;
 import io.limiter.TimeSource;
 import io.limiter.application.ConfigSource;
 import io.limiter.internal.config.ControlSettings;
+import io.limiter.redis.PlainCommands;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * What is published for the group of a limiter.
  *
  * @param pause between two looks at it
- * @param stores where it is
+ * @param stores where it is, by a connection
  */
-record Following(ControlSettings settings, InForce inForce, Duration pause, Function<RedisBackend, ControlStore> stores)
+record Following(InForce inForce, Duration pause, Function<PlainCommands, ControlStore> stores)
         implements ConfigSource {
     private static final Logger LOG = LoggerFactory.getLogger(Following.class);
     private static final Duration LONGEST_START = Duration.ofSeconds(1);
@@ -27,8 +29,10 @@ record Following(ControlSettings settings, InForce inForce, Duration pause, Func
     public static final class Maker implements ConfigSource.Maker {
         @Override
         public ConfigSource of(ControlSettings settings) {
+            String group = Objects.requireNonNull(settings.group(), "group");
+            String secret = Objects.requireNonNull(settings.secret(), "secret");
             InForce inForce = new InForce(TimeSource.system());
-            return new Following(settings, inForce, PAUSE, redis -> ControlStore.of(redis, false));
+            return new Following(inForce, PAUSE, redis -> new ControlStore(redis, group, secret));
         }
     }
 

@@ -6,14 +6,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The overrides and switches in force, and the time by which they end. One thread sets both; decisions read them. */
 final class InForce {
+    /** No override has this key. */
+    private static final PartitionKey SWITCH = PartitionKey.global();
+
     private final TimeSource time;
-    private volatile Entries entries = new Entries(Set.of());
+    private volatile Set<Entry> all = Set.of();
+    /** The same by policy and key; of switches that are about all policies the policy is empty. */
+    private volatile Map<String, Map<PartitionKey, Entry>> byPolicy = Map.of();
+
     private volatile long offsetMicros;
     private volatile List<String> findings = List.of();
 
@@ -23,71 +27,36 @@ final class InForce {
         this.offsetMicros = time.unixMicros() - time.nowMicros();
     }
 
-    /** All of them. Immutable: a change makes another one. */
-    record Entries(Set<Entry> all, Map<String, OfPolicy> policies, OfPolicy others) {
-        Entries(Set<Entry> all) {
-            this(
-                    all,
-                    new HashMap<>(),
-                    new OfPolicy(all.stream().filter(one -> one.target().equals(Entry.ALL))));
-            all.stream()
-                    .filter(one -> !one.policy().isEmpty())
-                    .collect(Collectors.groupingBy(Entry::policy))
-                    .forEach((policy, its) ->
-                            policies.put(policy, new OfPolicy(Stream.concat(others.switches.stream(), its.stream()))));
-        }
-
-        /** Those that decide calls to a policy. */
-        OfPolicy of(String policy) {
-            return policies.getOrDefault(policy, others);
-        }
-    }
-
-    /**
-     * Those that decide calls to one policy.
-     *
-     * @param switches of everything, then of the policy
-     * @param keys overrides by key
-     */
-    record OfPolicy(List<Entry> switches, Map<PartitionKey, Entry> keys) {
-        private OfPolicy(Stream<Entry> all) {
-            this(all.collect(Collectors.partitioningBy(Entry::isSwitch)));
-        }
-
-        private OfPolicy(Map<Boolean, List<Entry>> all) {
-            this(all.getOrDefault(true, List.of()), new HashMap<>());
-            all.getOrDefault(false, List.of()).forEach(one -> keys.put(PartitionKey.parse(one.key()), one));
-        }
-
-        /** False only where no override or switch is about a key. */
-        boolean mayHave(PartitionKey key) {
-            return !switches.isEmpty() || !keys.isEmpty() && keys.containsKey(key);
-        }
-    }
-
-    Entries entries() {
-        return entries;
+    Set<Entry> all() {
+        return all;
     }
 
     void set(Set<Entry> next) {
-        entries = new Entries(Set.copyOf(next));
+        Map<String, Map<PartitionKey, Entry>> fresh = new HashMap<>();
+        next.forEach(one -> fresh.computeIfAbsent(one.policy(), policy -> new HashMap<>())
+                .put(one.isSwitch() ? SWITCH : PartitionKey.parse(one.key()), one));
+        byPolicy = fresh;
+        all = Set.copyOf(next);
     }
 
     /** The one that decides calls of a key to a policy: the strongest that has not ended; null for none. */
     @Nullable
     Entry find(String policy, PartitionKey key) {
-        OfPolicy its = entries.of(policy);
-        if (!its.mayHave(key)) {
+        Map<String, Map<PartitionKey, Entry>> now = byPolicy;
+        if (now.isEmpty()) {
             return null;
         }
-        long now = nowMicros();
-        for (Entry one : its.switches) {
-            if (one.untilMicros() > now) {
-                return one;
-            }
+        Entry one = find(now, "", SWITCH);
+        if (one == null) {
+            one = find(now, policy, SWITCH);
         }
-        Entry one = its.keys.get(key);
-        return one == null || one.untilMicros() <= now ? null : one;
+        return one == null ? find(now, policy, key) : one;
+    }
+
+    private @Nullable Entry find(Map<String, Map<PartitionKey, Entry>> now, String policy, PartitionKey key) {
+        Map<PartitionKey, Entry> its = now.get(policy);
+        Entry one = its == null ? null : its.get(key);
+        return one == null || one.untilMicros() <= nowMicros() ? null : one;
     }
 
     /** What operators should know, each with its code. */

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A backend whose calls follow the overrides and switches in force: a charge to an overridden key goes to the same policy with other
- * limits, or to none. Where a policy has no override or switch, calls go on as they are. Thread-safe.
+ * limits, or to none. Calls about which there is none go on as they are. Thread-safe.
  */
 final class OverridingBackend extends ForwardingBackend {
     private static final Logger LOG = LoggerFactory.getLogger(OverridingBackend.class);
@@ -59,143 +59,90 @@ final class OverridingBackend extends ForwardingBackend {
         return inner;
     }
 
+    private @Nullable Entry find(Charge charge) {
+        return inForce.find(charge.policy().name(), charge.key());
+    }
+
+    private boolean isPlain(List<Charge> charges) {
+        for (Charge charge : charges) {
+            if (find(charge) != null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     @Override
     public Decider decider(Policy policy) {
-        return new Checked(policy, inner.decider(policy), new Seen(inForce.entries(), policy));
+        Decider plain = inner.decider(policy);
+        Decider overridden = super.decider(policy);
+        return (key, permits, mode) ->
+                (inForce.find(policy.name(), key) == null ? plain : overridden).decideNow(key, permits, mode);
     }
 
-    /** What is in force for a policy, found again only after a change. */
-    private record Seen(InForce.Entries all, InForce.OfPolicy its) {
-        Seen(InForce.Entries all, Policy policy) {
-            this(all, all.of(policy.name()));
-        }
-    }
-
-    private final class Checked implements Decider {
-        private final Policy policy;
-        private final Decider plain;
-        /** Read without synchronization: a thread that sees an old one makes its own. */
-        private Seen seen;
-
-        Checked(Policy policy, Decider plain, Seen seen) {
-            this.policy = policy;
-            this.plain = plain;
-            this.seen = seen;
-        }
-
-        @Override
-        public Decision decideNow(PartitionKey key, long permits, Mode mode) {
-            InForce.Entries now = inForce.entries();
-            Seen last = seen;
-            if (last.all != now) {
-                last = new Seen(now, policy);
-                seen = last;
-            }
-            return last.its.mayHave(key)
-                    ? OverridingBackend.this.decideNow(List.of(new Charge(policy, key, permits)), mode)
-                    : plain.decideNow(key, permits, mode);
-        }
-    }
+    // Where an override or switch is in force, these take the slower way by decide(), which has what they do.
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        Call call = call(charges);
-        if (call == null) {
-            return inner.decideNow(charges, mode);
-        }
-        Decision known = call.decided();
-        return known == null ? call.answer(inner.decideNow(call.left, mode)) : known;
+        return isPlain(charges) ? inner.decideNow(charges, mode) : super.decideNow(charges, mode);
+    }
+
+    @Override
+    public List<? extends CompletionStage<Decision>> decideEach(List<Charge> charges) {
+        return isPlain(charges) ? inner.decideEach(charges) : super.decideEach(charges);
     }
 
     @Override
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        Call call = call(charges);
-        return call == null ? inner.decide(charges, mode) : decided(call, some -> inner.decide(some, mode));
+        return isPlain(charges)
+                ? inner.decide(charges, mode)
+                : overridden(charges, counted -> inner.decide(counted, mode));
     }
 
     /** Under an override's limits; where nothing is left to ask, nothing is held. */
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        Call call = call(charges);
-        return call == null ? inner.reserve(charges, terms) : decided(call, some -> inner.reserve(some, terms));
+        return isPlain(charges)
+                ? inner.reserve(charges, terms)
+                : overridden(charges, counted -> inner.reserve(counted, terms));
     }
 
-    private static CompletionStage<Decision> decided(Call call, Function<List<Charge>, CompletionStage<Decision>> ask) {
-        Decision known = call.decided();
-        return known == null ? ask.apply(call.left).thenApply(call::answer) : CompletableFuture.completedFuture(known);
-    }
-
-    @Override
-    public List<? extends CompletionStage<Decision>> decideEach(List<Charge> charges) {
-        return call(charges) == null
-                ? inner.decideEach(charges)
-                : charges.stream()
-                        .map(charge -> decide(List.of(charge), Mode.TAKE))
-                        .toList();
-    }
-
-    /** The call as it is made instead; null if no override or switch is about any of these charges. */
-    private @Nullable Call call(List<Charge> charges) {
-        Call call = null;
-        for (int i = 0; i < charges.size(); i++) {
-            Charge charge = charges.get(i);
-            Entry one = inForce.find(charge.policy().name(), charge.key());
-            if (one != null && call == null) {
-                call = new Call(charges, i);
-            }
-            if (call != null) {
-                call.add(charge, one);
-            }
-        }
-        return call;
-    }
-
-    /** A call after the overrides and switches. */
-    private final class Call {
-        private final List<Charge> all;
-        /** What is asked: each charge that is counted. */
-        private final List<Charge> left;
-
-        private final List<Charge> denied = new ArrayList<>();
-        private @Nullable Entry by;
-
-        /** With the first charges, about which there is no override or switch. */
-        Call(List<Charge> all, int plain) {
-            this.all = all;
-            this.left = new ArrayList<>(all.subList(0, plain));
-        }
-
-        void add(Charge charge, @Nullable Entry one) {
+    /** Asks about each charge that is counted, unless one of them is denied. The answer is about all of them. */
+    private CompletionStage<Decision> overridden(
+            List<Charge> charges, Function<List<Charge>, CompletionStage<Decision>> ask) {
+        List<Charge> counted = new ArrayList<>();
+        List<LimitOutcome> denied = new ArrayList<>();
+        for (Charge charge : charges) {
+            Entry one = find(charge);
             if (one == null) {
-                left.add(charge);
-                return;
+                counted.add(charge);
+                continue;
             }
             switch (one.to()) {
                 case Entry.UNLIMITED, Entry.OFF -> {}
-                case Entry.BLOCKED, Entry.DENY -> {
-                    denied.add(charge);
-                    by = one;
-                }
-                default -> left.add(withLimits(charge, one));
+                case Entry.BLOCKED -> denied.add(denial(charge, BLOCKED, one));
+                case Entry.DENY ->
+                    denied.add(denial(charge, charge.policy().limits().get(0), one));
+                default -> counted.add(withLimits(charge, one));
             }
         }
-
-        /** What needs no asking: a denial, or nothing is left to ask; else null. */
-        @Nullable
-        Decision decided() {
-            Entry one = by;
-            if (one != null) {
-                return denial(denied, one, one.untilMicros() - inForce.nowMicros());
-            }
-            return left.isEmpty() ? Decision.of(Decision.Source.OVERRIDDEN, all, List.of()) : null;
+        if (!denied.isEmpty()) {
+            List<Charge> its = denied.stream().map(LimitOutcome::charge).toList();
+            return CompletableFuture.completedFuture(Decision.of(Decision.Source.OVERRIDDEN, its, denied));
         }
-
-        /** About all charges, after the answer about some. */
-        Decision answer(Decision answer) {
-            return !answer.allowed() || answer.charges().size() == all.size()
-                    ? answer
-                    : Decision.of(answer.source(), all, answer.outcomes());
+        if (counted.isEmpty()) {
+            return CompletableFuture.completedFuture(Decision.of(Decision.Source.OVERRIDDEN, charges, List.of()));
         }
+        return ask.apply(counted)
+                .thenApply(answer -> answer.allowed() && counted.size() < charges.size()
+                        ? Decision.of(answer.source(), charges, answer.outcomes())
+                        : answer);
+    }
+
+    /** Until the end of what denies it. */
+    private LimitOutcome denial(Charge charge, Limit limit, Entry by) {
+        long left = Math.max(1, by.untilMicros() - inForce.nowMicros());
+        return LimitOutcome.of(charge, limit, false, 0, left, left, left, 0);
     }
 
     @Override
@@ -206,34 +153,29 @@ final class OverridingBackend extends ForwardingBackend {
         return inner.settle(Decision.of(held.source(), charges, now), terms, actual);
     }
 
-    /** Under an override's limits, if it has that limit: under others the state would change. */
     private LimitOutcome inForce(LimitOutcome then) {
-        Charge charge = then.charge();
-        Entry one = inForce.find(charge.policy().name(), charge.key());
-        return one == null || !one.isLimits() ? then : then.under(withLimits(charge, one));
+        Charge now = withLimits(then.charge());
+        return now == then.charge() ? then : then.under(now);
     }
 
     /** Under an override's limits, which also have the policy's block. */
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        Entry one = inForce.find(policy.name(), key);
-        return inner.reset(
-                one == null || !one.isLimits()
-                        ? policy
-                        : withLimits(new Charge(policy, key, 0), one).policy(),
-                key);
+        return inner.reset(withLimits(new Charge(policy, key, 0)).policy(), key);
     }
 
     @Override
     public BackendHealth health() {
         BackendHealth health = inner.health();
-        List<String> found = inForce.findings();
-        if (found.isEmpty()) {
-            return health;
-        }
         List<String> all = new ArrayList<>(health.findings());
-        all.addAll(found);
+        all.addAll(inForce.findings());
         return new BackendHealth(health.servers(), all);
+    }
+
+    /** A charge under the limits of the override in force: under others its state would change. The same if there is none. */
+    private Charge withLimits(Charge charge) {
+        Entry one = find(charge);
+        return one != null && one.isLimits() ? withLimits(charge, one) : charge;
     }
 
     /** The same charge under the limits of an override; the charge itself where they don't fit, which is logged. */
@@ -264,18 +206,5 @@ final class OverridingBackend extends ForwardingBackend {
             }
             return charge;
         }
-    }
-
-    /** The denial by an override "blocked", which is a block; or by the switch that denies everything. */
-    private Decision denial(List<Charge> charges, Entry by, long leftMicros) {
-        long left = Math.max(1, leftMicros);
-        List<LimitOutcome> outcomes = new ArrayList<>();
-        for (Charge charge : charges) {
-            Limit limit = by.to().equals(Entry.BLOCKED)
-                    ? BLOCKED
-                    : charge.policy().limits().get(0);
-            outcomes.add(LimitOutcome.of(charge, limit, false, 0, left, left, left, 0));
-        }
-        return Decision.of(Decision.Source.OVERRIDDEN, charges, outcomes);
     }
 }

@@ -7,53 +7,111 @@ import io.limiter.internal.config.ConfigText;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
-import java.util.LinkedHashMap;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is published for a group: one text, which is signed as a whole. It names the overrides and switches by the hashes of their lines,
- * which end in Redis by themselves. Versions are counted, by no clock: a publisher takes a number above all that it can see, and an
- * instance takes none below the one that it has, whatever the time. Immutable.
+ * What is published for a group: a text, and overrides and switches, all under one signature. Versions are counted, by no clock: a
+ * publisher takes a number above all that it can see, and an instance takes none below the one that it has, whatever the time. Immutable.
  *
+ * @param head what instances look at: its number, the hash of its {@linkplain Stored record}, and the signature of both. Equal heads have
+ *     equal records, so each head says by itself that a publisher has made its version
  * @param version its number; 0 for nothing
  * @param text properties
- * @param entries the ends of overrides and switches, by the hashes of their lines
+ * @param entries the lines of overrides and switches, also of those that have ended since
  */
-record Published(long version, String text, Map<String, Long> entries) {
+record Published(String head, long version, String text, List<String> entries) {
     /** Of a group for which nothing was published. */
-    static final Published NONE = new Published(0, "", Map.of());
+    static final Published NONE = new Published("", 0, "", List.of());
 
-    /** The largest text that is published or taken, in bytes. */
+    /** The largest text that is published or taken, in bytes; the lines of overrides and switches have as many. */
     static final int MOST_BYTES = 262_144;
 
-    /** How many overrides and switches may be in force. */
-    static final int MOST_ENTRIES = 2_000;
-
     /** So many of them are left for switches, so that overrides never keep an operator from one. */
-    static final int FOR_SWITCHES = 100;
+    static final int FOR_SWITCHES = 16_384;
 
-    /** More bytes are no record. */
-    static final int MOST_RECORD_BYTES = MOST_BYTES + MOST_ENTRIES * 82 + 200;
-
-    /** More bytes are no {@linkplain #head head}. */
-    static final int MOST_HEAD_BYTES = 150;
-
-    private static final int HASH = 64;
-    private static final Pattern HEAD = Pattern.compile("(([0-9]{1,15}) [0-9a-f]{64}) ([0-9a-f]{64})");
-    private static final Pattern ENTRY = Pattern.compile("[0-9a-f]{64} [0-9]{1,16}");
-    private static final String KIND = "text";
+    private static final Pattern HEAD = Pattern.compile("[0-9]{1,15} [0-9a-f]{64} [0-9a-f]{64}");
+    private static final Pattern BODY = Pattern.compile("(?s)([0-9a-f]{64}) ([0-9]{1,16})\n(.*)");
     private static final String THE_TEXT = "the text";
 
     /** How an instance is connected is its own matter. */
     private static final String NEVER = "limiter\\.(redis|control)\\..*|limiter\\.backend|limiter\\.enabled";
+
+    /**
+     * A version as it is in Redis. The overrides and switches are a text by themselves, which ends there with the last of them.
+     *
+     * @param record the head; the hash of the other text, and when that ends, in microseconds; then the published text
+     * @param entries a line for each
+     */
+    record Stored(String record, String entries) {
+        /** More bytes are no record. */
+        static final int MOST_BYTES = Published.MOST_BYTES + 300;
+
+        /** Signs a version. */
+        static Stored of(long version, String text, Collection<Entry> all, Signer signer) {
+            String lines = all.stream().map(Entry::line).collect(Collectors.joining("\n"));
+            long end = all.stream().mapToLong(Entry::untilMicros).max().orElse(0);
+            String body = Signer.hash(lines) + " " + end + "\n" + text;
+            return new Stored(signer.signed(version + " " + Signer.hash(body)) + "\n" + body, lines);
+        }
+
+        String head() {
+            return record.lines().findFirst().orElse("");
+        }
+
+        /**
+         * What follows the head.
+         *
+         * @throws IllegalArgumentException if it is none of that head, or the signature does not fit
+         */
+        private Matcher body(String head, Signer signer) {
+            Published.version(head, signer);
+            String body = record.substring(Math.min(record.length(), head.length() + 1));
+            if (!head().equals(head) || !head.contains(" " + Signer.hash(body) + " ")) {
+                throw Signer.misfit();
+            }
+            Matcher parts = BODY.matcher(body);
+            Texts.require(parts.matches(), "the published text has a form that this version does not know");
+            checkText(parts.group(3));
+            return parts;
+        }
+
+        /** The published text only, also where the other one has ended; throws as {@link #published}. */
+        String text(long version, Signer signer) {
+            if (number(head()) != version) {
+                throw Signer.misfit();
+            }
+            return body(head(), signer).group(3);
+        }
+
+        /**
+         * All of it.
+         *
+         * @param nowMicros the time of Redis, which is read where there are no overrides and switches any more
+         * @throws IllegalArgumentException if it is not that of this head, or a signature does not fit
+         */
+        Published published(String head, LongSupplier nowMicros, Signer signer) {
+            Matcher body = body(head, signer);
+            boolean hasEnded = entries.isEmpty() && Long.parseLong(body.group(2)) <= nowMicros.getAsLong();
+            if (!hasEnded && !Signer.hash(entries).equals(body.group(1))) {
+                throw Signer.misfit();
+            }
+            return new Published(
+                    head,
+                    Published.version(head, signer),
+                    body.group(3),
+                    entries.lines().toList());
+        }
+    }
 
     /**
      * Checks the size of a text, and its characters.
@@ -69,59 +127,23 @@ record Published(long version, String text, Map<String, Long> entries) {
                 "the text has control characters; remove them");
     }
 
-    /** As it is in Redis: the head, then the ends of overrides and switches, an empty line, and the text. */
-    String record(Signer signer) {
-        String body = entries.entrySet().stream()
-                        .map(one -> one.getKey() + " " + one.getValue() + "\n")
-                        .collect(Collectors.joining())
-                + "\n" + text;
-        String named = version + " " + Signer.hash(body);
-        return named + " " + signer.sign(KIND, named) + "\n" + body;
-    }
-
-    /**
-     * Reads a record.
-     *
-     * @throws IllegalArgumentException if it is none, its signature does not fit, or it is none of this head
-     */
-    static Published of(String head, String record, Signer signer) {
-        long version = version(head, signer);
-        String body = record.substring(Math.min(record.length(), head.length() + 1));
-        if (!record.startsWith(head) || !head.split(" ")[1].equals(Signer.hash(body))) {
-            throw Signer.misfit();
-        }
-        int end = body.startsWith("\n") ? -1 : body.indexOf("\n\n");
-        Map<String, Long> entries = new LinkedHashMap<>();
-        body.substring(0, Math.max(0, end)).lines().forEach(line -> {
-            Texts.require(ENTRY.matcher(line).matches(), "no override or switch: " + Texts.plain(line));
-            entries.put(line.substring(0, HASH), Long.parseLong(line.substring(HASH + 1)));
-        });
-        String text = body.substring(end < 0 ? 1 : end + 2);
-        checkText(text);
-        return new Published(version, text, entries);
-    }
-
-    /**
-     * What instances look at: the number of a record, its hash, and the signature of both. Equal heads have equal records, so each
-     * head says by itself that a publisher has made its version.
-     */
-    static String head(String record) {
-        return record.lines().findFirst().orElse("");
-    }
-
     /**
      * The version of a head.
      *
      * @throws IllegalArgumentException if it is no head, or its signature does not fit
      */
     static long version(String head, Signer signer) {
-        Matcher parts = HEAD.matcher(head);
         Texts.require(
-                parts.matches(),
+                HEAD.matcher(head).matches(),
                 "what is published has a form that this version does not know (" + Texts.plain(head)
                         + "); update this instance, or publish again with its version");
-        signer.check(KIND, parts.group(1), parts.group(3));
-        return Long.parseLong(parts.group(2));
+        return number(signer.verified(head));
+    }
+
+    /** The number in a head, for people; 0 if it is none. */
+    static long number(String head) {
+        String number = head.replaceFirst(" .*", "");
+        return number.matches("[0-9]{1,15}") ? Long.parseLong(number) : 0;
     }
 
     /** The name of its text in messages. */

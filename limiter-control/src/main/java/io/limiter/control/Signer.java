@@ -20,23 +20,24 @@ final class Signer {
         this.key = new SecretKeySpec(secret.getBytes(UTF_8), ALGORITHM);
     }
 
-    /** The signature of a text; one kind is never taken for another one. */
-    String sign(String kind, String text) {
+    /** A text, then its signature. Each kind of text has a form of its own, so that none is taken for another one. */
+    String signed(String text) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(key);
-            return HexFormat.of()
-                    .formatHex(mac.doFinal(String.join("\t", group, kind, text).getBytes(UTF_8)));
+            return text + " " + HexFormat.of().formatHex(mac.doFinal((group + "\t" + text).getBytes(UTF_8)));
         } catch (GeneralSecurityException missing) {
             throw new IllegalStateException("each JDK has " + ALGORITHM, missing);
         }
     }
 
-    /** Throws an {@link IllegalArgumentException} unless that is the signature of a text. */
-    void check(String kind, String text, String signature) {
-        if (!MessageDigest.isEqual(sign(kind, text).getBytes(UTF_8), signature.getBytes(UTF_8))) {
+    /** The text before a signature; throws {@link IllegalArgumentException} unless that is its signature. */
+    String verified(String signed) {
+        String text = signed.substring(0, Math.max(0, signed.lastIndexOf(' ')));
+        if (!MessageDigest.isEqual(signed(text).getBytes(UTF_8), signed.getBytes(UTF_8))) {
             throw misfit();
         }
+        return text;
     }
 
     /** What is published does not fit its signature. */

@@ -11,9 +11,9 @@ import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import redis.embedded.RedisServer;
 
@@ -22,21 +22,6 @@ class AttacksTest extends ControlFixture {
     private static final String OLD = RedisServers.single();
     private static final String OWN = "limiter.policies.vote.limits = 2/1m";
     private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
-    private final ControlKeys keys = new ControlKeys(group);
-
-    private final Signer signer = new Signer(group, SECRET);
-
-    /** What an attacker writes who has no secret, or another one. */
-    private void plant(String address, String record) {
-        redis(address, redis -> {
-            redis.set(keys.text(Long.parseLong(record.substring(0, record.indexOf(' ')))), record);
-            redis.set(keys.current(), Published.head(record));
-        });
-    }
-
-    private static Published text(long version, String text) {
-        return new Published(version, text, Map.of());
-    }
 
     /** Waits until the instance has looked at what was planted, and returns why it is not in force. */
     private static String refusal(Control control) throws Exception {
@@ -46,12 +31,12 @@ class AttacksTest extends ControlFixture {
     @Test
     void anUnsignedText() throws Exception {
         Limiter one = instance(OLD, OWN);
-        String signature = "0".repeat(64);
-        plant(OLD, "1 " + Signer.hash("\n" + TEXT) + " " + signature + "\n\n" + TEXT);
+        Published.Stored signed = signed(1, TEXT);
+        plant(OLD, new Published.Stored(signed.record().replaceFirst("[0-9a-f]{64}\n", "0".repeat(64) + "\n"), ""));
         assertTrue(refusal(control(OLD)).contains("RL-502"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
         // Without any signature, too.
-        redis(OLD, redis -> redis.set(keys.current(), "1 " + Signer.hash("\n" + TEXT)));
+        plant(OLD, new Published.Stored(signed.record().replaceFirst(" [0-9a-f]{64}\n", "\n"), ""));
         assertTrue(refusal(control(OLD)).contains("RL-503"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
     }
@@ -59,20 +44,24 @@ class AttacksTest extends ControlFixture {
     @Test
     void aTextThatIsSignedForAnotherGroupOrVersion() throws Exception {
         Limiter one = instance(OLD, OWN);
-        String signed = text(1, TEXT).record(signer);
-        String other = "\n" + TEXT + "limiter.policies.x.limits = 1/1s\n";
+        String signed = signed(1, TEXT).record();
+        String head = signed(1, TEXT).head();
+        String body =
+                signed(1, TEXT + "limiter.policies.x.limits = 1/1s\n").record().replaceFirst(".*\n", "");
         List<String> forgeries = List.of(
-                text(1, TEXT).record(new Signer(group + "x", SECRET)),
-                text(1, TEXT).record(new Signer(group, SECRET + "x")),
+                Published.Stored.of(1, TEXT, List.of(), new Signer(group + "x", SECRET))
+                        .record(),
+                Published.Stored.of(1, TEXT, List.of(), new Signer(group, SECRET + "x"))
+                        .record(),
                 // Another version under this signature; another text; another one that its hash names.
                 "2" + signed.substring(1),
-                Published.head(signed) + "\n" + other,
-                signed.replaceFirst("[0-9a-f]{64}", Signer.hash(other)).replaceFirst("(?s)\n.*", "\n" + other));
+                head + "\n" + body,
+                head.replaceFirst("[0-9a-f]{64}", Signer.hash(body)) + "\n" + body);
         for (int i = 0; i < forgeries.size(); i++) {
             // Each is another head.
-            redis(OLD, redis -> redis.set(keys.current(), ""));
+            redis(OLD, redis -> redis.set(key("current"), ""));
             assertEquals("", refusal(control(OLD)));
-            plant(OLD, forgeries.get(i));
+            plant(OLD, new Published.Stored(forgeries.get(i), ""));
             assertTrue(refusal(control(OLD)).contains("RL-502"), "forgery " + i);
         }
         assertTrue(limits(one, "vote").contains("[2/1m"));
@@ -86,17 +75,17 @@ class AttacksTest extends ControlFixture {
         answers(control);
         String[] first = new String[2];
         redis(OLD, redis -> {
-            first[0] = redis.get(keys.current());
-            first[1] = redis.get(keys.text(1));
+            first[0] = redis.get(key("current"));
+            first[1] = redis.get(key("text:1"));
         });
         control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
         answers(control);
-        redis(OLD, redis -> redis.set(keys.current(), first[0]));
+        redis(OLD, redis -> redis.set(key("current"), first[0]));
         await("it says so", () -> findings(one).contains("RL-506"));
         // The old text as another version.
         redis(OLD, redis -> {
-            redis.set(keys.text(9), first[1]);
-            redis.set(keys.current(), "9" + first[0].substring(1));
+            redis.set(key("text:9"), first[1]);
+            redis.set(key("current"), "9" + first[0].substring(1));
         });
         await("it says so", () -> findings(one).contains("RL-502"));
         assertTrue(limits(one, "vote").contains("[3/1m"));
@@ -114,14 +103,16 @@ class AttacksTest extends ControlFixture {
         control.publish(TEXT, "alice", "", 0);
         set(control, "policy:vote", "a", "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
-        String[] before = new String[1];
-        String line = entries(one).iterator().next().line();
-        redis(OLD, redis -> before[0] = redis.get(keys.current()));
+        String[] before = new String[2];
+        redis(OLD, redis -> {
+            before[0] = redis.get(key("current"));
+            before[1] = redis.get(key("entries:2"));
+        });
         control.remove("policy:vote", "a", "op", "");
         assertEquals(List.of(""), List.copyOf(answers(control).values()));
         redis(OLD, redis -> {
-            redis.set(keys.entry(Signer.hash(line)), line);
-            redis.set(keys.current(), before[0]);
+            redis.set(key("entries:2"), before[1]);
+            redis.set(key("current"), before[0]);
         });
         IllegalArgumentException refused = assertThrows(
                 IllegalArgumentException.class, () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
@@ -138,12 +129,18 @@ class AttacksTest extends ControlFixture {
         Control control = control(OLD);
         control.publish(TEXT, "alice", "", 0);
         control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
-        redis(OLD, redis -> redis.set(keys.text(1), redis.get(keys.text(1)).replace("20/1m", "2000000/1m")));
+        redis(OLD, redis -> redis.set(key("text:1"), redis.get(key("text:1")).replace("20/1m", "2000000/1m")));
         IllegalArgumentException refused =
                 assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
         assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
+        // Nor may it be another one that was published.
+        redis(OLD, redis -> redis.set(key("text:1"), redis.get(key("text:2"))));
+        refused = assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
+        assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
         // Its author can't be changed either.
-        redis(OLD, redis -> redis.set(keys.change(2), redis.get(keys.change(2)).replace("alice", "mallory")));
+        redis(
+                OLD,
+                redis -> redis.set(key("change:2"), redis.get(key("change:2")).replace("alice", "mallory")));
         assertEquals(
                 List.of("alice"),
                 control.versions(9).stream().map(Control.Version::author).toList());
@@ -157,12 +154,12 @@ class AttacksTest extends ControlFixture {
         await("off", () -> entries(one).size() == 1);
         String[] head = new String[1];
         redis(OLD, redis -> {
-            head[0] = redis.get(keys.current());
-            redis.set(keys.current(), "x");
+            head[0] = redis.get(key("current"));
+            redis.set(key("current"), "x");
         });
         stepUntil(Duration.ofHours(2), "ended", () -> entries(one).isEmpty());
         await("it says so", () -> findings(one).contains("RL-503"));
-        redis(OLD, redis -> redis.set(keys.current(), head[0]));
+        redis(OLD, redis -> redis.set(key("current"), head[0]));
         // The clock goes on as that of Redis, by which the switch has not ended.
         await("it is well", () -> !findings(one).contains("RL-503"));
     }
@@ -171,31 +168,29 @@ class AttacksTest extends ControlFixture {
     @Test
     void asManyOverridesAsThereMayBe() {
         Control control = control(OLD);
-        Map<String, Long> ends = new LinkedHashMap<>();
-        redis(OLD, redis -> {
-            for (int i = 0; i < Published.MOST_ENTRIES - Published.FOR_SWITCHES - 1; i++) {
-                Entry one = new Entry("policy:vote", "k" + i, "blocked", tomorrow(), "alice", "ticket " + i);
-                ends.put(Signer.hash(one.line()), one.untilMicros());
-                redis.set(keys.entry(Signer.hash(one.line())), one.line());
-            }
-        });
-        plant(OLD, new Published(1, "", ends).record(signer));
+        List<Entry> all = new ArrayList<>();
+        int bytes = 0;
+        while (bytes < Published.MOST_BYTES - Published.FOR_SWITCHES - 200) {
+            Entry one = new Entry("policy:vote", "k" + all.size(), "blocked", tomorrow(), "alice", "ticket");
+            bytes += one.line().length() + 1;
+            all.add(one);
+        }
+        plant(OLD, signed(1, "", all.toArray(new Entry[0])));
         set(control, "policy:vote", "a", "blocked", soon(), "op", "");
         assertThrows(
-                IllegalArgumentException.class, () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
-        set(control, "all", "", "deny", soon(), "op", "");
+                IllegalArgumentException.class,
+                () -> set(control, "policy:vote", "b", "blocked", soon(), "op", "n".repeat(200)));
+        for (int i = 0; i < 5; i++) {
+            set(control, "policy:p" + i, "", "off", soon(), "op", "");
+        }
         Limiter one = instance(OLD, OWN);
-        await("all", () -> entries(one).size() == Published.MOST_ENTRIES - Published.FOR_SWITCHES + 1);
+        await("all", () -> entries(one).size() == all.size() + 6);
     }
 
     @Test
     void aTextWithTenMegabytes() throws Exception {
         Limiter one = instance(OLD, OWN);
-        String record = text(1, TEXT).record(signer);
-        redis(OLD, redis -> {
-            redis.set(keys.text(1), record + "x".repeat(10_000_000));
-            redis.set(keys.current(), Published.head(record));
-        });
+        plant(OLD, new Published.Stored(signed(1, TEXT).record() + "x".repeat(10_000_000), ""));
         assertTrue(refusal(control(OLD)).contains("bytes, which are not read"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
         IllegalArgumentException refused = assertThrows(
@@ -212,7 +207,7 @@ class AttacksTest extends ControlFixture {
         RedisServer server = RedisServers.start(port);
         String address = "redis://127.0.0.1:" + port;
         try (Limiter one = instance(address, OWN)) {
-            redis(address, redis -> redis.set(keys.current(), "1".repeat(10_000_000)));
+            redis(address, redis -> redis.set(key("current"), "1".repeat(10_000_000)));
             await("it says so", () -> findings(one).contains("has more than 150 bytes"));
             redis(address, redis -> {
                 long before = number(redis.info("stats"), "total_net_output_bytes");
@@ -250,7 +245,7 @@ class AttacksTest extends ControlFixture {
             assertThrows(IllegalArgumentException.class, () -> set(control, "all", "", "off", soon(), "alice", word));
         }
         // Escaped, so that only the values have them, and signed.
-        plant(OLD, text(1, "limiter.denials.log-per-second = 1\\u0007\n").record(signer));
+        plant(OLD, signed(1, "limiter.denials.log-per-second = 1\\u0007\n"));
         assertTrue(refusal(control).contains("RL-503"));
         assertTrue(limits(one, "vote").contains("[2/1m"));
         assertEquals(List.of(), control.versions(10));
@@ -287,12 +282,12 @@ class AttacksTest extends ControlFixture {
                 "limiter.backend = in-process",
                 "limiter.instances = 1000")) {
             assertThrows(IllegalArgumentException.class, () -> control(OLD).publish(line + "\n", "alice", "", 0), line);
-            plant(OLD, text(++version, line + "\n").record(signer));
+            plant(OLD, signed(++version, line + "\n"));
             assertTrue(refusal(control(OLD)).matches("(?s).*RL-(504|150).*"), line);
         }
     }
 
-    /** Lines that the signed text does not name are nothing; one that it names is not replaced. */
+    /** Lines that are not signed are nothing, nor are those that were signed before; a running instance keeps what it has. */
     @Test
     void unsignedOrOldOverridesAndSwitches() throws Exception {
         Limiter one = instance(OLD, OWN);
@@ -300,23 +295,55 @@ class AttacksTest extends ControlFixture {
         PartitionKey key = PartitionKey.of("192.0.2.1");
         set(control, "policy:vote", key.canonical(), "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
-        String old = entries(one).iterator().next().line();
-        control.remove("policy:vote", key.canonical(), "op", "");
-        await("removed", () -> entries(one).isEmpty());
-        String all = new Entry("all", "", "off", tomorrow(), "mallory", "").line();
         set(control, "policy:vote", "198.51.100.7", "blocked", soon(), "op", "");
-        await("in force", () -> entries(one).size() == 1);
-        String hash = Signer.hash(entries(one).iterator().next().line());
-        redis(OLD, redis -> {
-            redis.set(keys.entry(Signer.hash(old)), old);
-            redis.set(keys.entry(Signer.hash(all)), all);
-            redis.set(keys.entry(hash), all);
-        });
-        // Another instance reads them anew.
-        Limiter other = instance(OLD, OWN);
-        await("it says so", () -> findings(other).contains("RL-502 it is not in Redis as it was published"));
-        assertTrue(entries(other).isEmpty());
+        control.remove("policy:vote", key.canonical(), "op", "");
+        await("removed", () -> entries(one).size() == 1 && answers(control).containsValue(""));
+        String all = new Entry("all", "", "off", tomorrow(), "mallory", "").line();
+        String old = signed(1, "", new Entry("policy:vote", key.canonical(), "unlimited", soon(), "op", ""))
+                .entries();
+        for (String forged : List.of(all, old, "")) {
+            redis(OLD, redis -> redis.set(key("entries:3"), forged));
+            // Another instance reads them anew.
+            Limiter other = instance(OLD, OWN);
+            await("it says so", () -> findings(other).contains("RL-502"));
+            assertTrue(entries(other).isEmpty());
+        }
         assertFalse(one.tryAcquire("vote", PartitionKey.of("198.51.100.7"), 1).allowed());
         assertEquals(Decision.Source.REDIS, one.tryAcquire("vote", key, 1).source());
+        // Who publishes the text again, and sets them again, has repaired it.
+        assertEquals(4, control.publish(TEXT, "alice", "", 0));
+        set(control, "policy:vote", "198.51.100.7", "blocked", soon(), "op", "");
+        await("it is well", () -> findings(one).equals("[]") && entries(one).size() == 1);
+    }
+
+    /** One that a later version has set, of a form that is not known here, keeps no other one from its beginning or its end. */
+    @Test
+    void anOverrideOfAnotherForm() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Entry known = new Entry("policy:vote", "a", "blocked", soon(), "op", "");
+        String lines = "policy:vote\tb\tblocked\tlater\n" + known.line();
+        String body = Signer.hash(lines) + " " + known.untilMicros() + "\n" + TEXT;
+        String head = new Signer(group, SECRET).signed("1 " + Signer.hash(body));
+        plant(OLD, new Published.Stored(head + "\n" + body, lines));
+        await(
+                "the known one",
+                () -> entries(one).equals(Set.of(known)) && findings(one).contains("RL-503"));
+        assertTrue(limits(one, "vote").contains("[20/1m"));
+        plant(OLD, signed(2, TEXT));
+        await("ended", () -> entries(one).isEmpty() && findings(one).equals("[]"));
+    }
+
+    /** A text under a signature that is right, of a form that only a later version knows. */
+    @Test
+    void aTextOfAnotherForm() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        String body = "2\n" + TEXT;
+        String head = new Signer(group, SECRET).signed("1 " + Signer.hash(body));
+        plant(OLD, new Published.Stored(head + "\n" + body, ""));
+        assertTrue(refusal(control(OLD)).contains("RL-503"));
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> control(OLD).text());
+        assertTrue(refused.getMessage().startsWith("RL-503"), refused.getMessage());
     }
 }

@@ -7,9 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.RedisServers;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
 /** Redis is stopped, restarted, and loses its data. */
@@ -18,15 +16,7 @@ class AwayTest extends ControlFixture {
     private final String address = "redis://127.0.0.1:" + port;
 
     private LimiterConfig.Builder config() {
-        return LimiterConfig.builder()
-                .property("limiter.redis.address", address)
-                .property("limiter.redis.startup-wait", "100ms")
-                .property("limiter.control.group", group)
-                .property("limiter.control.secret", SECRET);
-    }
-
-    private static boolean says(Limiter limiter, String code) {
-        return limiter.rateLimiter().monitor().health().findings().toString().contains(code);
+        return config(address).property("limiter.redis.startup-wait", "100ms");
     }
 
     @Test
@@ -40,13 +30,16 @@ class AwayTest extends ControlFixture {
 
         Limiter started = instance(config(), "limiter.policies.vote.limits = 2/1m");
         assertTrue(limits(started, "vote").contains("[2/1m"));
-        await("it says so", () -> says(started, "RL-501"));
+        await("it says so", () -> findings(started).contains("RL-501"));
 
         // Redis comes back without its data: what is in force stays.
         RedisServer empty = RedisServers.start(port);
         try {
-            await("it is read", () -> !says(started, "RL-501") && !says(running, "RL-501"));
-            await("it says so", () -> says(running, "RL-506"));
+            await(
+                    "it is read",
+                    () -> !findings(started).contains("RL-501")
+                            && !findings(running).contains("RL-501"));
+            await("it says so", () -> findings(running).contains("RL-506"));
             assertTrue(limits(running, "vote").contains("20/1m"));
             Control again = control(address);
             // Above the version that an instance has.
@@ -70,13 +63,7 @@ class AwayTest extends ControlFixture {
             control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
             await("in force", () -> limits(old, "vote").contains("20/1m"));
             // As a publisher of a later version would do it, whose table of properties has that key.
-            ControlKeys keys = new ControlKeys(group);
-            String text = "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n";
-            String record = new Published(2, text, Map.of()).record(new Signer(group, SECRET));
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                redis.set(keys.text(2), record);
-                redis.set(keys.current(), Published.head(record));
-            }
+            plant(address, signed(2, "limiter.policies.vote.limits = 30/1m\nlimiter.policies.vote.jitter = 5s\n"));
             String why = answers(control).values().iterator().next();
             assertTrue(why.contains("RL-101"), why);
             assertTrue(limits(old, "vote").contains("20/1m"));

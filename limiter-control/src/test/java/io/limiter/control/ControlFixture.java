@@ -4,7 +4,10 @@ import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import io.limiter.application.SteppedLimiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.Access;
 import io.limiter.kit.Await;
+import io.limiter.redis.PlainCommands;
+import io.limiter.redis.RedisBackend;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
@@ -48,41 +51,62 @@ abstract class ControlFixture {
         return one;
     }
 
+    /** The name of a key of the group. */
+    String key(String name) {
+        return ControlStore.key(group, name);
+    }
+
+    /** A version as a publisher with the secret makes it. */
+    Published.Stored signed(long version, String text, Entry... entries) {
+        return Published.Stored.of(version, text, List.of(entries), new Signer(group, SECRET));
+    }
+
+    /** Writes to Redis what somebody has made without control, who may have no secret. */
+    void plant(String address, Published.Stored version) {
+        String number = version.head().replaceFirst(" .*", "");
+        redis(address, redis -> {
+            redis.set(key("text:" + number), version.record());
+            redis.set(key("entries:" + number), version.entries());
+            redis.set(key("current"), version.head());
+        });
+    }
+
     Control control(String address) {
         return control(address, SECRET);
     }
 
     /** Control that sees the stepped clock of Redis. */
     Control steppedControl(String address) {
-        return new Control(
-                new SteppedStore(open(ControlStore.open(address, null, null)), redisAheadMicros), group, SECRET);
+        return open(new Control(new SteppedStore(
+                PlainCommands.open(Access.LIBRARY, RedisBackend.builder().address(address), Control.LONGEST_ANSWER))));
     }
 
     /** Redis as it would be with another clock. */
-    private static final class SteppedStore extends ControlStore {
-        private final AtomicLong ahead;
-
-        SteppedStore(ControlStore store, AtomicLong ahead) {
-            super(store);
-            this.ahead = ahead;
+    private final class SteppedStore extends ControlStore {
+        SteppedStore(PlainCommands redis) {
+            super(redis, group, SECRET);
         }
 
         @Override
-        List<String> run(String name, List<String> keys, List<String> arguments) {
-            boolean isReport = name.equals("report");
-            List<String> there = new ArrayList<>(arguments);
-            if (name.equals("publish") && !there.get(5).isEmpty()) {
-                there.set(6, Long.toString(Long.parseLong(there.get(6)) - ahead.get() / 1_000));
-            }
-            List<String> answer = super.run(name, keys, there);
-            return isReport
-                    ? List.of(Long.toString(Long.parseLong(answer.get(0)) + ahead.get() / 1_000_000), answer.get(1))
-                    : answer;
+        long report(List<String> nameAndReport) {
+            return super.report(nameAndReport) + redisAheadMicros.get();
+        }
+
+        @Override
+        Map<String, Report> reports() {
+            Map<String, Report> all = super.reports();
+            all.replaceAll((name, one) -> new Report(
+                    one.seconds() + redisAheadMicros.get() / 1_000_000,
+                    one.inForce(),
+                    one.latest(),
+                    one.seen(),
+                    one.problem()));
+            return all;
         }
     }
 
     Control control(String address, String secret) {
-        return new Control(open(ControlStore.open(address, null, null)), group, secret);
+        return open(Control.open(RedisBackend.builder().address(address), group, secret));
     }
 
     /** An instance as applications start one. */
@@ -96,13 +120,13 @@ abstract class ControlFixture {
         return open(SteppedLimiter.start(
                 made,
                 new Following(
-                        made.settings().operation().control(),
                         new InForce(() -> TimeSource.system().nowMicros() + aheadMicros.get()),
                         Duration.ofMillis(20),
-                        redis -> new SteppedStore(ControlStore.of(redis, false), redisAheadMicros))));
+                        SteppedStore::new)));
     }
 
-    private LimiterConfig.Builder config(String address) {
+    /** Of an instance that waits for an answer, however slow this machine is. */
+    LimiterConfig.Builder config(String address) {
         return LimiterConfig.builder()
                 .property("limiter.redis.address", address)
                 .property("limiter.redis.deadline", "30s")
@@ -112,7 +136,7 @@ abstract class ControlFixture {
                 .property("limiter.control.secret", SECRET);
     }
 
-    private static LimiterConfig with(LimiterConfig.Builder config, String... lines) {
+    static LimiterConfig with(LimiterConfig.Builder config, String... lines) {
         for (String line : lines) {
             String[] parts = line.split(" = ", 2);
             config.property(parts[0], parts[1]);
@@ -134,7 +158,7 @@ abstract class ControlFixture {
 
     /** The overrides and switches in force. */
     static Set<Entry> entries(Limiter limiter) {
-        return limiter.followed(Follower.class).orElseThrow().inForce.entries().all();
+        return limiter.followed(Follower.class).orElseThrow().inForce.all();
     }
 
     /** Waits for the instances; returns why each does not run what is published, by name. Empty if it does. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.PartitionKey;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +35,17 @@ class EntryTest {
                 "bearer=abc",
                 "192.0.2.1:query.token=abc")) {
             assertThrows(IllegalArgumentException.class, () -> Entry.key(key), key);
+        }
+    }
+
+    @Test
+    void aStandInOrTheSharedKeyIsNoCaller() {
+        Instant end = Instant.EPOCH;
+        for (String key : List.of("@192.0.2.1", "user=alice:@192.0.2.1", "*")) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> new Entry("policy:export", key, "unlimited", end, "op", ""),
+                    key);
         }
     }
 }

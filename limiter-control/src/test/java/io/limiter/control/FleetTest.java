@@ -229,6 +229,7 @@ class FleetTest extends ControlFixture {
                 refused,
                 idle);
         assertTrue(sorted.get(sorted.size() / 2) < 1_000, sorted.toString());
+        assertTrue(idle < 6 * INSTANCES, "the page says about four a second each: " + idle);
     }
 
     /** What Redis says: on a busy machine a deadline can be over first. */

@@ -215,26 +215,6 @@ class OverridesTest extends ControlFixture {
     }
 
     @Test
-    void aStandInOrTheSharedKeyIsNoCaller() {
-        for (String key : List.of("@192.0.2.1", "user=alice:@192.0.2.1")) {
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> set(
-                            control,
-                            "policy:export",
-                            PartitionKey.parse(key).canonical(),
-                            "unlimited",
-                            soon(),
-                            "op",
-                            ""),
-                    key);
-        }
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> set(control, "policy:export", PartitionKey.global().canonical(), "unlimited", soon(), "op", ""));
-    }
-
-    @Test
     void aChargeOfSeveralPoliciesIsOverriddenPolicyByPolicy() throws Exception {
         Limiter one =
                 instance(ADDRESS, "limiter.policies.export.limits = 1/1h", "limiter.policies.read.limits = 2/1h fixed");

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
+import io.limiter.redis.RedisBackend;
 import java.net.URI;
 import java.util.List;
 import java.util.stream.Stream;
@@ -24,27 +24,17 @@ class RedisUsersTest extends ControlFixture {
     private static final String OWN = "limiter.policies.vote.limits = 2/1m";
     private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
 
-    private LimiterConfig.Builder config(String address) {
-        return LimiterConfig.builder()
-                .property("limiter.redis.address", address)
-                .property("limiter.redis.deadline", "30s")
-                .property("limiter.redis.startup-wait", "60s")
-                .property("limiter.redis.prefix", prefix)
-                .property("limiter.control.group", group)
-                .property("limiter.control.secret", SECRET);
-    }
-
     /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
     @Test
     void usersOfRedisAsDocumentedOnOldServers() throws Exception {
         try {
             Limiter one = reader(OLD, documented("limiter-reader").replace("%R~", "~"));
-            Control control = new Control(open(ControlStore.open(OLD, "publisher", "password")), group, SECRET);
+            Control control = as("publisher", OLD, SECRET);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(answers(control).values()));
             assertTrue(limits(one, "vote").contains("20/1m"));
             // It can write there, and nobody takes that.
-            Control asReader = new Control(open(ControlStore.open(OLD, "reader", "password")), group, "x" + SECRET);
+            Control asReader = as("reader", OLD, "x" + SECRET);
             asReader.publish(OWN + "\n", "mallory", "", 0);
             await("it says so", () -> findings(one).contains("RL-502"));
             assertTrue(limits(one, "vote").contains("20/1m"));
@@ -73,6 +63,10 @@ class RedisUsersTest extends ControlFixture {
                 OWN);
     }
 
+    private Control as(String user, String server, String secret) {
+        return open(Control.open(RedisBackend.builder().address(server).credentials(user, "password"), group, secret));
+    }
+
     private static String documented(String user) {
         String page = Pages.text("operations");
         String command = "ACL SETUSER " + user + " ";
@@ -96,14 +90,14 @@ class RedisUsersTest extends ControlFixture {
     void usersOfRedisAsDocumented(String server) throws Exception {
         try {
             Limiter one = reader(server, documented("limiter-reader"));
-            Control control = new Control(open(ControlStore.open(server, "publisher", "password")), group, SECRET);
+            Control control = as("publisher", server, SECRET);
             control.publish(TEXT, "alice", "", 0);
             assertEquals(List.of(""), List.copyOf(answers(control).values()));
             set(control, "policy:vote", "a", "blocked", soon(), "op", "");
             await("in force", () -> entries(one).size() == 1);
             assertTrue(limits(one, "vote").contains("20/1m"));
             // With the rights of an application nothing is published.
-            Control asReader = new Control(open(ControlStore.open(server, "reader", "password")), group, SECRET);
+            Control asReader = as("reader", server, SECRET);
             BackendException refused =
                     assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 2));
             assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());

@@ -9,7 +9,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.KeyHash;
 import java.time.Duration;
@@ -19,10 +18,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -85,29 +80,6 @@ public final class RedisBackend implements Backend {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
-        }
-    }
-
-    /** The client on which it decides, for the library's own modules; null unless it is connected. */
-    public @Nullable RedissonClient client(Access library) {
-        Objects.requireNonNull(library, "library");
-        return connection.transport instanceof RedissonTransport to ? to.client : null;
-    }
-
-    /**
-     * Waits for an answer of Redis that is about no decision, for the library's own modules.
-     *
-     * @throws BackendException with the cause in words if there is none in time, or an error; an interrupt is kept
-     */
-    public static <T extends @Nullable Object> T answer(Access library, Future<T> asked, Duration longest) {
-        Objects.requireNonNull(library, "library");
-        try {
-            return asked.get(longest.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
-            throw RedisFailure.closed();
-        } catch (ExecutionException | TimeoutException | RuntimeException failed) {
-            throw RedisFailure.of(failed);
         }
     }
 
@@ -327,12 +299,17 @@ public final class RedisBackend implements Backend {
          * @throws IllegalStateException if no Redis was given, or it has credentials for a client that logs in itself
          */
         public RedisBackend build() {
+            return new RedisBackend(clients(), this);
+        }
+
+        /** The Redis that was given, with the login. */
+        RedisClients clients() {
             if (clients == null) {
                 throw new IllegalStateException(
                         "no Redis is given; call address(...), sentinel(...), cluster(...), config(...) or client(...)"
                                 + " first");
             }
-            return new RedisBackend(password == null ? clients : clients.withLogin(username, password), this);
+            return password == null ? clients : clients.withLogin(username, password);
         }
     }
 }

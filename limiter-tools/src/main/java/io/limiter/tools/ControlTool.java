@@ -3,7 +3,7 @@ package io.limiter.tools;
 import io.limiter.BackendException;
 import io.limiter.control.Command;
 import io.limiter.control.Control;
-import io.limiter.control.ControlStore;
+import io.limiter.redis.RedisBackend;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -73,20 +73,20 @@ public final class ControlTool {
         }
         String text = isPublished ? Files.readString(Path.of(command.word(1))) : "";
         String author = command.option("author", System.getProperty("user.name", "unknown"));
-        try (ControlStore store = store()) {
-            Control control = new Control(store, setting("LIMITER_CONTROL_GROUP"), setting("LIMITER_CONTROL_SECRET"));
+        try (Control control =
+                Control.open(redis(), setting("LIMITER_CONTROL_GROUP"), setting("LIMITER_CONTROL_SECRET"))) {
             return command.run(control, text, author);
         }
     }
 
-    private ControlStore store() throws IOException {
+    private RedisBackend.Builder redis() throws IOException {
         String yaml = environment.get("LIMITER_REDIS_CONFIG");
-        return yaml != null
-                ? ControlStore.openYaml(Files.readString(Path.of(yaml.replaceFirst("^file:", ""))))
-                : ControlStore.open(
-                        setting("LIMITER_REDIS_ADDRESS"),
-                        environment.get("LIMITER_REDIS_USERNAME"),
-                        environment.get("LIMITER_REDIS_PASSWORD"));
+        if (yaml != null) {
+            return RedisBackend.builder().yaml(Files.readString(Path.of(yaml.replaceFirst("^file:", ""))));
+        }
+        RedisBackend.Builder redis = RedisBackend.builder().address(setting("LIMITER_REDIS_ADDRESS"));
+        String password = environment.get("LIMITER_REDIS_PASSWORD");
+        return password == null ? redis : redis.credentials(environment.get("LIMITER_REDIS_USERNAME"), password);
     }
 
     private String setting(String variable) {
