@@ -268,7 +268,7 @@ final class MasterLink {
             Call call = calls.get(i);
             Object reply = replies.get(i);
             if (RedisFailure.isOfReplica(reply)
-                    && transport.renew(health.test.master, call.sinceMicros())
+                    && health.renew(call.sinceMicros())
                     && call.tryAskAgain()
                     && !call.isDone()) {
                 refused.add(call);
@@ -314,7 +314,7 @@ final class MasterLink {
             }
         } else if (inTime && lateMicros > MasterHealth.STALL_MICROS) {
             answer = RedisFailure.stalled(lateMicros);
-        } else if (inTime && call.claimSilence() && Pipeline.isFirstOfLost(failure)) {
+        } else if (inTime && call.claimSilence() && ConnectionLost.isFirst(failure)) {
             health.noteSilences(1);
         }
         call.noteReply();

@@ -8,9 +8,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.redisson.api.RMap;
+import java.util.stream.Stream;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
@@ -52,7 +53,8 @@ final class RedissonScripts {
         Script script = command.script();
         handle.<List<Object>>evalShaAsync(
                         RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, keys, arguments)
-                .whenComplete((reply, failure) -> {
+                .whenComplete((reply, failed) -> {
+                    Throwable failure = failed == null ? null : RedissonFailure.of(failed);
                     boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
                     if (!isToBeLoaded || !command.isWanted()) {
                         receiver.accept(reply, failure);
@@ -62,45 +64,56 @@ final class RedissonScripts {
                         if (notLoaded == null && command.isWanted()) {
                             run(handle, command, receiver, loads - 1);
                         } else {
-                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                            receiver.accept(null, notLoaded == null ? failure : RedissonFailure.of(notLoaded));
                         }
                     });
                 });
     }
 
-    /** One GETRANGE: whoever may write there can't make an instance read more. */
-    CompletableFuture<String> text(String key, int mostBytes) {
-        CompletableFuture<String> answer = new CompletableFuture<>();
-        ByteBuffer read = ByteBuffer.allocate(mostBytes);
+    /** A command that is no decision. The public API has none with a free name. */
+    CompletableFuture<? extends List<?>> ask(String key, List<String> words) {
+        return switch (words.get(0)) {
+            case "GETRANGE" -> beginning(key, Integer.parseInt(words.get(3)) + 1);
+            case "HGETALL" ->
+                answer(client.<String, String>getMap(key, StringCodec.INSTANCE).readAllMapAsync())
+                        .thenApply(fields -> fields.entrySet().stream()
+                                .flatMap(one -> Stream.of(one.getKey(), one.getValue()))
+                                .toList());
+            default -> eval(words.get(1), Integer.parseInt(words.get(2)), words.subList(3, words.size()));
+        };
+    }
+
+    private CompletableFuture<List<Object>> eval(String script, int keys, List<String> words) {
+        return answer(handle(TimeUnit.MINUTES.toMicros(1))
+                .evalAsync(
+                        RScript.Mode.READ_WRITE,
+                        script,
+                        RScript.ReturnType.LIST,
+                        List.copyOf(words.subList(0, keys)),
+                        words.subList(keys, words.size()).toArray()));
+    }
+
+    private CompletableFuture<List<String>> beginning(String key, int bytes) {
+        CompletableFuture<List<String>> answer = new CompletableFuture<>();
+        ByteBuffer read = ByteBuffer.allocate(bytes);
         client.getBinaryStream(key).getAsynchronousChannel().read(read, key, new CompletionHandler<>() {
             @Override
             public void completed(Integer size, String same) {
-                answer.complete(StandardCharsets.UTF_8.decode(read.flip()).toString());
+                answer.complete(
+                        List.of(StandardCharsets.UTF_8.decode(read.flip()).toString()));
             }
 
             @Override
             public void failed(Throwable failure, String same) {
-                answer.completeExceptionally(failure);
+                answer.completeExceptionally(RedissonFailure.of(failure));
             }
         });
         return answer;
     }
 
-    CompletableFuture<Map<String, String>> fields(String key) {
-        RMap<String, String> hash = client.getMap(key, StringCodec.INSTANCE);
-        return hash.readAllMapAsync().toCompletableFuture();
-    }
-
-    CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
-        return handle(TimeUnit.MINUTES.toMicros(1))
-                .<List<Object>>evalAsync(
-                        RScript.Mode.READ_WRITE,
-                        script,
-                        RScript.ReturnType.LIST,
-                        List.copyOf(keys),
-                        arguments.toArray())
-                .toCompletableFuture()
-                .thenApply(reply -> reply.stream().map(String::valueOf).toList());
+    private static <T> CompletableFuture<T> answer(CompletionStage<T> asked) {
+        return asked.toCompletableFuture()
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(RedissonFailure.of(failure)));
     }
 
     private RScript handle(long longestMicros) {

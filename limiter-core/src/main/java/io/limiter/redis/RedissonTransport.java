@@ -1,7 +1,6 @@
 package io.limiter.redis;
 
 import io.limiter.TimeSource;
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -9,8 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The
- * only class that uses Redisson's internals, because the public API does not show which master has a key. If they are
- * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
+ * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. This class and
+ * {@link Pipeline} use what is not Redisson's public API: that shows no master of a slot (so one dead master would open the breaker of
+ * all), has no connection that a command does not share with those of the application (a pool, and a queue for it, at a third more
+ * CPU time), and no way to retire one. If it is not accessible (for example in a wrapped client), all masters count as one, and
+ * {@link RedissonScripts} has the commands, which is public API alone, as plain commands and probes are in any case. Thread-safe.
  */
 final class RedissonTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(RedissonTransport.class);
@@ -46,12 +45,6 @@ final class RedissonTransport implements Transport {
     /** A name mapper of the client changes it, and the keys, as only the public API does. */
     private static final String PROBED_NAME = "limiter:{a}";
 
-    /** The shortest time between two replacements of connections: many callers ask together, and more would not reach a master sooner. */
-    private static final long RETIRE_PAUSE_MICROS = 1_000_000;
-
-    /** The time between the two tasks that measure a thread. */
-    private static final long HOP_MICROS = 1_000;
-
     final RedissonClient client;
     private final boolean ownsClient;
     private final ScheduledExecutorService timer;
@@ -65,9 +58,6 @@ final class RedissonTransport implements Transport {
     private final Map<Integer, MasterSlaveEntry> moved = new ConcurrentHashMap<>();
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
-
-    /** When the connections to each master were last replaced, because its address may lead to another server than they do. */
-    private final Map<Object, Long> retiredMicros = new ConcurrentHashMap<>();
 
     private volatile long movesForgottenMicros;
 
@@ -123,7 +113,7 @@ final class RedissonTransport implements Transport {
         try {
             return connections == null ? ALL : master(entry(connections, key));
         } catch (RuntimeException e) {
-            throw RedisFailure.of(e);
+            throw RedisFailure.of(RedissonFailure.of(e));
         }
     }
 
@@ -137,7 +127,6 @@ final class RedissonTransport implements Transport {
                         .toList();
         // Redisson ends the clients of former masters, and with them all connections.
         pipelines.keySet().removeIf(RedisClient::isShutdown);
-        retiredMicros.keySet().removeIf(master -> master instanceof RedisClient one && one.isShutdown());
         long now = TIME.nowMicros();
         if (now - movesForgottenMicros >= MOVES_COUNT_MICROS) {
             movesForgottenMicros = now;
@@ -151,30 +140,15 @@ final class RedissonTransport implements Transport {
         timer.schedule(task, micros, TimeUnit.MICROSECONDS);
     }
 
-    /**
-     * How late a task runs that is due now. By then each thread has read all arrived answers: it reads its sockets before its
-     * tasks, and the task comes twice, a millisecond apart, so that a reading lies between.
-     */
     @Override
     public CompletableFuture<Long> latenessMicros(long longestMicros) {
-        long startMicros = TIME.nowMicros();
         // If the threads of the answers are not accessible, Netty's global one replaces them.
-        Iterable<EventExecutor> loops = connections == null
-                ? List.of(GlobalEventExecutor.INSTANCE)
-                : connections.getServiceManager().getGroup();
-        List<CompletableFuture<Void>> all = new ArrayList<>();
-        for (EventExecutor loop : loops) {
-            Executor twice = task -> loop.execute(() -> loop.schedule(task, HOP_MICROS, TimeUnit.MICROSECONDS));
-            try {
-                all.add(CompletableFuture.runAsync(() -> {}, twice));
-            } catch (RejectedExecutionException closed) {
-                // No answers arrive on it.
-            }
-        }
-        CompletableFuture<Long> lateness = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenApply(ran -> TIME.nowMicros() - startMicros - HOP_MICROS);
-        after(longestMicros, () -> lateness.complete(longestMicros));
-        return lateness;
+        return NettyThreads.latenessMicros(
+                connections == null
+                        ? List.of(GlobalEventExecutor.INSTANCE)
+                        : connections.getServiceManager().getGroup(),
+                timer,
+                longestMicros);
     }
 
     @Override
@@ -200,7 +174,7 @@ final class RedissonTransport implements Transport {
     private void received(
             Command command, Command.Receiver receiver, @Nullable List<Object> reply, @Nullable Throwable failure) {
         try {
-            if (failure instanceof RedisMovedException to) {
+            if (failure instanceof ErrorReply && failure.getCause() instanceof RedisMovedException to) {
                 noteMove(to);
             }
             if (failure instanceof LinkageError changed) {
@@ -225,20 +199,7 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
-    public boolean renew(Object master, long sentMicros) {
-        long last = retiredMicros.compute(master, (same, before) -> {
-            long now = TIME.nowMicros();
-            if (before != null && now - before < RETIRE_PAUSE_MICROS) {
-                return before;
-            }
-            // Before others see that it is done.
-            retire(master);
-            return now;
-        });
-        return last > sentMicros;
-    }
-
-    private void retire(Object master) {
+    public boolean renew(Object master) {
         Pipeline pipeline = master instanceof RedisClient one ? pipelines.get(one) : null;
         if (pipeline != null) {
             pipeline.renew();
@@ -248,6 +209,7 @@ final class RedissonTransport implements Transport {
                     .filter(entry -> master(entry) == master)
                     .forEach(RedissonTransport::retireFree);
         }
+        return true;
     }
 
     /** Closes those of the client's pool that are free, as if they had been idle for long: it makes others when it needs them. */
@@ -292,18 +254,8 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
-    public CompletableFuture<String> text(String key, int mostBytes) {
-        return api.text(key, mostBytes);
-    }
-
-    @Override
-    public CompletableFuture<Map<String, String>> fields(String key) {
-        return api.fields(key);
-    }
-
-    @Override
-    public CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
-        return api.run(script, keys, arguments);
+    public CompletableFuture<? extends List<?>> ask(String key, List<String> words) {
+        return api.ask(key, words);
     }
 
     @Override
@@ -311,27 +263,12 @@ final class RedissonTransport implements Transport {
         return direct;
     }
 
-    /**
-     * Netty has one thread for the whole JVM, or for the whole web application that brings its own Netty: it ends a second
-     * after its last work. In a container this waits for it, because the container reports a thread that is left behind as
-     * a leak.
-     */
     @Override
     public void close() {
         pipelines.values().forEach(Pipeline::close);
-        if (!ownsClient) {
-            return;
-        }
-        client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-        ClassLoader loader = RedissonTransport.class.getClassLoader();
-        if (loader != ClassLoader.getSystemClassLoader() && GlobalEventExecutor.class.getClassLoader() == loader) {
-            try {
-                GlobalEventExecutor.INSTANCE.awaitInactivity(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (IllegalStateException neverStarted) {
-                // Nothing to wait for.
-            }
+        if (ownsClient) {
+            client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+            NettyThreads.awaitEnd(SHUTDOWN_SECONDS);
         }
     }
 

@@ -1,0 +1,128 @@
+package io.limiter.redis;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Redis behind Lettuce. Its client is always ours, because whether commands are sent twice is an option of the client; of a given one it
+ * has the addresses, logins, TLS and threads.
+ *
+ * @param name the name of this Redis in messages
+ * @param addresses those of {@link LettuceTransport}
+ * @param options those of the given client, or the default
+ * @param threads those of the given client; null for a few of its own
+ */
+record LettuceClients(
+        String name,
+        List<RedisURI> addresses,
+        boolean cluster,
+        ClientOptions options,
+        @Nullable ClientResources threads)
+        implements RedisClients {
+    private static final int THREADS = 2;
+
+    /** A connection that the network drops silently while nobody asks is detected as dead within ten seconds. */
+    private static final KeepAliveOptions KEEP_ALIVE = KeepAliveOptions.builder()
+            .enable()
+            .idle(Duration.ofSeconds(4))
+            .interval(Duration.ofSeconds(2))
+            .count(2)
+            .build();
+
+    /** On what a client of the application has. */
+    static RedisClients given(AbstractRedisClient client, List<RedisURI> addresses) {
+        if (addresses.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "RL-116 a client of Lettuce does not tell its address; write"
+                            + " lettuce(client, RedisURI.create(\"redis://127.0.0.1:6379\")), with the addresses and the login it was made with");
+        }
+        return new LettuceClients(
+                "Redis",
+                List.copyOf(addresses),
+                client instanceof RedisClusterClient,
+                client.getOptions(),
+                client.getResources());
+    }
+
+    /** A small client of ours to the addresses. */
+    static RedisClients of(RedisAddresses servers) {
+        List<RedisURI> uris;
+        try {
+            uris = servers.addresses().stream().map(RedisURI::create).toList();
+        } catch (IllegalArgumentException wrong) {
+            // Its message would show a password.
+            throw new IllegalArgumentException("not an address that Lettuce can use: " + servers.name());
+        }
+        if (servers.kind() == RedisAddresses.Kind.SENTINEL) {
+            RedisURI master = RedisURI.builder(uris.get(0)).build();
+            master.setSentinelMasterId(servers.master());
+            master.getSentinels().addAll(uris);
+            uris = List.of(master);
+        }
+        String password = servers.password();
+        if (password != null) {
+            RedisCredentialsProvider login = new StaticCredentialsProvider(servers.username(), password.toCharArray());
+            uris.forEach(uri -> uri.setCredentialsProvider(login));
+        }
+        boolean isCluster = servers.kind() == RedisAddresses.Kind.CLUSTER;
+        return new LettuceClients(servers.name(), uris, isCluster, ClientOptions.create(), null);
+    }
+
+    @Override
+    public boolean isTls() {
+        return addresses.get(0).isSsl();
+    }
+
+    @Override
+    public Transport make(ScheduledExecutorService timer, int attempt) {
+        int factor = RedisClients.factor(attempt);
+        ClientResources resources = threads != null
+                ? threads
+                : ClientResources.builder()
+                        .ioThreadPoolSize(THREADS)
+                        .computationThreadPoolSize(THREADS)
+                        .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+                        .build();
+        RedisClient client = RedisClient.create(resources);
+        // Nothing is sent again, waits for a reconnection, or is refused or given up by Lettuce while a caller waits.
+        client.setOptions(options.mutate()
+                .autoReconnect(false)
+                .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+                .requestQueueSize(Integer.MAX_VALUE)
+                .useHashIndexQueue(false)
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+                .socketOptions(options.getSocketOptions()
+                        .mutate()
+                        .tcpNoDelay(true)
+                        .keepAlive(KEEP_ALIVE)
+                        .connectTimeout(Duration.ofMillis((long) factor * CONNECT_TIMEOUT_MILLIS))
+                        .build())
+                .build());
+        List<RedisURI> uris = addresses.stream()
+                .map(uri -> withTimeout(uri, Duration.ofMillis((long) factor * TIMEOUT_MILLIS)))
+                .toList();
+        return new LettuceTransport(client, threads == null ? resources : null, uris, cluster, timer);
+    }
+
+    /** A copy with that timeout, and with the sentinels, which a builder leaves. */
+    private static RedisURI withTimeout(RedisURI uri, Duration timeout) {
+        RedisURI copy = RedisURI.builder(uri).withTimeout(timeout).build();
+        copy.setSentinelMasterId(uri.getSentinelMasterId());
+        copy.getSentinels().addAll(uri.getSentinels());
+        return copy;
+    }
+}

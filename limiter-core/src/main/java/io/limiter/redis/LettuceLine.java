@@ -1,0 +1,132 @@
+package io.limiter.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection to one server, which is opened by the first command, and again by the first one after it has closed: the client does
+ * not reconnect by itself, because it would then send again what had no reply. Commands on a connection that closes fail at once.
+ * Thread-safe.
+ */
+final class LettuceLine {
+    /** The replies that are on their way arrive sooner, or too late. */
+    private static final long RETIRED_SECONDS = 1;
+
+    /** An open connection, with what it fails all commands with that it loses. */
+    private record Open(StatefulRedisConnection<String, String> connection, ConnectionLost lost) {}
+
+    private final RedisClient client;
+    private final RedisURI uri;
+    private final ScheduledExecutorService timer;
+    private final Executor writer;
+    /** Told when the connection closes by itself. */
+    volatile Runnable onLost = () -> {};
+
+    // Guarded by this.
+    private @Nullable CompletableFuture<Open> open;
+    private boolean ended;
+
+    /** @param writer where commands are handed to the client */
+    LettuceLine(RedisClient client, RedisURI uri, ScheduledExecutorService timer, Executor writer) {
+        this.client = client;
+        this.uri = uri;
+        this.timer = timer;
+        this.writer = writer;
+    }
+
+    /**
+     * Sends a command, at most once.
+     *
+     * @param before a command whose reply nobody needs, sent just before it; null for none
+     * @param isWanted whether it is still to be sent when there is a connection
+     */
+    void send(@Nullable List<?> before, List<?> words, BooleanSupplier isWanted, Command.Receiver receiver) {
+        writer.execute(() -> opened().whenComplete((to, failure) -> {
+            if (failure != null) {
+                receiver.accept(null, ErrorReply.of(failure, LettuceLine::refusal));
+            } else if (!isWanted.getAsBoolean()) {
+                receiver.accept(null, new ConnectionLost("its callers gave up before there was a connection"));
+            } else {
+                if (before != null) {
+                    to.connection.dispatch(new LettuceCommand(before, (reply, failed) -> {}));
+                }
+                to.connection.dispatch(new LettuceCommand(words, (reply, failed) -> {
+                    boolean isReply = failed == null || failed instanceof ErrorReply;
+                    if (!isReply) {
+                        // What follows in the stream may be the reply to another command.
+                        drop(to);
+                    }
+                    receiver.accept(reply, isReply ? failed : to.lost);
+                }));
+            }
+        }));
+    }
+
+    private synchronized CompletableFuture<Open> opened() {
+        CompletableFuture<Open> now = open;
+        if (ended) {
+            return CompletableFuture.failedFuture(new ConnectionLost("its server has no keys any more"));
+        }
+        if (now == null || now.isCompletedExceptionally()) {
+            now = client.connectAsync(StringCodec.UTF8, uri)
+                    .toCompletableFuture()
+                    .thenApply(this::opened);
+            open = now;
+        }
+        return now;
+    }
+
+    private Open opened(StatefulRedisConnection<String, String> connection) {
+        Open fresh = new Open(connection, new ConnectionLost("the connection was closed before the reply"));
+        connection.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> same) {
+                drop(fresh);
+            }
+        });
+        return fresh;
+    }
+
+    /** Closes it, because it is of no use, unless another one has replaced it. */
+    private void drop(Open former) {
+        synchronized (this) {
+            if (open == null || open.isCompletedExceptionally() || open.getNow(null) != former) {
+                return;
+            }
+            open = null;
+        }
+        former.connection.closeAsync();
+        onLost.run();
+    }
+
+    /**
+     * This connection is not used any more; it has a moment for what is on its way.
+     *
+     * @param isLast whether later commands fail, instead of opening another one
+     */
+    synchronized void retire(boolean isLast) {
+        CompletableFuture<Open> former = open;
+        open = null;
+        ended |= isLast;
+        if (former != null) {
+            former.thenAccept(last -> timer.schedule(last.connection::closeAsync, RETIRED_SECONDS, TimeUnit.SECONDS));
+        }
+    }
+
+    /** What a server replies that takes no connection, or not this login. */
+    private static @Nullable String refusal(Throwable cause) {
+        return cause instanceof RedisCommandExecutionException ? cause.getMessage() : null;
+    }
+}

@@ -1,0 +1,312 @@
+package io.limiter.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The masters of a Redis behind Lettuce, by its public API: plain connections that never send anything again, one for the scripts of
+ * each master, and one for everything else, which is opened when it is needed. A cluster is asked once a second which master has a slot,
+ * and {@code MOVED} and {@code ASK} are followed; sentinels are asked by the client, whenever it connects. Thread-safe.
+ */
+final class LettuceTransport implements Transport {
+    /** How often a command of which nothing ran may be sent again: its script was not loaded, or its key is elsewhere. */
+    private static final int AGAIN = 5;
+
+    private static final long SHUTDOWN_SECONDS = 2;
+
+    /** A server, or the master that sentinels know. */
+    private static final class Node {
+        final RedisURI uri;
+        final LettuceLine line;
+        /** Commands are handed over on one thread: what follows {@code ASKING} must be the next. */
+        final LettuceLine other;
+
+        Node(RedisClient client, RedisURI uri, ScheduledExecutorService timer) {
+            this.uri = uri;
+            this.line = new LettuceLine(client, uri, timer, Runnable::run);
+            this.other = new LettuceLine(client, uri, timer, timer);
+        }
+
+        void retire(boolean isLast) {
+            line.retire(isLast);
+            other.retire(isLast);
+        }
+    }
+
+    /**
+     * A command to the master that has a key.
+     *
+     * @param script what it names by its hash, to be loaded where it is not known; null for another command
+     * @param follows whether it follows its key to another master
+     */
+    private record Errand(
+            List<?> words,
+            @Nullable Script script,
+            boolean follows,
+            BooleanSupplier isWanted,
+            Command.Receiver receiver) {}
+
+    private final RedisClient client;
+    private final @Nullable ClientResources own;
+    private final boolean cluster;
+    private final ScheduledExecutorService timer;
+    /** A server, a master that sentinels know, or those of a cluster that were named in the beginning. */
+    private final List<Node> first;
+    /** Those of a cluster that have slots now, and those that were seen since the last second, by address. */
+    private final Map<String, Node> nodes = new ConcurrentHashMap<>();
+    /** The master of each slot; without a cluster all have the first. */
+    private final AtomicReferenceArray<@Nullable Node> slots;
+
+    private volatile Set<Node> masters = Set.of();
+    /** Who answered last: one that does not costs a time-out. */
+    private volatile Node informant;
+
+    /**
+     * @param own what ends with the client; null if it is the application's
+     * @param addresses one of a server or of a master with its sentinels, or some nodes of a cluster
+     * @param timer runs tasks that do not block, on one thread; drops them after it is closed
+     */
+    LettuceTransport(
+            RedisClient client,
+            @Nullable ClientResources own,
+            List<RedisURI> addresses,
+            boolean cluster,
+            ScheduledExecutorService timer) {
+        this.client = client;
+        this.own = own;
+        this.cluster = cluster;
+        this.timer = timer;
+        this.slots = new AtomicReferenceArray<>(cluster ? SlotHash.SLOT_COUNT : 1);
+        this.first = addresses.stream().map(uri -> new Node(client, uri, timer)).toList();
+        this.informant = first.get(0);
+        if (cluster) {
+            watch();
+        } else {
+            slots.set(0, first.get(0));
+            masters = Set.copyOf(first);
+        }
+    }
+
+    @Override
+    public boolean isCluster() {
+        return cluster;
+    }
+
+    @Override
+    public Node master(String key) {
+        masters();
+        Node master = slots.get(cluster ? SlotHash.getSlot(key) : 0);
+        if (master == null) {
+            throw RedisFailure.of(new ErrorReply("CLUSTERDOWN no master has the slot"));
+        }
+        return master;
+    }
+
+    /** Those of the last second; the first time this waits for them. */
+    @Override
+    public Collection<?> masters() {
+        if (masters.isEmpty()) {
+            try {
+                refresh().get();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw RedisFailure.closed();
+            } catch (ExecutionException e) {
+                throw RedisFailure.of(e);
+            }
+        }
+        return masters;
+    }
+
+    private void watch() {
+        refresh().whenComplete((done, failure) -> after(RedisClients.TOPOLOGY_MILLIS * 1_000L, this::watch));
+    }
+
+    /** Asks for the masters: who answered last, then the others, and in the end those that were named. */
+    private CompletableFuture<Void> refresh() {
+        Set<Node> all = new LinkedHashSet<>(List.of(informant));
+        all.addAll(masters);
+        all.addAll(first);
+        return refresh(all.iterator());
+    }
+
+    private CompletableFuture<Void> refresh(Iterator<Node> sources) {
+        Node asked = sources.next();
+        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+        asked.other.send(null, List.of("CLUSTER", "NODES"), () -> true, receiver(answer));
+        after(asked.uri.getTimeout().toNanos() / 1_000, () -> {
+            if (answer.completeExceptionally(new TimeoutException())) {
+                asked.other.retire(false);
+            }
+        });
+        return answer.thenAccept(reply -> setMasters(asked, (String) reply.get(0)))
+                .exceptionallyCompose(
+                        failure -> sources.hasNext() ? refresh(sources) : CompletableFuture.failedFuture(failure));
+    }
+
+    private synchronized void setMasters(Node asked, String reply) {
+        Set<Node> all = new LinkedHashSet<>();
+        for (RedisClusterNode one : ClusterPartitionParser.parse(reply)) {
+            // One that has not been told its own address is where it was asked.
+            RedisURI at = Objects.requireNonNullElse(one.getUri(), asked.uri);
+            if (!one.getSlots().isEmpty()) {
+                Node master = node(at.getHost(), at.getPort());
+                one.forEachSlot(slot -> slots.set(slot, master));
+                all.add(master);
+            }
+        }
+        masters = all;
+        informant = asked;
+        nodes.values().stream().filter(node -> !all.contains(node)).forEach(former -> former.retire(true));
+        nodes.values().retainAll(all);
+        first.forEach(seed -> seed.retire(false));
+    }
+
+    private Node node(String host, int port) {
+        RedisURI.Builder uri = RedisURI.builder(first.get(0).uri).withHost(host).withPort(port);
+        return nodes.computeIfAbsent(host + ":" + port, address -> new Node(client, uri.build(), timer));
+    }
+
+    @Override
+    public String name(Object master) {
+        RedisURI uri = ((Node) master).uri;
+        return uri.getSentinelMasterId() == null
+                ? "Redis at " + uri.getHost() + ":" + uri.getPort()
+                : "the Redis master " + uri.getSentinelMasterId();
+    }
+
+    @Override
+    public void run(Object master, Command command, Command.Receiver receiver) {
+        send(((Node) master).line, null, errand(command, receiver), AGAIN);
+    }
+
+    private static Errand errand(Command command, Command.Receiver receiver) {
+        List<Object> words =
+                new ArrayList<>(3 + command.keys().size() + command.arguments().size());
+        words.add("EVALSHA");
+        words.add(command.script().sha());
+        words.add(Integer.toString(command.keys().size()));
+        words.addAll(command.keys());
+        words.addAll(command.arguments());
+        return new Errand(words, command.script(), command.isAlone(), command::isWanted, receiver);
+    }
+
+    /** @param before {@code ASKING}, or null */
+    private void send(LettuceLine line, @Nullable List<String> before, Errand errand, int again) {
+        line.send(before, errand.words, errand.isWanted, (reply, failure) -> {
+            String error = failure instanceof ErrorReply ? String.valueOf(failure.getMessage()) : "";
+            Script script = error.startsWith("NOSCRIPT") ? errand.script : null;
+            boolean isElsewhere = cluster && errand.follows && (error.startsWith("MOVED ") || error.startsWith("ASK "));
+            if (again > 0 && isElsewhere) {
+                follow(error.split(" "), errand, again - 1);
+            } else if (again > 0 && script != null) {
+                List<String> load = List.of("SCRIPT", "LOAD", script.text());
+                line.send(null, load, errand.isWanted, (sha, notLoaded) -> {
+                    if (notLoaded == null) {
+                        send(line, before, errand, again - 1);
+                    } else {
+                        errand.receiver.accept(null, notLoaded);
+                    }
+                });
+            } else {
+                errand.receiver.accept(reply, failure);
+            }
+        });
+    }
+
+    /** @param error {@code MOVED} or {@code ASK}, the slot, and the address */
+    private void follow(String[] error, Errand errand, int again) {
+        int colon = error[2].lastIndexOf(':');
+        Node to = node(error[2].substring(0, colon), Integer.parseInt(error[2].substring(colon + 1)));
+        if (error[0].equals("MOVED")) {
+            // So that only the first call to a slot that has moved costs a second question.
+            slots.set(Integer.parseInt(error[1]), to);
+            send(to.line, null, errand, again);
+        } else {
+            send(to.other, List.of("ASKING"), errand, again);
+        }
+    }
+
+    @Override
+    public void onLost(Object master, Runnable listener) {
+        ((Node) master).line.onLost = listener;
+    }
+
+    @Override
+    public boolean renew(Object master) {
+        ((Node) master).retire(false);
+        return true;
+    }
+
+    /** An answer to it shows that a new connection would work, and the caller has had none on the other. */
+    @Override
+    public void probe(Object master, Command command, Command.Receiver receiver) {
+        Node node = (Node) master;
+        Command.Receiver replacing = (reply, failure) -> {
+            if (failure == null) {
+                node.line.retire(false);
+            }
+            receiver.accept(reply, failure);
+        };
+        send(node.other, null, errand(command, replacing), AGAIN);
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> ask(String key, List<String> words) {
+        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+        send(master(key).other, null, new Errand(words, null, true, () -> true, receiver(answer)), AGAIN);
+        return answer;
+    }
+
+    private static Command.Receiver receiver(CompletableFuture<List<Object>> answer) {
+        return (reply, failure) -> {
+            if (failure == null) {
+                answer.complete(reply);
+            } else {
+                answer.completeExceptionally(failure);
+            }
+        };
+    }
+
+    @Override
+    public void after(long micros, Runnable task) {
+        timer.schedule(task, micros, TimeUnit.MICROSECONDS);
+    }
+
+    /** Of its computing threads: those that read answers are not in its public API, and share processors and pauses with these. */
+    @Override
+    public CompletableFuture<Long> latenessMicros(long longestMicros) {
+        return NettyThreads.latenessMicros(client.getResources().eventExecutorGroup(), timer, longestMicros);
+    }
+
+    @Override
+    public void close() {
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(SHUTDOWN_SECONDS));
+        if (own != null) {
+            own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+            NettyThreads.awaitEnd(SHUTDOWN_SECONDS);
+        }
+    }
+}
