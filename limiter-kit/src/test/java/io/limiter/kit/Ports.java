@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * on the first port of a block, and the others are its own. They, and the port + 10 000, the bus of a cluster, are below those that
  * systems give to outgoing connections: of such a port another process could make use before a server binds it.
  */
-final class Ports {
+public final class Ports {
     private static final int FIRST = 10_000;
     private static final int BUS = 10_000;
     private static final int SIZE = 100;
@@ -27,7 +27,7 @@ final class Ports {
     private Ports() {}
 
     /** One that nobody listens on. */
-    static synchronized int next() {
+    public static synchronized int next() {
         while (true) {
             if (next == SIZE) {
                 block = takeBlock();

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.Await;
 import io.limiter.kit.Pages;
+import io.limiter.kit.Ports;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,18 +32,33 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every command of README.md and of the examples' page, on a copy of the sources without anything that was built. {@code mvn verify} is what runs this. */
+/**
+ * Every command of README.md and of the examples' page, on a copy of the sources without anything that was built, and then each way
+ * of "Getting started" from an empty folder, with the jars that the command of README.md has installed. {@code mvn verify} is what
+ * runs this.
+ */
 @Tag("long")
 class CommandsTest {
     private static final Duration LONGEST = Duration.ofMinutes(10);
     private static final Pattern MAVEN = Pattern.compile("(?m)^(mvn .+)$|`(mvn [^`]+)`");
     private static final Pattern ADDRESS = Pattern.compile("http://localhost:(\\d+)\\s");
+    /** A path that begins a paragraph, and the block below it. */
+    private static final Pattern FILE =
+            Pattern.compile("(?m)(?<=\n\n)`([\\w./-]+\\.\\w+)`(?:(?!```)[^`]|`[^`\n]+`)*\n```\\w+\n((?s:.*?))^```$");
+
+    private static final Pattern CURL = Pattern.compile("(?m)^(for i in .*curl.*done)$");
+
+    /** Not every mirror of Maven Central has the native files of the version that Boot selects. */
+    private static final String NETTY = " -Dnetty.version=4.2.18.Final";
 
     @TempDir
     static Path copy;
 
-    @BeforeAll
-    static void copySources() throws IOException {
+    /** That of this machine by links, but for what is ours. */
+    @TempDir
+    static Path repository;
+
+    private static void copySources() throws IOException {
         Path root = Pages.root();
         Files.walkFileTree(root, new SimpleFileVisitor<>() {
             @Override
@@ -61,8 +79,33 @@ class CommandsTest {
         });
     }
 
-    static List<String> commands() {
-        return MAVEN.matcher(Pages.readme() + Pages.examples())
+    @BeforeAll
+    static void install() throws Exception {
+        copySources();
+        Path mine = Path.of(System.getProperty("localRepository"));
+        link(mine, repository, "io");
+        link(mine.resolve("io"), Files.createDirectory(repository.resolve("io")), "limiter");
+        for (String command : commands(Pages.readme())) {
+            if (command.startsWith("mvn install ")) {
+                try (Run run = new Run(command, copy)) {
+                    run.await("BUILD SUCCESS");
+                }
+            }
+        }
+    }
+
+    private static void link(Path from, Path to, String except) throws IOException {
+        try (Stream<Path> all = Files.list(from)) {
+            for (Path each : all.toList()) {
+                if (!each.endsWith(except)) {
+                    Files.createSymbolicLink(to.resolve(each.getFileName()), each);
+                }
+            }
+        }
+    }
+
+    private static List<String> commands(String text) {
+        return MAVEN.matcher(text)
                 .results()
                 .map(found -> found.group(1) == null ? found.group(2) : found.group(1))
                 .filter(command -> !command.equals("mvn verify"))
@@ -70,19 +113,59 @@ class CommandsTest {
                 .toList();
     }
 
+    static List<String> starts() {
+        return commands(Pages.readme() + Pages.examples()).stream()
+                .filter(command -> !command.startsWith("mvn install "))
+                .toList();
+    }
+
+    static List<String> ways() {
+        return Pages.of("getting-started").stream()
+                .map(page -> page.getFileName().toString())
+                .filter(name -> !name.equals("getting-started.md"))
+                .toList();
+    }
+
+    /** As a reader does who pastes each file and each command. */
     @ParameterizedTest
-    @MethodSource("commands")
-    void everyMavenCommandDoesWhatItSays(String command) throws Exception {
-        if (command.startsWith("mvn install ")) {
-            // Into no repository: the one of this machine is its user's.
-            try (Run run = new Run(command + " -Dmaven.install.skip=true")) {
-                run.await("BUILD SUCCESS");
+    @MethodSource("ways")
+    void everyWayDeniesWhatItsPageSays(String way, @TempDir Path folder) throws Exception {
+        String page = Pages.read(Pages.root().resolve("docs/getting-started").resolve(way));
+        for (MatchResult file : FILE.matcher(page).results().toList()) {
+            Path path = folder.resolve(file.group(1));
+            Files.createDirectories(path.getParent());
+            if (!Files.exists(path)) {
+                Files.writeString(path, file.group(2));
+            }
+        }
+        String shown = Pages.blocks(page, "console").get(0);
+        String command = commands(page).get(0);
+        Matcher curl = CURL.matcher(page);
+        if (!curl.find()) {
+            try (Run run = new Run(command + " -Dport=" + Ports.next(), folder)) {
+                shown.lines().forEach(run::await);
             }
             return;
         }
+        int port = Ports.next();
+        String elsewhere = command.replace("-cp ", "-Dport=" + port + " -cp ");
+        try (Run run = new Run(elsewhere + " -Djetty.http.port=" + port, folder, port)) {
+            run.awaitOpen(port);
+            assertEquals(shown, answers(curl.group(1), port));
+        }
+    }
+
+    private static String answers(String shell, int port) throws IOException {
+        Process process = new ProcessBuilder("sh", "-c", shell.replace("localhost:8080", "localhost:" + port)).start();
+        return new String(process.getInputStream().readAllBytes(), UTF_8);
+    }
+
+    @ParameterizedTest
+    @MethodSource("starts")
+    void everyExampleStarts(String command) throws Exception {
         String anyPort = command.replaceFirst(" -Dserver.port=\\d+", "")
                 .replace("redis://127.0.0.1:6379", RedisServers.single());
-        try (Run run = new Run(anyPort + " -Dserver.port=0")) {
+        try (Run run = new Run(anyPort + " -Dserver.port=0", copy)) {
             run.awaitAddress();
             int status = HttpClient.newHttpClient()
                     .send(
@@ -97,36 +180,36 @@ class CommandsTest {
 
     @Test
     void itsVotesAreLimited() throws Exception {
-        List<String> votes = Pattern.compile("(?m)^ *(for i in .*curl.*done)$")
-                .matcher(Pages.examples())
-                .results()
-                .map(MatchResult::group)
-                .toList();
+        List<String> votes =
+                CURL.matcher(Pages.examples()).results().map(MatchResult::group).toList();
         assertEquals(2, votes.size());
         for (String vote : votes) {
             try (Run run = new Run(
-                    vote.contains("application/json") ? "mvn -Psite package -Dserver.port=0" : "mvn -Prun package")) {
+                    vote.contains("application/json") ? "mvn -Psite package -Dserver.port=0" : "mvn -Prun package",
+                    copy)) {
                 run.awaitAddress();
-                Process shell = new ProcessBuilder(
-                                "sh", "-c", vote.replace("localhost:8080", "localhost:" + run.port()))
-                        .start();
-                String statuses = new String(shell.getInputStream().readAllBytes(), UTF_8);
-                assertEquals("200\n200\n200\n429\n", statuses, vote);
+                assertEquals("200\n200\n200\n429\n", answers(vote, run.port()), vote);
             }
         }
     }
 
-    /** A command in the copy, and what it has written. */
+    /** A command in a folder, and what it has written. */
     private static final class Run implements AutoCloseable {
         private final Path log;
         private final Process process;
 
-        Run(String command) throws IOException {
+        Run(String command, Path folder) throws IOException {
+            this(command, folder, 0);
+        }
+
+        /** On that port, if it is a server. */
+        Run(String command, Path folder, int port) throws IOException {
             log = Files.createTempFile(copy, "run", ".log");
-            ProcessBuilder builder = new ProcessBuilder(
-                    "sh", "-c", "exec " + command + " -B -Dmaven.repo.local=" + System.getProperty("localRepository"));
-            builder.environment().put("PORT", "0");
-            process = builder.directory(copy.toFile())
+            ProcessBuilder builder =
+                    new ProcessBuilder("sh", "-c", "exec " + command + " -B -Dmaven.repo.local=" + repository + NETTY);
+            builder.environment().put("PORT", String.valueOf(port));
+            builder.environment().put("SERVER_PORT", String.valueOf(port));
+            process = builder.directory(folder.toFile())
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();
@@ -140,6 +223,19 @@ class CommandsTest {
         void awaitAddress() {
             Await.until(LONGEST, "an address", () -> ADDRESS.matcher(written()).find() || !process.isAlive());
             assertTrue(ADDRESS.matcher(written()).find(), this::written);
+        }
+
+        void awaitOpen(int port) {
+            Await.until(LONGEST, "a server", () -> isOpen(port) || !process.isAlive());
+            assertTrue(process.isAlive(), this::written);
+        }
+
+        private static boolean isOpen(int port) {
+            try (Socket socket = new Socket("localhost", port)) {
+                return socket.isConnected();
+            } catch (IOException notYet) {
+                return false;
+            }
         }
 
         int port() {
