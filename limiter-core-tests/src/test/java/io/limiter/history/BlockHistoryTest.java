@@ -35,7 +35,7 @@ class BlockHistoryTest {
     private static final int LIFTED_ONE_OF = 200;
 
     private static final int DENIALS = 12;
-    private static final int MOST_RUNS = 20;
+    private static final int MOST_RUNS = 10;
 
     /** What an instance does wrong. */
     enum Fault {
@@ -45,11 +45,16 @@ class BlockHistoryTest {
         ADMITS_WHILE_BLOCKED
     }
 
-    private static Policy policy(int denials) {
+    /** @param scale of the times: on a busy machine the same calls take longer */
+    private static Policy policy(int denials, int scale) {
         return Policy.of(
                         "p",
-                        Limit.fixedWindow(3, Duration.ofMillis(10)),
-                        Limit.block(denials, Duration.ofMillis(100), Duration.ofMillis(60), Duration.ofMillis(200)))
+                        Limit.fixedWindow(3, Duration.ofMillis(10 * scale)),
+                        Limit.block(
+                                denials,
+                                Duration.ofMillis(100 * scale),
+                                Duration.ofMillis(60 * scale),
+                                Duration.ofMillis(200 * scale)))
                 .withFailureMode(FailureMode.DENY);
     }
 
@@ -62,15 +67,15 @@ class BlockHistoryTest {
     }
 
     /** The calls of each key. */
-    private static List<List<Seen>> run(Duration maxAge, Duration lasts, Fault fault) throws Exception {
+    private static List<List<Seen>> run(Duration maxAge, Duration lasts, Fault fault, int scale) throws Exception {
         String prefix = "block-history-" + RUNS.incrementAndGet();
         try (RateLimiter one = instance(prefix, maxAge);
                 RateLimiter two = instance(prefix, maxAge)) {
-            long end = System.nanoTime() + lasts.toNanos();
+            long end = System.nanoTime() + lasts.toNanos() * scale;
             List<List<Seen>> seen = AtOnce.call(THREADS, i -> {
                 // The other one would block all the same.
                 Fault ofMine = i < KEYS && fault != Fault.NEVER_BLOCKS ? Fault.NONE : fault;
-                return call(i < KEYS ? one : two, ofMine, i % KEYS, end);
+                return call(i < KEYS ? one : two, policy(denials(ofMine), scale), ofMine, i % KEYS, end);
             });
             List<List<Seen>> ofKeys = new ArrayList<>();
             for (int key = 0; key < KEYS; key++) {
@@ -82,9 +87,15 @@ class BlockHistoryTest {
         }
     }
 
-    private static List<Seen> call(RateLimiter limiter, Fault fault, int key, long endNanos) {
-        Policy policy = policy(
-                fault == Fault.BLOCKS_AFTER_HALF ? DENIALS / 2 : fault == Fault.NEVER_BLOCKS ? 1_000_000 : DENIALS);
+    private static int denials(Fault fault) {
+        return switch (fault) {
+            case BLOCKS_AFTER_HALF -> DENIALS / 2;
+            case NEVER_BLOCKS -> 1_000_000;
+            case NONE, ADMITS_WHILE_BLOCKED -> DENIALS;
+        };
+    }
+
+    private static List<Seen> call(RateLimiter limiter, Policy policy, Fault fault, int key, long endNanos) {
         PartitionKey client = PartitionKey.of("client" + key);
         List<Seen> seen = new ArrayList<>();
         for (int i = 1; System.nanoTime() < endNanos; i++) {
@@ -117,8 +128,8 @@ class BlockHistoryTest {
         return seen;
     }
 
-    private static List<String> judged(List<List<Seen>> ofKeys) {
-        Limit block = policy(DENIALS).limits().get(1);
+    private static List<String> judged(List<List<Seen>> ofKeys, int scale) {
+        Limit block = policy(DENIALS, scale).limits().get(1);
         return ofKeys.stream()
                 .flatMap(calls -> new BlockHistory(block, calls).faults().stream())
                 .toList();
@@ -127,8 +138,9 @@ class BlockHistoryTest {
     private static void check(Duration maxAge, Duration lasts) throws Exception {
         // How many calls there are in a run, and so whether there is a block, depends on what else the machine does.
         for (int i = 0; i < MOST_RUNS; i++) {
-            List<List<Seen>> ofKeys = run(maxAge, lasts, Fault.NONE);
-            assertEquals(List.of(), judged(ofKeys));
+            int scale = 1 << i / 2;
+            List<List<Seen>> ofKeys = run(maxAge, lasts, Fault.NONE, scale);
+            assertEquals(List.of(), judged(ofKeys, scale));
             if (ofKeys.stream()
                     .allMatch(calls -> calls.stream().anyMatch(Seen::isBlockedByRedis)
                             && calls.stream().anyMatch(Seen::allowed))) {
@@ -156,8 +168,10 @@ class BlockHistoryTest {
     @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
     void aFaultIsFound(Fault fault) throws Exception {
         for (int i = 0; i < MOST_RUNS; i++) {
+            int scale = 1 << i / 2;
             // Without a memory, so that each denial is counted at once.
-            if (!judged(run(Duration.ZERO, Duration.ofMillis(400), fault)).isEmpty()) {
+            if (!judged(run(Duration.ZERO, Duration.ofMillis(400), fault, scale), scale)
+                    .isEmpty()) {
                 return;
             }
         }

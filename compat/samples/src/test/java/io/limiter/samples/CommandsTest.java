@@ -250,6 +250,8 @@ class CommandsTest {
 
         @Override
         public void close() throws InterruptedException {
+            // Also the server that Maven has started.
+            process.descendants().forEach(ProcessHandle::destroy);
             process.destroy();
             process.waitFor();
         }
