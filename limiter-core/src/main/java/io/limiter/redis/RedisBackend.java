@@ -90,29 +90,6 @@ public final class RedisBackend implements Backend {
         }
     }
 
-    /** The client on which it decides, for the library's own modules; null unless it is connected. */
-    public @Nullable RedissonClient client(Access library) {
-        Objects.requireNonNull(library, "library");
-        return connection.transport instanceof RedissonTransport to ? to.client : null;
-    }
-
-    /**
-     * Waits for an answer of Redis that is about no decision, for the library's own modules.
-     *
-     * @throws BackendException with the cause in words if there is none in time, or an error; an interrupt is kept
-     */
-    public static <T extends @Nullable Object> T answer(Access library, Future<T> asked, Duration longest) {
-        Objects.requireNonNull(library, "library");
-        try {
-            return asked.get(longest.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
-            throw RedisFailure.closed();
-        } catch (ExecutionException | TimeoutException | RuntimeException failed) {
-            throw RedisFailure.of(failed);
-        }
-    }
-
     /** The masters as recent calls found them, the findings of the self-test, and those of the connection. */
     @Override
     public BackendHealth health() {

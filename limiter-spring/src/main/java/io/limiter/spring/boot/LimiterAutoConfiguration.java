@@ -4,9 +4,14 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Holding;
+import io.limiter.internal.config.RedisSettings;
+import io.limiter.internal.config.RedisSettings.RedisClientChoice;
+import io.limiter.redis.RedisBackend;
 import io.limiter.spring.aop.RateLimiting;
+import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -27,17 +32,23 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
-import org.springframework.util.ClassUtils;
 
 /**
  * Configures a {@link Limiter} from the application's properties {@code limiter.*}, and limits methods with {@link
  * io.limiter.spring.RateLimited}. The limiter uses the application's bean of type {@code RedissonClient} if there is
- * one, else the Redis of {@code limiter.redis.*}, else this JVM. An application's own {@link Limiter} replaces this
+ * one, else the Redis of {@code limiter.redis.*}, else with {@code limiter.backend = redis} that of Spring Data, else this JVM. An application's own {@link Limiter} replaces this
  * one; an own {@link RateLimiter} decides for the configured policies.
  */
 @AutoConfiguration
 public class LimiterAutoConfiguration {
     private static final String REFRESHED = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
+
+    private static final String REDISSON = "org.redisson.api.RedissonClient";
+
+    private static final String SPRING_DATA = "org.springframework.data.redis.connection.RedisConnectionFactory";
+
+    private static final String LETTUCE =
+            "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
 
     private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
 
@@ -61,7 +72,7 @@ public class LimiterAutoConfiguration {
             if (own != null) {
                 return Limiter.of(config, own);
             }
-            Limiter limiter = start(config, application);
+            Limiter limiter = start(config, application, environment);
             started = limiter;
             return limiter;
         }
@@ -143,25 +154,46 @@ public class LimiterAutoConfiguration {
     }
 
     private static LimiterConfig config(ConfigurableEnvironment environment, ListableBeanFactory beans) {
-        return new ApplicationFiles(environment, hasClient(beans)).config();
+        // Spring Data connects any application that has its library, so only one that asks for Redis.
+        boolean hasClient = FilterPlaces.has(beans, REDISSON)
+                || (environment.getProperty("limiter.backend", "").strip().equalsIgnoreCase("redis")
+                        && FilterPlaces.has(beans, SPRING_DATA));
+        return new ApplicationFiles(environment, hasClient).config();
     }
 
-    private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
-        boolean hasBean = config.isShared() && hasClient(beans);
-        String where = hasBean
-                ? "shared in Redis, through the application's bean of type RedissonClient (limiter.backend = in-process"
-                        + " would not use it)"
-                : config.isShared()
-                        ? "shared in Redis, through a connection of limiter.redis.*"
-                        : "local to this JVM: limiter.backend is in-process, or there is neither a bean of type"
-                                + " RedissonClient nor limiter.redis.address";
-        LOG.info("the limits are {}", where);
-        return Limiter.startInBackground(
-                config, hasBean ? RedissonBeans.backend(beans, config.settings().redis()) : null);
-    }
-
-    private static boolean hasClient(ListableBeanFactory beans) {
-        return ClassUtils.isPresent("org.redisson.api.RedissonClient", LimiterAutoConfiguration.class.getClassLoader())
-                && RedissonBeans.names(beans).length > 0;
+    private static Limiter start(LimiterConfig config, ListableBeanFactory beans, Environment environment) {
+        RedisSettings settings = config.settings().redis();
+        if (!config.isShared()) {
+            LOG.info(
+                    "the limits are local to this JVM: limiter.backend is in-process, or there is neither a bean of type"
+                            + " RedissonClient nor limiter.redis.address{}",
+                    FilterPlaces.has(beans, SPRING_DATA)
+                            ? "; to share them in the Redis of spring.data.redis.*, set limiter.backend = redis"
+                            : "");
+            return Limiter.startInBackground(config, null);
+        }
+        boolean isRedisson = FilterPlaces.has(beans, REDISSON);
+        if (!isRedisson && !settings.connection().isMissing()) {
+            LOG.info("the limits are shared in Redis, through a connection of limiter.redis.*");
+            return Limiter.startInBackground(config, null);
+        }
+        LOG.info(
+                "the limits are shared in Redis, through the application's bean of type {} (limiter.backend = in-process"
+                        + " would not use it)",
+                isRedisson ? "RedissonClient" : "LettuceConnectionFactory");
+        RedisBackend.Builder redis = RedisBackend.builder()
+                .prefix(settings.prefix())
+                .deadline(settings.deadline())
+                .denialMaxAge(settings.denialMaxAge())
+                .keyHash(settings.keyHash());
+        if (isRedisson) {
+            redis.client(beans.getBeanProvider(RedissonClient.class).getObject());
+        } else if (settings.connection().client() == RedisClientChoice.REDISSON || !FilterPlaces.has(beans, LETTUCE)) {
+            throw new IllegalStateException("RL-116 of the connections of Spring Data to Redis only Lettuce's can be"
+                    + " used; add limiter.redis.address = redis://127.0.0.1:6379");
+        } else {
+            LettuceBeans.given(redis, beans, environment);
+        }
+        return Limiter.startInBackground(config, redis.build());
     }
 }

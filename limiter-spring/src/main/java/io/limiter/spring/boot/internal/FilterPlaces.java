@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.cloud.CloudPlatform;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -63,7 +64,10 @@ public final class FilterPlaces {
     /** Whether there is a bean of a class, which need not be there. */
     public static boolean has(ListableBeanFactory beans, String type) {
         return ClassUtils.isPresent(type, null)
-                && beans.getBeanNamesForType(ClassUtils.resolveClassName(type, null), true, false).length > 0;
+                && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
+                                        beans, ClassUtils.resolveClassName(type, null), true, false)
+                                .length
+                        > 0;
     }
 
     /** A builder of a filter with what answers denied requests, and with other classes, of the application. */

@@ -1,0 +1,142 @@
+package io.limiter.spring.boot;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.limiter.redis.RedisBackend;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.SslManagerBundle;
+import org.springframework.core.env.Environment;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConverters;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+
+/**
+ * The Redis of Spring Data's connection factory, whatever has set it: properties, a bean of connection details, or code. Its address, login,
+ * TLS and threads are used, not its connections. This class must not be loaded without Spring Data Redis and Lettuce.
+ */
+final class LettuceBeans {
+    private static final Logger LOG = LoggerFactory.getLogger(LettuceBeans.class);
+
+    private LettuceBeans() {}
+
+    /**
+     * Adds that Redis.
+     *
+     * @throws IllegalStateException RL-116 if it is not clear which one it is
+     */
+    static RedisBackend.Builder given(RedisBackend.Builder redis, ListableBeanFactory beans, Environment environment) {
+        LettuceConnectionFactory factory =
+                beans.getBeanProvider(LettuceConnectionFactory.class).getIfUnique();
+        if (factory == null) {
+            throw new IllegalStateException("RL-116 there are several beans of type LettuceConnectionFactory; mark one"
+                    + " of them @Primary, or add limiter.redis.address = redis://127.0.0.1:6379");
+        }
+        List<RedisURI> at = addresses(factory);
+        List<RedisURI> all = with(at);
+        LOG.info(
+                "Redis is that of Spring Data's connection factory: {}",
+                all.stream()
+                        .map(uri -> uri.getHost() + ":" + uri.getPort())
+                        .distinct()
+                        .toList());
+        String bundle = environment.getProperty("spring.data.redis.ssl.bundle");
+        AbstractRedisClient client = factory.getRequiredNativeClient();
+        return redis.lettuce(
+                bundle == null ? client : reloading(client, at, beans.getBean(SslBundles.class), bundle),
+                at.toArray(RedisURI[]::new));
+    }
+
+    /** Those of nodes of a cluster, or one. */
+    private static List<RedisURI> addresses(LettuceConnectionFactory factory) {
+        LettuceClientConfiguration client = factory.getClientConfiguration();
+        RedisSentinelConfiguration sentinels = factory.getSentinelConfiguration();
+        DirectFieldAccessor fields = new DirectFieldAccessor(factory);
+        if (factory.getSocketConfiguration() != null
+                || (fields.isReadableProperty("configuration")
+                        && fields.getPropertyValue("configuration") instanceof RedisStaticMasterReplicaConfiguration)) {
+            throw new IllegalStateException("RL-116 the connection factory has neither one server, nor sentinels, nor a"
+                    + " cluster; add limiter.redis.address = redis://127.0.0.1:6379, with the address of the master");
+        }
+        RedisConfiguration servers = factory.isClusterAware()
+                ? factory.getClusterConfiguration()
+                : sentinels != null ? sentinels : factory.getStandaloneConfiguration();
+        List<RedisURI> at = servers instanceof RedisConfiguration.ClusterConfiguration cluster
+                ? cluster.getClusterNodes().stream().map(LettuceBeans::address).toList()
+                : List.of(
+                        sentinels == null
+                                ? RedisURI.create(factory.getHostName(), factory.getPort())
+                                : LettuceConverters.sentinelConfigurationToRedisURI(sentinels));
+        RedisCredentialsProviderFactory logins = client.getRedisCredentialsProviderFactory()
+                .orElseGet(() -> new RedisCredentialsProviderFactory() {});
+        with(at).forEach(uri -> {
+            if (uri.getHost() == null) {
+                // Without a host it can't be copied.
+                uri.setHost(uri.getSentinels().get(0).getHost());
+                uri.setPort(uri.getSentinels().get(0).getPort());
+            }
+            uri.setSsl(client.isUseSsl());
+            uri.setStartTls(client.isStartTls());
+            uri.setVerifyPeer(client.getVerifyMode());
+            client.getClientName().ifPresent(uri::setClientName);
+            if (sentinels != null) {
+                uri.setCredentialsProvider(logins.createSentinelCredentialsProvider(sentinels));
+            }
+        });
+        at.forEach(uri -> {
+            uri.setDatabase(factory.getDatabase());
+            // Asked at each login, so that a password can be changed.
+            uri.setCredentialsProvider(logins.createCredentialsProvider(servers));
+        });
+        return at;
+    }
+
+    private static RedisURI address(RedisNode node) {
+        return RedisURI.create(Objects.requireNonNull(node.getHost()), Objects.requireNonNull(node.getPort()));
+    }
+
+    /** And their sentinels. */
+    private static List<RedisURI> with(List<RedisURI> at) {
+        return at.stream()
+                .flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream()))
+                .toList();
+    }
+
+    /** One with the options of another, whose connections have the certificates that are there when they are opened. */
+    private static AbstractRedisClient reloading(
+            AbstractRedisClient client, List<RedisURI> at, SslBundles bundles, String name) {
+        ClientOptions given = client.getOptions();
+        ClientOptions options = given.mutate()
+                .sslOptions(given.getSslOptions()
+                        .mutate()
+                        .sslContext(context -> {
+                            SslManagerBundle now = bundles.getBundle(name).getManagers();
+                            context.keyManager(now.getKeyManagerFactory()).trustManager(now.getTrustManagerFactory());
+                        })
+                        .build())
+                .build();
+        if (options instanceof ClusterClientOptions ofCluster) {
+            RedisClusterClient cluster = RedisClusterClient.create(client.getResources(), at);
+            cluster.setOptions(ofCluster);
+            return cluster;
+        }
+        RedisClient single = RedisClient.create(client.getResources());
+        single.setOptions(options);
+        return single;
+    }
+}

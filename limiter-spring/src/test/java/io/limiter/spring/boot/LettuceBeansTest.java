@@ -1,0 +1,212 @@
+package io.limiter.spring.boot;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.ReadFrom;
+import io.limiter.Decision.Source;
+import io.limiter.PartitionKey;
+import io.limiter.application.Limiter;
+import io.limiter.kit.Await;
+import io.limiter.kit.Facts;
+import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
+import io.limiter.kit.RedisServers;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisSocketConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import redis.embedded.RedisServer;
+
+/** The Redis of Spring Data, where the application has asked for Redis and has given no address. */
+class LettuceBeansTest {
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(LimiterAutoConfiguration.class))
+            .withPropertyValues(
+                    "limiter.backend=redis",
+                    "limiter.policies.vote.limits=3/1h",
+                    "limiter.redis.deadline=30s",
+                    "limiter.redis.startup-wait=60s");
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Site {}
+
+    @Test
+    void thatOfThePropertiesIsUsedAndLogged() {
+        URI redis = URI.create(RedisServers.single());
+        for (long left = 2; left > 0; left--) {
+            try (LogLines log = new LogLines("io.limiter", Level.INFO);
+                    ConfigurableApplicationContext context = BootSite.application(Site.class)
+                            .web(WebApplicationType.NONE)
+                            .run(
+                                    "--spring.autoconfigure.exclude=",
+                                    "--spring.data.redis.host=" + redis.getHost(),
+                                    "--spring.data.redis.port=" + redis.getPort(),
+                                    "--spring.data.redis.client-name=boot-properties",
+                                    "--limiter.backend=redis",
+                                    "--limiter.policies.vote.limits=3/1h",
+                                    "--limiter.redis.prefix=boot-spring-data",
+                                    "--limiter.redis.deadline=30s",
+                                    "--limiter.redis.startup-wait=60s",
+                                    "--logging.level.io.limiter=info")) {
+                assertEquals(Source.REDIS, take(context));
+                assertEquals(left, left(context));
+                try (RedisConnection own =
+                        context.getBean(RedisConnectionFactory.class).getConnection()) {
+                    List<?> clients = Objects.requireNonNull(own.serverCommands().getClientList());
+                    assertTrue(clients.toString().contains("boot-properties"), clients::toString);
+                }
+            }
+        }
+    }
+
+    @Test
+    void whatTheFactoryIsToldOtherwiseStaysItsOwn() {
+        LettuceClientConfiguration options = LettuceClientConfiguration.builder()
+                .readFrom(ReadFrom.REPLICA_PREFERRED)
+                .clientOptions(ClientOptions.builder()
+                        .autoReconnect(false)
+                        .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+                        .build())
+                .build();
+        LettuceConnectionFactory factory = new LettuceConnectionFactory(single(), options);
+        factory.setShareNativeConnection(false);
+        with(factory).withPropertyValues("limiter.redis.prefix=boot-factory").run(context -> {
+            assertEquals(List.of(Source.REDIS, Source.REDIS), List.of(take(context), take(context)));
+            assertEquals(1, left(context));
+            context.getBean(Limiter.class).close();
+            try (RedisConnection own = factory.getConnection()) {
+                assertEquals("PONG", own.ping());
+            }
+        });
+    }
+
+    @Test
+    void ofAClusterAndOfSentinels() {
+        RedisClusterConfiguration cluster = new RedisClusterConfiguration();
+        RedisServers.clusterPorts().forEach(port -> cluster.clusterNode("127.0.0.1", port));
+        RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration()
+                .master(RedisServers.MASTER)
+                .sentinel("127.0.0.1", URI.create(RedisServers.sentinel()).getPort());
+        for (RedisConfiguration servers : List.of(cluster, sentinels)) {
+            with(new LettuceConnectionFactory(servers))
+                    .withPropertyValues("limiter.redis.prefix=boot-servers")
+                    .run(context -> assertEquals(Source.REDIS, take(context)));
+        }
+    }
+
+    @Test
+    void aPasswordThatIsChangedIsTheOneOfTheNextLogin() {
+        RedisServer server = RedisServers.startAnywhere("requirepass one");
+        try {
+            int port = server.ports().get(0);
+            RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", port);
+            at.setPassword("one");
+            LettuceConnectionFactory factory = new LettuceConnectionFactory(at);
+            with(factory).run(context -> {
+                assertEquals(Source.REDIS, take(context));
+                try (RedisConnection own = factory.getConnection()) {
+                    own.serverCommands().setConfig("requirepass", "two");
+                    at.setPassword("two");
+                    own.execute("CLIENT", "KILL".getBytes(), "SKIPME".getBytes(), "yes".getBytes());
+                }
+                Await.until("logged in with the new password", () -> look(context) == Source.REDIS);
+            });
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    @Test
+    void notWithoutBeingAskedForAndNotWhereThereIsAnAddress() {
+        LettuceConnectionFactory nobody = new LettuceConnectionFactory("127.0.0.1", 1);
+        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+            with(nobody)
+                    .withPropertyValues("limiter.backend=in-process")
+                    .run(context -> assertEquals(Source.IN_PROCESS, take(context)));
+            assertTrue(log.toString().contains("set limiter.backend = redis"), log::toString);
+        }
+        with(nobody)
+                .withPropertyValues("limiter.redis.address=" + RedisServers.single(), "limiter.redis.prefix=boot-both")
+                .run(context -> assertEquals(Source.REDIS, take(context)));
+    }
+
+    @Test
+    void whereItIsNotClearWhichOneTheMessageSaysWhatToWrite() {
+        failsFor(
+                with(new LettuceConnectionFactory(single()))
+                        .withBean("two", LettuceConnectionFactory.class, () -> new LettuceConnectionFactory(single())),
+                "@Primary");
+        failsFor(with(new LettuceConnectionFactory(new RedisSocketConfiguration("/tmp/redis"))), "master");
+        failsFor(
+                with(new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration("127.0.0.1", 1))),
+                "master");
+        failsFor(
+                runner.withBean(RedisConnectionFactory.class, () -> (RedisConnectionFactory) Proxy.newProxyInstance(
+                        RedisConnectionFactory.class.getClassLoader(),
+                        new Class<?>[] {RedisConnectionFactory.class},
+                        (proxy, method, arguments) -> null)),
+                "Lettuce's");
+    }
+
+    private static void failsFor(ApplicationContextRunner runner, String fact) {
+        runner.run(context -> {
+            Throwable failure = context.getStartupFailure();
+            assertNotNull(failure, fact);
+            Facts.told(
+                    String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage()),
+                    "RL-116",
+                    fact,
+                    "limiter.redis.address = redis://127.0.0.1:6379");
+        });
+    }
+
+    private ApplicationContextRunner with(LettuceConnectionFactory factory) {
+        return runner.withBean("one", LettuceConnectionFactory.class, () -> factory);
+    }
+
+    private static RedisStandaloneConfiguration single() {
+        return new RedisStandaloneConfiguration("127.0.0.1", RedisServers.singlePort());
+    }
+
+    private static Source take(ApplicationContext context) {
+        return context.getBean(Limiter.class)
+                .tryAcquire("vote", PartitionKey.global(), 1)
+                .source();
+    }
+
+    private static Source look(ApplicationContext context) {
+        return context.getBean(Limiter.class)
+                .tryAcquire("vote", PartitionKey.of("another"), 0)
+                .source();
+    }
+
+    private static long left(ApplicationContext context) {
+        Limiter limiter = context.getBean(Limiter.class);
+        return Looks.left(limiter.rateLimiter(), limiter.policy("vote"), PartitionKey.global());
+    }
+}
