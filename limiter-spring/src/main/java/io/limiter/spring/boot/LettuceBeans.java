@@ -82,8 +82,8 @@ final class LettuceBeans {
                         sentinels == null
                                 ? RedisURI.create(factory.getHostName(), factory.getPort())
                                 : LettuceConverters.sentinelConfigurationToRedisURI(sentinels));
-        RedisCredentialsProviderFactory logins = client.getRedisCredentialsProviderFactory()
-                .orElseGet(() -> new RedisCredentialsProviderFactory() {});
+        RedisCredentialsProviderFactory logins =
+                client.getRedisCredentialsProviderFactory().orElseGet(() -> new RedisCredentialsProviderFactory() {});
         with(at).forEach(uri -> {
             if (uri.getHost() == null) {
                 // Without a host it can't be copied.

@@ -47,8 +47,7 @@ public class LimiterAutoConfiguration {
 
     private static final String SPRING_DATA = "org.springframework.data.redis.connection.RedisConnectionFactory";
 
-    private static final String LETTUCE =
-            "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
+    private static final String LETTUCE = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
 
     private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
 

@@ -118,7 +118,10 @@ final class CallExpression {
             Class<?> type = position == null ? Object.class : scope.method().getParameterTypes()[position];
             return !(BeanUtils.isSimpleValueType(type) || Principal.class.isAssignableFrom(type));
         }
-        return !(root instanceof InlineList || root instanceof PropertyOrFieldReference || isFold(root) || isLiteral(root));
+        return !(root instanceof InlineList
+                || root instanceof PropertyOrFieldReference
+                || isFold(root)
+                || isLiteral(root));
     }
 
     static List<SpelNode> children(SpelNode node) {

@@ -77,7 +77,8 @@ class LettuceBeansTest {
                 assertEquals(left, left(context));
                 try (RedisConnection own =
                         context.getBean(RedisConnectionFactory.class).getConnection()) {
-                    List<?> clients = Objects.requireNonNull(own.serverCommands().getClientList());
+                    List<?> clients =
+                            Objects.requireNonNull(own.serverCommands().getClientList());
                     assertTrue(clients.toString().contains("boot-properties"), clients::toString);
                 }
             }
@@ -178,7 +179,8 @@ class LettuceBeansTest {
             Throwable failure = context.getStartupFailure();
             assertNotNull(failure, fact);
             Facts.told(
-                    String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage()),
+                    String.valueOf(
+                            NestedExceptionUtils.getMostSpecificCause(failure).getMessage()),
                     "RL-116",
                     fact,
                     "limiter.redis.address = redis://127.0.0.1:6379");
