@@ -23,7 +23,7 @@ public final class Backends {
     private static final TestedBackend LETTUCE =
             new TestedBackend("lettuce-single", time -> connected(lettuce().timeSource(time)));
     private static final TestedBackend LETTUCE_CLUSTER = new TestedBackend(
-            "lettuce-cluster", time -> connected(lettuceCluster().timeSource(time)));
+            "lettuce-cluster", time -> connected(OnLettuce.cluster().timeSource(time)));
 
     private Backends() {}
 
@@ -59,12 +59,7 @@ public final class Backends {
 
     /** The same over Lettuce. */
     public static RedisBackend.Builder lettuce() {
-        return redis().lettuce(SharedClients.lettuce(), RedisURI.create(RedisServers.single()));
-    }
-
-    private static RedisBackend.Builder lettuceCluster() {
-        RedisURI[] nodes = RedisServers.cluster().stream().map(RedisURI::create).toArray(RedisURI[]::new);
-        return redis().lettuce(SharedClients.lettuceCluster(), nodes);
+        return OnLettuce.single();
     }
 
     /** A Redis backend whose keys no other test has. */
@@ -79,5 +74,18 @@ public final class Backends {
             throw new AssertionError("no connection to a test's Redis within 60 s");
         }
         return backend;
+    }
+
+    /** A class of its own, because a module without Lettuce on its class path loads the other one too. */
+    private static final class OnLettuce {
+        static RedisBackend.Builder single() {
+            return redis().lettuce(SharedClients.lettuce(), RedisURI.create(RedisServers.single()));
+        }
+
+        static RedisBackend.Builder cluster() {
+            RedisURI[] nodes =
+                    RedisServers.cluster().stream().map(RedisURI::create).toArray(RedisURI[]::new);
+            return redis().lettuce(SharedClients.lettuceCluster(), nodes);
+        }
     }
 }
