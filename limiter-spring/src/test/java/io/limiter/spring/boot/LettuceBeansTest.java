@@ -39,6 +39,9 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.params.ClientKillParams;
+import redis.clients.jedis.params.ClientKillParams.SkipMe;
 import redis.embedded.RedisServer;
 
 /** The Redis of Spring Data, where the application has asked for Redis and has given no address. */
@@ -133,7 +136,10 @@ class LettuceBeansTest {
                 try (RedisConnection own = factory.getConnection()) {
                     own.serverCommands().setConfig("requirepass", "two");
                     at.setPassword("two");
-                    own.execute("CLIENT", "KILL".getBytes(), "SKIPME".getBytes(), "yes".getBytes());
+                }
+                try (Jedis all = new Jedis("127.0.0.1", port)) {
+                    all.auth("two");
+                    all.clientKill(new ClientKillParams().skipMe(SkipMe.YES));
                 }
                 Await.until("logged in with the new password", () -> look(context) == Source.REDIS);
             });
