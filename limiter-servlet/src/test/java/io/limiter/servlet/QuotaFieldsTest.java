@@ -7,7 +7,6 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
@@ -16,34 +15,18 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.servlet.rejection.HeaderVectorsTest;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The fields of a response where a request meets more than one decision, or less than an exact one. */
-class QuotaFieldsTest {
+class QuotaFieldsTest extends Served {
     private static final List<String> ALL =
             List.of("RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
-
-    @TempDir
-    Path directory;
-
-    private final ManualTime time = new ManualTime();
-    private WebServer server;
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.close();
-        }
-    }
 
     private void start(String... filters) {
         server = new WebServer(directory);
