@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import org.junit.jupiter.params.provider.EnumSource;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Callers that are exempt or denied, and those that would like to be exempt. What is counted is denied here. */
+/** Callers and paths that are exempt or denied, and those that would like to be exempt. What is counted is denied here. */
 class ExemptCallersTest {
     private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h fixed\n";
 
@@ -191,6 +192,59 @@ class ExemptCallersTest {
                 assertEquals(3, site.reached(5, "/", "Test-Address", "203.0.113.1"), "nothing was counted");
                 log.has("RL-311 a request from 198.51.100.7 got " + status);
             }
+        }
+    }
+
+    private static final String PATHS = "limiter.rules.all.path = /*\n"
+            + "limiter.rules.all.limits = 0/1h fixed\n"
+            + "limiter.rules.all.except = /health, /static/*, /img/{size}/logo.png\n";
+
+    @ParameterizedTest
+    @EnumSource(Container.class)
+    void noMethodOrHeaderMakesAnotherPathExempt(Container container) {
+        List<String> headers = List.of(
+                "X-Original-URL: /health",
+                "X-Rewrite-URL: /health",
+                "X-Forwarded-Prefix: /health",
+                "X-Forwarded-Path: /health",
+                "X-HTTP-Method-Override: OPTIONS",
+                "X-Http-Method: HEAD",
+                "X-Forwarded-For: 127.0.0.1",
+                "Forwarded: for=127.0.0.1;host=health",
+                "Referer: http://h/health",
+                "Content-Type: application/x-www-form-urlencoded",
+                "Content-Type: text/plain;charset=UTF-16",
+                "Upgrade: h2c");
+        int cases = 0;
+        try (RuleSite site = new RuleSite(container, directory, PATHS)) {
+            for (String method :
+                    List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "X")) {
+                for (String path : List.of("/admin", "/admin?_method=GET", "/healthy", "/static.css", "/a/health")) {
+                    for (String header : headers) {
+                        site.raw(List.of(method + " " + path + " HTTP/1.1", "Host: h", header, "Content-Length: 0"));
+                        assertEquals(0, site.served.get(), method + " " + path + " " + header);
+                        cases++;
+                    }
+                }
+            }
+            assertEquals(600, cases);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Container.class)
+    void whatAnExemptPathDispatchesToIsCountedThere(Container container) {
+        String rules = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h fixed\n"
+                + "limiter.rules.all.except = /go, /health\n";
+        try (RuleSite site = new RuleSite(container, directory, rules)) {
+            assertEquals(5, site.reached(5, "/go"));
+            assertEquals(5, site.reached(5, "/go?forward=/health"));
+            assertEquals(1, site.reached(5, "/go?forward=/admin"));
+            assertEquals(0, site.reached(5, "/go?async=/admin"), "one quota for both");
+        }
+        try (RuleSite site = new RuleSite(container, directory.resolve("2"), rules)) {
+            assertEquals(1, site.reached(5, "/go?async=/admin"));
+            assertEquals(5, site.reached(5, "/go?async=/health"));
         }
     }
 }
