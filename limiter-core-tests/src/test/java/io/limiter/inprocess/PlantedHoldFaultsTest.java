@@ -79,7 +79,7 @@ class PlantedHoldFaultsTest {
             no ceiling ## >= permits + reserved.held()) ## >= permits)
             a stranger's rest ## Math.max(0, whole - held) ## Math.max(0, whole)
             told too early ## return last - now + ceilDiv ## return ceilDiv
-            no bound of a debt ## long charged = Math.min(permits, room); ## long charged = permits;
+            no bound of a debt ## long charged = Math.min(permits, chargeable); ## long charged = permits;
             a debt of a larger plan ## whole < 0 ? -burst * unit : burst * unit ## whole < 0 ? whole * unit : burst * unit
             looks that write ## if (take && charge.permits() > 0) { ## if (true) {
             """;

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -215,8 +216,9 @@ class ChargingTest {
         }
     }
 
+    /** A map in order: a message names the first plan. */
     private static final Map<String, String> GOLD =
-            Map.of("limiter.plans.free.limits", "1/1m", "limiter.plans.gold.limits", "9/1m");
+            new TreeMap<>(Map.of("limiter.plans.free.limits", "1/1m", "limiter.plans.gold.limits", "9/1m"));
 
     @Test
     void thePoliciesOfPlansAreOrdinaryOnes() {
