@@ -1,12 +1,12 @@
 package io.limiter.config;
 
-import io.limiter.application.Limiter;
 import static io.limiter.kit.Facts.toldInOneLine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
+import io.limiter.application.Limiter;
 import io.limiter.internal.config.Settings.BackendKind;
 import java.io.IOException;
 import java.io.StringReader;

@@ -1,17 +1,14 @@
 package io.limiter.engine;
 
-import java.util.stream.IntStream;
-import io.limiter.kit.Looks;
-import io.limiter.internal.HoldTerms;
-import io.limiter.FailureMode;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.BackendException;
 import io.limiter.Charge;
+import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.LimiterMonitor.HoldCount;
@@ -19,10 +16,13 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
+import io.limiter.internal.HoldTerms;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Settlements that get no answer, or an error, what is counted of them, and under which limits a hold is settled. */

@@ -1,8 +1,5 @@
 package io.limiter.servlet;
 
-import java.io.StringReader;
-import java.io.IOException;
-import io.limiter.config.LimiterConfig;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -14,11 +11,14 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.io.StringReader;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -181,9 +181,8 @@ class OwnRulesTest {
 
     @Test
     void aRequestIsOneForBoth() throws Exception {
-        RateLimitFilter early = RateLimitFilter.builder(chosen)
-                .configuredRules("early"::equals)
-                .build();
+        RateLimitFilter early =
+                RateLimitFilter.builder(chosen).configuredRules("early"::equals).build();
         RateLimitFilter late = RateLimitFilter.builder(chosen)
                 .configuredRules(name -> !name.equals("early"))
                 .build();

@@ -1,11 +1,5 @@
 package io.limiter.servlet;
 
-import org.junit.jupiter.params.provider.CsvSource;
-import java.util.Optional;
-import java.util.Locale;
-import jakarta.servlet.http.HttpServletResponse;
-import io.limiter.RateLimiter;
-import io.limiter.ManualTime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,19 +7,25 @@ import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
+import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
+import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.servlet.rejection.HeaderVectorsTest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.net.http.HttpResponse;
 import java.time.Clock;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
