@@ -1,9 +1,11 @@
 package io.limiter.application;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -11,18 +13,97 @@ import io.limiter.PartitionKey;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
+import io.limiter.kit.LogLines;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.StringReader;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a configuration file that has changed does to a running limiter. */
-class ReloadTest extends ChangingFile {
+/**
+ * What a configuration file that has changed, or what is in its place, does to a running limiter. What happens between two reads is
+ * done by the test's pause.
+ */
+class ReloadTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
+    private static final Duration PAUSE = Duration.ofMillis(7);
+    private static final String VOTE = "limiter.policies.vote.limits = %d/1h fixed\n";
+
+    @TempDir
+    Path folder;
+
+    private Path file;
+    private Limiter limiter;
+    private Reload reload;
+    private final LogLines log = new LogLines().ofThreads("limiter-reload", "junit-timeout-thread");
+    /** What somebody does to the file during the next pauses, one each. */
+    private final Deque<Runnable> meanwhile = new ArrayDeque<>();
+
+    @BeforeEach
+    void start() throws IOException {
+        file = folder.resolve("limiter.properties");
+        write(VOTE.formatted(3));
+        limiter = Limiter.start(LimiterConfig.load(file));
+        reload = new Reload(
+                limiter,
+                limiter.config(),
+                time -> {
+                    assertEquals(PAUSE, time);
+                    if (!meanwhile.isEmpty()) {
+                        meanwhile.remove().run();
+                    }
+                    return false;
+                },
+                PAUSE);
+    }
+
+    @AfterEach
+    void close() {
+        limiter.close();
+        log.close();
+    }
+
+    private void write(String text) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void look() {
+        assertDoesNotThrow(() -> reload.look());
+    }
+
+    private long permits() {
+        return limiter.policy("vote").limits().get(0).permits();
+    }
+
+    private void assertRefused(String... words) {
+        LimiterConfig before = limiter.config();
+        int lines = log.of(Level.ERROR, "RL-159").size();
+        look();
+        look();
+        assertSame(before, limiter.config());
+        List<String> refused = log.of(Level.ERROR, "RL-159");
+        assertEquals(lines + 1, refused.size(), "once, however often it is looked at: " + log);
+        for (String word : words) {
+            assertTrue(refused.get(lines).contains(word), () -> word + " in " + refused.get(lines));
+        }
+    }
 
     @Test
     void aChangedFileIsInForceStateIsKeptAndWhatDiffersIsLogged() {
@@ -250,5 +331,103 @@ class ReloadTest extends ChangingFile {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().equals("limiter-reload") && thread.isDaemon())
                 .count();
+    }
+
+    @Test
+    void goneItIsRefusedAndBackItIsRead() throws IOException {
+        Files.delete(file);
+        assertRefused("RL-160", "NoSuchFileException");
+        write(VOTE.formatted(8));
+        look();
+        assertEquals(8, permits());
+    }
+
+    @Test
+    void aFolderInItsPlaceIsRefused() throws IOException {
+        Files.delete(file);
+        Files.createDirectory(file);
+        assertRefused("RL-160");
+    }
+
+    /** One never ends, one has no writer, and one is larger than any configuration. */
+    private void put(String kind) throws Exception {
+        Files.deleteIfExists(file);
+        switch (kind) {
+            case "device" -> Files.createSymbolicLink(file, Path.of("/dev/zero"));
+            case "FIFO" ->
+                assertEquals(
+                        0, new ProcessBuilder("mkfifo", file.toString()).start().waitFor());
+            default -> {
+                try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
+                    large.setLength((16 << 20) + 1L);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"device", "FIFO", "large"})
+    void whatIsNoFileOfReasonableSizeIsRefusedAtOnce(String kind) throws Exception {
+        put(kind);
+        assertTimeoutPreemptively(Duration.ofSeconds(60), () -> {
+            assertRefused("RL-160", kind.equals("large") ? "16 MB" : "no regular file");
+            assertThrows(IllegalStateException.class, limiter::reload);
+            assertThrows(IOException.class, () -> LimiterConfig.load(file));
+        });
+        Files.delete(file);
+        write(VOTE.formatted(8));
+        look();
+        assertEquals(8, permits());
+    }
+
+    @Test
+    void anErrorIsLoggedAndTheWatchGoesOn() throws Exception {
+        Deque<Error> errors = new ArrayDeque<>(List.of(new OutOfMemoryError("of a test"), new AssertionError("x")));
+        write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n");
+        LimiterConfig config = LimiterConfig.builder()
+                .file(file)
+                .readAgain(List.of(file), () -> {
+                    if (!errors.isEmpty()) {
+                        throw errors.remove();
+                    }
+                    return LimiterConfig.load(file);
+                })
+                .build();
+        try (Limiter watched = Limiter.start(config)) {
+            for (int i = 1; i <= 2; i++) {
+                int refused = i;
+                write(VOTE.formatted(3) + "limiter.reload.interval = 1s\n".repeat(i));
+                Await.until("refused", () -> log.of(Level.ERROR, "RL-159").size() == refused);
+            }
+            write(VOTE.formatted(30) + "limiter.reload.interval = 1s\n");
+            Await.until(
+                    "the change", () -> watched.policy("vote").limits().get(0).permits() == 30);
+            assertTrue(log.of(Level.ERROR, "RL-159").get(0).contains("OutOfMemoryError"), log::toString);
+        }
+    }
+
+    @Test
+    void aFileThatIsReplacedByRenameOrBehindALinkThatIsSwitched() throws IOException {
+        Path next = Files.writeString(folder.resolve("next"), VOTE.formatted(4));
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+        look();
+        assertEquals(4, permits());
+        Path data = folder.resolve("..data");
+        Files.delete(file);
+        folder(1);
+        Files.createSymbolicLink(data, Path.of("v1"));
+        Files.createSymbolicLink(file, Path.of("..data", "limiter.properties"));
+        look();
+        assertEquals(10, permits());
+        folder(2);
+        Files.createSymbolicLink(folder.resolve("..tmp"), Path.of("v2"));
+        Files.move(folder.resolve("..tmp"), data, StandardCopyOption.ATOMIC_MOVE);
+        look();
+        assertEquals(20, permits());
+    }
+
+    private void folder(int version) throws IOException {
+        Path one = Files.createDirectory(folder.resolve("v" + version));
+        Files.writeString(one.resolve("limiter.properties"), VOTE.formatted(10 * version));
     }
 }

@@ -4,27 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
-import io.limiter.kit.TestedBackend;
+import io.limiter.kit.OnEachBackend;
+import io.limiter.kit.OpenBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@link RateLimiter#check}: a denial is one like any other, and what is allowed takes nothing. */
 class CheckContractTest {
@@ -39,8 +34,8 @@ class CheckContractTest {
             Policy.of("all", Limit.slidingList(9, HOUR)).withFailureMode(FailureMode.DENY);
     private static final List<Charge> BOTH = List.of(new Charge(LOGIN, KEY, 1), new Charge(ALL, KEY, 1));
 
-    static Stream<TestedBackend> backends() {
-        return Backends.all().stream();
+    private static Decision check(OpenBackend on) {
+        return on.limiter.tryAcquire(PermitRequest.of(BOTH).withCheck());
     }
 
     private static List<Long> left(RateLimiter limiter) {
@@ -50,36 +45,31 @@ class CheckContractTest {
                 .toList();
     }
 
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("backends")
-    void whatIsAllowedTakesNothingAndADenialCounts(TestedBackend tested) {
-        ManualTime time = new ManualTime();
-        try (Backend backend = tested.open(time);
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int i = 0; i < 5; i++) {
-                Decision allowed = limiter.tryAcquire(PermitRequest.of(BOTH).withCheck());
-                assertTrue(allowed.allowed());
-                assertFalse(limiter.refund(allowed), "nothing was taken");
-            }
-            if (backend instanceof InProcessBackend own) {
-                assertEquals(0, own.entries());
-            }
-            assertEquals(List.of(2L, 3L, 9L), left(limiter));
-            Decision.Source source = limiter.tryAcquire(PermitRequest.of(BOTH)).source();
-            assertTrue(limiter.tryAcquire(PermitRequest.of(BOTH)).allowed());
-            assertEquals(2, limiter.monitor().allowed("login", source));
-            for (int i = 0; i < 2; i++) {
-                Decision denied = limiter.tryAcquire(PermitRequest.of(BOTH).withCheck());
-                assertFalse(denied.allowed() || denied.blocked());
-                assertEquals(HOUR, denied.retryAfter().orElseThrow());
-            }
-            assertEquals(List.of(0L, 1L, 7L), left(limiter));
-            assertTrue(limiter.tryAcquire(PermitRequest.of(BOTH).withCheck()).blocked(), "the third denial");
-            assertEquals(3, limiter.monitor().denied("login", source));
-            assertEquals(1, limiter.monitor().blocked("login"));
-            time.advance(HOUR);
-            assertTrue(limiter.tryAcquire(PermitRequest.of(BOTH).withCheck()).allowed());
-            assertEquals(List.of(2L, 3L, 9L), left(limiter));
+    @OnEachBackend
+    void whatIsAllowedTakesNothingAndADenialCounts(OpenBackend on) {
+        for (int i = 0; i < 5; i++) {
+            Decision allowed = check(on);
+            assertTrue(allowed.allowed());
+            assertFalse(on.limiter.refund(allowed), "nothing was taken");
         }
+        if (on.backend instanceof InProcessBackend own) {
+            assertEquals(0, own.entries());
+        }
+        assertEquals(List.of(2L, 3L, 9L), left(on.limiter));
+        Decision.Source source = on.limiter.tryAcquire(PermitRequest.of(BOTH)).source();
+        assertTrue(on.limiter.tryAcquire(PermitRequest.of(BOTH)).allowed());
+        assertEquals(2, on.limiter.monitor().allowed("login", source));
+        for (int i = 0; i < 2; i++) {
+            Decision denied = check(on);
+            assertFalse(denied.allowed() || denied.blocked());
+            assertEquals(HOUR, denied.retryAfter().orElseThrow());
+        }
+        assertEquals(List.of(0L, 1L, 7L), left(on.limiter));
+        assertTrue(check(on).blocked(), "the third denial");
+        assertEquals(3, on.limiter.monitor().denied("login", source));
+        assertEquals(1, on.limiter.monitor().blocked("login"));
+        on.time.advance(HOUR);
+        assertTrue(check(on).allowed());
+        assertEquals(List.of(2L, 3L, 9L), left(on.limiter));
     }
 }

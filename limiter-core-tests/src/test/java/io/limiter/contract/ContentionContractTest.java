@@ -2,23 +2,19 @@ package io.limiter.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
-import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
+import io.limiter.kit.OnEachBackend;
+import io.limiter.kit.OpenBackend;
 import io.limiter.kit.Repeats;
-import io.limiter.kit.TestedBackend;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -36,97 +32,82 @@ class ContentionContractTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
 
     static Stream<Arguments> algorithmsAndBackends() {
-        return AnyAlgorithm.limits().stream()
-                .flatMap(algorithm -> Backends.all().stream().map(backend -> Arguments.of(algorithm, backend)));
-    }
-
-    static Stream<TestedBackend> backends() {
-        return Backends.all().stream();
+        return OpenBackend.with(AnyAlgorithm.limits());
     }
 
     @ParameterizedTest(name = "{0} on {1}")
     @MethodSource("algorithmsAndBackends")
-    void exactlyTheLimitPasses(Algorithm algorithm, TestedBackend tested) throws Exception {
+    void exactlyTheLimitPasses(Algorithm algorithm, OpenBackend on) throws Exception {
         Policy policy = policy("p", algorithm);
-        assertEquals(LIMIT, granted(tested, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
+        assertEquals(LIMIT, granted(on, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
     }
 
     @ParameterizedTest(name = "{0} on {1}")
     @MethodSource("algorithmsAndBackends")
-    void refundsAreTakenByOthersAndNothingIsLost(Algorithm algorithm, TestedBackend tested) throws Exception {
+    void refundsAreTakenByOthersAndNothingIsLost(Algorithm algorithm, OpenBackend on) throws Exception {
         Policy policy = policy("p", algorithm);
-        try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            together(() -> {
-                for (int i = 0; i < CALLS_EACH; i++) {
-                    limiter.refund(
-                            limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, KEY, 1 + i % 3)))));
-                }
-                return 0L;
-            });
-            assertEquals(LIMIT, Looks.left(limiter, policy, KEY));
-        }
+        together(() -> {
+            for (int i = 0; i < CALLS_EACH; i++) {
+                on.limiter.refund(
+                        on.limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, KEY, 1 + i % 3)))));
+            }
+            return 0L;
+        });
+        assertEquals(LIMIT, Looks.left(on.limiter, policy, KEY));
     }
 
-    @ParameterizedTest(name = "all algorithms together on {0}")
-    @MethodSource("backends")
-    void severalLimitsGrantTheLeastOfThem(TestedBackend tested) throws Exception {
+    @OnEachBackend
+    void severalLimitsGrantTheLeastOfThem(OpenBackend on) throws Exception {
         List<Limit> limits = new ArrayList<>();
         for (Algorithm algorithm : AnyAlgorithm.limits()) {
             long permits = algorithm == Algorithm.TOKEN_BUCKET ? LIMIT - 10 : LIMIT;
             limits.add(AnyAlgorithm.limit(algorithm, permits, PERIOD).withName(algorithm.text()));
         }
         Policy policy = Policy.of("all", limits).withFailureMode(FailureMode.DENY);
-        assertEquals(LIMIT - 10, granted(tested, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
+        assertEquals(LIMIT - 10, granted(on, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
     }
 
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("backends")
-    void chargesThatCrossNeverGrantTooMuch(TestedBackend tested) throws Exception {
+    @OnEachBackend
+    void chargesThatCrossNeverGrantTooMuch(OpenBackend on) throws Exception {
         Policy one = policy("one", Algorithm.FIXED_WINDOW);
         Policy two = policy("two", Algorithm.SLIDING_LIST);
-        try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            List<Charge> there = List.of(new Charge(one, KEY, 1), new Charge(two, KEY, 1));
-            List<Charge> back = List.of(there.get(1), there.get(0));
-            long both = together(() -> {
-                long granted = 0;
-                for (int i = 0; i < CALLS_EACH; i++) {
-                    granted += limiter.tryAcquire(PermitRequest.of(i % 2 == 0 ? there : back))
-                                    .allowed()
-                            ? 1
-                            : 0;
-                }
-                return granted;
-            });
-            // A late denial in a cluster may cost a grant for a moment; asked alone, the rest is there to the last
-            // permit.
-            long rest = 0;
-            while (limiter.tryAcquire(PermitRequest.of(there)).allowed()) {
-                rest++;
+        List<Charge> there = List.of(new Charge(one, KEY, 1), new Charge(two, KEY, 1));
+        List<Charge> back = List.of(there.get(1), there.get(0));
+        long both = together(() -> {
+            long granted = 0;
+            for (int i = 0; i < CALLS_EACH; i++) {
+                granted += on.limiter
+                                .tryAcquire(PermitRequest.of(i % 2 == 0 ? there : back))
+                                .allowed()
+                        ? 1
+                        : 0;
             }
-            assertEquals(LIMIT, both + rest);
-            assertEquals(0, Looks.left(limiter, one, KEY));
-            assertEquals(0, Looks.left(limiter, two, KEY));
+            return granted;
+        });
+        // A late denial in a cluster may cost a grant for a moment; asked alone, the rest is there to the last
+        // permit.
+        long rest = 0;
+        while (on.limiter.tryAcquire(PermitRequest.of(there)).allowed()) {
+            rest++;
         }
+        assertEquals(LIMIT, both + rest);
+        assertEquals(0, Looks.left(on.limiter, one, KEY));
+        assertEquals(0, Looks.left(on.limiter, two, KEY));
     }
 
     private interface Calls {
         List<Charge> next(int i);
     }
 
-    private static long granted(TestedBackend tested, Calls calls) throws Exception {
-        try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            return together(() -> {
-                long granted = 0;
-                for (int i = 0; i < CALLS_EACH; i++) {
-                    granted +=
-                            limiter.tryAcquire(PermitRequest.of(calls.next(i))).allowed() ? 1 : 0;
-                }
-                return granted;
-            });
-        }
+    private static long granted(OpenBackend on, Calls calls) throws Exception {
+        return together(() -> {
+            long granted = 0;
+            for (int i = 0; i < CALLS_EACH; i++) {
+                granted +=
+                        on.limiter.tryAcquire(PermitRequest.of(calls.next(i))).allowed() ? 1 : 0;
+            }
+            return granted;
+        });
     }
 
     private static long together(Callable<Long> work) throws Exception {

@@ -4,29 +4,24 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
-import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
-import io.limiter.kit.TestedBackend;
+import io.limiter.kit.OnEachBackend;
+import io.limiter.kit.OpenBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Reservations beside charges whose cost is known: one decision, and each ends in its own way. */
 class MixedHoldsContractTest {
@@ -39,73 +34,61 @@ class MixedHoldsContractTest {
     private static final Policy USERS =
             Policy.of("users", Limit.distinct(2, HOUR)).withFailureMode(FailureMode.DENY);
 
-    static Stream<TestedBackend> all() {
-        return Backends.all().stream();
-    }
+    @OnEachBackend
+    void eachEndsInItsOwnWay(OpenBackend on) {
+        Hold first = reserve(on.limiter, 600, "a");
+        assertTrue(first.allowed());
+        assertEquals(List.of(400L, 2L, 1L), left(on.limiter));
+        assertEquals(Settlement.SETTLED, on.limiter.settle(first, 100));
+        assertEquals(List.of(900L, 2L, 1L), left(on.limiter));
 
-    @ParameterizedTest
-    @MethodSource("all")
-    void eachEndsInItsOwnWay(TestedBackend tested) {
-        try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            Hold first = reserve(limiter, 600, "a");
-            assertTrue(first.allowed());
-            assertEquals(List.of(400L, 2L, 1L), left(limiter));
-            assertEquals(Settlement.SETTLED, limiter.settle(first, 100));
-            assertEquals(List.of(900L, 2L, 1L), left(limiter));
+        Hold second = reserve(on.limiter, 600, "b");
+        assertFalse(on.limiter.refund(second.decision()), "it is settled instead");
+        assertEquals(Settlement.SETTLED, on.limiter.cancel(second));
+        assertEquals(List.of(900L, 2L, 1L), left(on.limiter));
+        assertEquals(Settlement.ENDED, on.limiter.cancel(second));
+        assertEquals(List.of(900L, 2L, 1L), left(on.limiter), "once only");
 
-            Hold second = reserve(limiter, 600, "b");
-            assertFalse(limiter.refund(second.decision()), "it is settled instead");
-            assertEquals(Settlement.SETTLED, limiter.cancel(second));
-            assertEquals(List.of(900L, 2L, 1L), left(limiter));
-            assertEquals(Settlement.ENDED, limiter.cancel(second));
-            assertEquals(List.of(900L, 2L, 1L), left(limiter), "once only");
-
-            assertFalse(reserve(limiter, 901, "a").allowed());
-            assertEquals(List.of(900L, 2L, 1L), left(limiter), "all or nothing");
-            assertTrue(reserve(limiter, 1, "a").allowed());
-            assertTrue(reserve(limiter, 1, "a").allowed());
-            assertFalse(reserve(limiter, 1, "a").allowed());
-            assertEquals(List.of(898L, 0L, 1L), left(limiter));
-        }
+        assertFalse(reserve(on.limiter, 901, "a").allowed());
+        assertEquals(List.of(900L, 2L, 1L), left(on.limiter), "all or nothing");
+        assertTrue(reserve(on.limiter, 1, "a").allowed());
+        assertTrue(reserve(on.limiter, 1, "a").allowed());
+        assertFalse(reserve(on.limiter, 1, "a").allowed());
+        assertEquals(List.of(898L, 0L, 1L), left(on.limiter));
     }
 
     /** A call is one call, whatever it costs; each ends by itself, and its tokens are settled. */
-    @ParameterizedTest
-    @MethodSource("all")
-    void callsInFlightAreCountedBesideTokens(TestedBackend tested) {
+    @OnEachBackend
+    void callsInFlightAreCountedBesideTokens(OpenBackend on) {
         Policy both = Policy.of(
                         "both", Limit.concurrent(2), Limit.tokenBucket(1_000, HOUR), Limit.fixedWindow(2_000, HOUR))
                 .withHolds(10)
                 .withFailureMode(FailureMode.DENY);
-        try (Backend backend = tested.open(new ManualTime());
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            Hold first = limiter.reserve(both, KEY, 300, Duration.ofMinutes(1));
-            Hold second = limiter.reserve(both, KEY, 300, Duration.ofMinutes(1));
-            assertTrue(first.allowed() && second.allowed());
-            assertEquals(List.of(0L, 400L, 1_400L), remaining(limiter, both));
-            for (int i = 0; i < 3; i++) {
-                Hold third = limiter.reserve(both, KEY, 100, Duration.ofMinutes(1));
-                assertFalse(third.allowed());
-                assertTrue(third.decision().isRetryUnknown(), "a call may end at any time");
-                Decision plain =
-                        limiter.tryAcquire(PermitRequest.of(both, KEY, 100).withEnd());
-                assertFalse(plain.allowed());
-                assertTrue(plain.isRetryUnknown());
-            }
-            assertEquals(Settlement.SETTLED, limiter.settle(first, 500));
-            limiter.end(first.decision());
-            await(limiter, both, List.of(1L, 200L, 1_200L));
-            Decision plain = limiter.tryAcquire(PermitRequest.of(both, KEY, 100).withEnd());
-            assertTrue(plain.allowed());
-            await(limiter, both, List.of(0L, 100L, 1_100L));
-            assertTrue(limiter.refund(plain));
-            assertEquals(Settlement.SETTLED, limiter.cancel(second));
-            limiter.end(second.decision());
-            await(limiter, both, List.of(2L, 500L, 1_500L));
-            assertFalse(limiter.reserve(both, KEY, 1_001, Duration.ofMinutes(1)).allowed());
-            await(limiter, both, List.of(2L, 500L, 1_500L));
+        Hold first = on.limiter.reserve(both, KEY, 300, Duration.ofMinutes(1));
+        Hold second = on.limiter.reserve(both, KEY, 300, Duration.ofMinutes(1));
+        assertTrue(first.allowed() && second.allowed());
+        assertEquals(List.of(0L, 400L, 1_400L), remaining(on.limiter, both));
+        for (int i = 0; i < 3; i++) {
+            Hold third = on.limiter.reserve(both, KEY, 100, Duration.ofMinutes(1));
+            assertFalse(third.allowed());
+            assertTrue(third.decision().isRetryUnknown(), "a call may end at any time");
+            Decision plain =
+                    on.limiter.tryAcquire(PermitRequest.of(both, KEY, 100).withEnd());
+            assertFalse(plain.allowed());
+            assertTrue(plain.isRetryUnknown());
         }
+        assertEquals(Settlement.SETTLED, on.limiter.settle(first, 500));
+        on.limiter.end(first.decision());
+        await(on.limiter, both, List.of(1L, 200L, 1_200L));
+        Decision plain = on.limiter.tryAcquire(PermitRequest.of(both, KEY, 100).withEnd());
+        assertTrue(plain.allowed());
+        await(on.limiter, both, List.of(0L, 100L, 1_100L));
+        assertTrue(on.limiter.refund(plain));
+        assertEquals(Settlement.SETTLED, on.limiter.cancel(second));
+        on.limiter.end(second.decision());
+        await(on.limiter, both, List.of(2L, 500L, 1_500L));
+        assertFalse(on.limiter.reserve(both, KEY, 1_001, Duration.ofMinutes(1)).allowed());
+        await(on.limiter, both, List.of(2L, 500L, 1_500L));
     }
 
     /** In Redis an end is sent without waiting for its answer. */

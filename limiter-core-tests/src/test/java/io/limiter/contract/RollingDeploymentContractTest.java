@@ -2,7 +2,6 @@ package io.limiter.contract;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
@@ -10,13 +9,10 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.kit.Backends;
+import io.limiter.kit.OnEachBackend;
+import io.limiter.kit.OpenBackend;
 import io.limiter.kit.Repeats;
-import io.limiter.kit.TestedBackend;
 import java.time.Duration;
-import java.util.stream.Stream;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Two nodes with different limits of one token bucket call in turn, as while a new version is rolled out: what is admitted
@@ -27,23 +23,16 @@ class RollingDeploymentContractTest {
     private static final int MINUTES = Repeats.of(2, 10);
     private static final PartitionKey CLIENT = PartitionKey.of("192.0.2.1");
 
-    static Stream<TestedBackend> backends() {
-        return Backends.all().stream();
-    }
-
-    @ParameterizedTest(name = "on {0}")
-    @MethodSource("backends")
-    void whatIsAdmittedLiesBetweenTheTwoLimits(TestedBackend tested) {
+    @OnEachBackend
+    void whatIsAdmittedLiesBetweenTheTwoLimits(OpenBackend on) {
         Policy lesser = policy(10);
         Policy greater = policy(20);
-        ManualTime time = new ManualTime();
-        try (Backend backend = tested.open(time);
-                RateLimiter both = RateLimiters.on(backend);
-                Alone least = new Alone(lesser);
+        try (Alone least = new Alone(lesser);
                 Alone most = new Alone(greater)) {
             long admitted = 0;
             for (int call = 0; call <= Duration.ofMinutes(MINUTES).dividedBy(STEP); call++) {
-                admitted += both.tryAcquire(call % 2 == 0 ? lesser : greater, CLIENT, 1)
+                admitted += on.limiter
+                                .tryAcquire(call % 2 == 0 ? lesser : greater, CLIENT, 1)
                                 .allowed()
                         ? 1
                         : 0;
@@ -52,9 +41,9 @@ class RollingDeploymentContractTest {
                 long total = admitted;
                 assertTrue(
                         atLeast <= total && total <= atMost,
-                        () -> "after " + Duration.ofNanos(time.nowMicros() * 1_000) + ": " + total
+                        () -> "after " + Duration.ofNanos(on.time.nowMicros() * 1_000) + ": " + total
                                 + " admitted, outside " + atLeast + " to " + atMost);
-                time.advance(STEP);
+                on.time.advance(STEP);
                 least.time.advance(STEP);
                 most.time.advance(STEP);
             }

@@ -6,6 +6,7 @@ import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Backends;
+import io.limiter.kit.HeldRun;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.TrafficRun;
@@ -18,7 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Seeded traffic on every backend, against the naive model: every answer equal, field by field. Since each backend equals
+ * Seeded traffic on every backend, also with reservations, against the naive model: every answer equal, field by field. Since each backend equals
  * the same model, Lua equals Java. Each run has a backend, keys and a time of its own, so several go side by side.
  */
 class TrafficContractTest {
@@ -34,8 +35,16 @@ class TrafficContractTest {
     private static final double LEAST_DENIED = 0.3;
 
     static Stream<Arguments> algorithmsAndBackends() {
-        return Stream.of(Algorithm.values())
-                .flatMap(algorithm -> Backends.all().stream().map(backend -> Arguments.of(algorithm, backend)));
+        return withBackends(Stream.of(Algorithm.values()));
+    }
+
+    static Stream<Arguments> reservableOnesAndBackends() {
+        return withBackends(HeldRun.algorithms().stream());
+    }
+
+    private static Stream<Arguments> withBackends(Stream<Algorithm> algorithms) {
+        return algorithms.flatMap(
+                algorithm -> Backends.all().stream().map(backend -> Arguments.of(algorithm, backend)));
     }
 
     static Stream<TestedBackend> backends() {
@@ -83,6 +92,51 @@ class TrafficContractTest {
             assertTrue(
                     steps < STEPS / 2 || denied >= LEAST_DENIED,
                     "only " + denied + " of the calls were denied: the traffic is too tame");
+        }
+    }
+
+    private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 20_000));
+    private static final long HELD_SEED = Long.getLong("limiter.traffic.seed", 20_261_124L);
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "{0} on {1}")
+    @MethodSource("reservableOnesAndBackends")
+    void everyAnswerWithHoldsIsThatOfTheModel(Algorithm algorithm, TestedBackend tested) {
+        run(HeldRun.of(algorithm, HELD_SEED), tested);
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "{0} that changes on {1}")
+    @MethodSource("reservableOnesAndBackends")
+    void alsoWhileLimitsChange(Algorithm algorithm, TestedBackend tested) {
+        run(HeldRun.changing(algorithm, HELD_SEED), tested);
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "several limits and charges on {0}")
+    @MethodSource("backends")
+    void severalLimitsAndChargesWithHoldsToo(TestedBackend tested) {
+        run(HeldRun.mixed(HELD_SEED), tested);
+    }
+
+    @Execution(ExecutionMode.CONCURRENT)
+    @ParameterizedTest(name = "many that run out at once on {0}")
+    @MethodSource("backends")
+    void manyThatRunOutAtOnceToo(TestedBackend tested) {
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time)) {
+            HeldRun.crowded(HELD_SEED).against(backend, time, share(4 * HELD_STEPS, tested));
+        }
+    }
+
+    private static void run(HeldRun traffic, TestedBackend tested) {
+        ManualTime time = new ManualTime();
+        int steps = share(HELD_STEPS, tested);
+        try (Backend backend = tested.open(time)) {
+            traffic.against(backend, time, steps);
+        }
+        if (steps == HELD_STEPS) {
+            traffic.assertWild();
         }
     }
 }

@@ -31,9 +31,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
@@ -327,5 +329,31 @@ class BackendRateLimiterTest {
     /** A backend with only the stages: a waiting caller waits for those. */
     private static Backend backend() {
         return mock(Backend.class, Mockito.CALLS_REAL_METHODS);
+    }
+
+    /** An outage has one exception, and few of its calls look at the clock; each other failure does. */
+    @Test
+    void aFailureLongAfterTheLastOneIsLogged() {
+        ManualTimer timer = new ManualTimer();
+        AtomicReference<BackendException> reason = new AtomicReference<>(new BackendException("gone"));
+        Backend failing = new AskedBackend(InProcessBackend.create()) {
+            @Override
+            public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+                return CompletableFuture.failedFuture(reason.get());
+            }
+        };
+        RateLimiter limiter = RateLimiters.builder(failing).timer(timer).build();
+        try (LogLines log = new LogLines().ofThreads()) {
+            limiter.tryAcquire(DENY, KEY, 1);
+            timer.advance(11_000_000);
+            reason.set(new BackendException("gone"));
+            limiter.tryAcquire(DENY, KEY, 1);
+            assertEquals(2, log.of(Level.WARN, "gone").size(), "another failure");
+            timer.advance(11_000_000);
+            for (int i = 0; i < 1_000; i++) {
+                limiter.tryAcquire(DENY, KEY, 1);
+            }
+            assertEquals(3, log.of(Level.WARN, "gone").size(), "the same one, often");
+        }
     }
 }

@@ -12,8 +12,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
@@ -26,48 +24,39 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Memory is bounded, and what is used is never forgotten for it. */
 class InProcessBoundsTest extends BoundedBackend {
-    private static boolean takesTwo(RateLimiter limiter, Policy policy, PartitionKey key) {
+    private boolean takesTwo(Policy policy, PartitionKey key) {
         Decision first = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, key, 1))));
         Decision second = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, key, 1))));
         return first.allowed() && second.allowed();
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Algorithm.class,
-            names = {"BLOCK", "CONCURRENT"},
-            mode = EnumSource.Mode.EXCLUDE)
+    @MethodSource("io.limiter.kit.AnyAlgorithm#limits")
     void aFloodOfKeysForgetsNoExhaustedOne(Algorithm algorithm) {
-        InProcessBackend backend = backend(1_000, 1_000_000);
+        start(1_000, 1_000_000);
         Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            PartitionKey exhausted = PartitionKey.of("exhausted");
-            assertTrue(takesTwo(limiter, policy, exhausted));
-            flood(limiter, policy, 20_000);
-            assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
-            assertEquals(1_000, backend.entries());
-            assertEquals(20_000 - 999, backend.overflowed());
-        }
+        PartitionKey exhausted = PartitionKey.of("exhausted");
+        assertTrue(takesTwo(policy, exhausted));
+        flood(policy, 20_000);
+        assertFalse(takes(policy, exhausted, 1));
+        assertEquals(1_000, backend.entries());
+        assertEquals(20_000 - 999, backend.overflowed());
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Algorithm.class,
-            names = {"BLOCK", "CONCURRENT"},
-            mode = EnumSource.Mode.EXCLUDE)
+    @MethodSource("io.limiter.kit.AnyAlgorithm#limits")
     void aFloodForgetsNoneThatIsHalfFull(Algorithm algorithm) {
-        InProcessBackend backend = backend(1_000, 1_000_000);
+        start(1_000, 1_000_000);
         Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            PartitionKey used = PartitionKey.of("used");
-            assertTrue(takesTwo(limiter, policy, used));
-            time.advance(Duration.ofSeconds(31));
-            flood(limiter, policy, 2_000);
-            assertFalse(takesTwo(limiter, policy, used));
-        }
+        PartitionKey used = PartitionKey.of("used");
+        assertTrue(takesTwo(policy, used));
+        time.advance(Duration.ofSeconds(31));
+        flood(policy, 2_000);
+        assertFalse(takesTwo(policy, used));
     }
 
     @ParameterizedTest
@@ -76,208 +65,181 @@ class InProcessBoundsTest extends BoundedBackend {
             names = {"BLOCK", "CONCURRENT", "ALLOTMENT"},
             mode = EnumSource.Mode.EXCLUDE)
     void whatIsFullAgainMakesRoom(Algorithm algorithm) {
-        InProcessBackend backend = backend(1_000, 1_000_000);
+        start(1_000, 1_000_000);
         Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int round = 0; round < 5; round++) {
-                for (int i = 0; i < 1_000; i++) {
-                    assertTrue(takesTwo(limiter, policy, PartitionKey.of(round + "-" + i)));
-                }
-                assertEquals(1_000, backend.entries());
-                time.advance(Duration.ofSeconds(60));
+        for (int round = 0; round < 5; round++) {
+            for (int i = 0; i < 1_000; i++) {
+                assertTrue(takesTwo(policy, PartitionKey.of(round + "-" + i)));
             }
-            assertEquals(0, backend.overflowed());
+            assertEquals(1_000, backend.entries());
+            time.advance(Duration.ofSeconds(60));
         }
+        assertEquals(0, backend.overflowed());
     }
 
     @Test
     void aKeyThatSharedAStateGetsNoSecondQuotaWhenRoomAppears() {
-        InProcessBackend backend = backend(1, 1_000);
+        start(1, 1_000);
         Policy brief = Policy.of("brief", Limit.fixedWindow(1, Duration.ofSeconds(1)));
         Policy policy = Policy.of("long", Limit.fixedWindow(3, Duration.ofMinutes(1)));
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.tryAcquire(brief, key, 1);
-            assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
-            assertEquals(1, backend.overflowed());
-            time.advance(Duration.ofSeconds(2));
-            assertEquals(0, Looks.left(limiter, policy, key));
-            assertFalse(limiter.tryAcquire(policy, key, 1).allowed());
-            time.advance(Duration.ofMinutes(1));
-            assertTrue(limiter.tryAcquire(policy, key, 3).allowed());
-            assertEquals(2, backend.overflowed(), "room appeared, and the key has a state of its own now");
-        }
+        limiter.tryAcquire(brief, key, 1);
+        assertTrue(takes(policy, key, 3));
+        assertEquals(1, backend.overflowed());
+        time.advance(Duration.ofSeconds(2));
+        assertEquals(0, Looks.left(limiter, policy, key));
+        assertFalse(takes(policy, key, 1));
+        time.advance(Duration.ofMinutes(1));
+        assertTrue(takes(policy, key, 3));
+        assertEquals(2, backend.overflowed(), "room appeared, and the key has a state of its own now");
     }
 
     @Test
     void keysThatShareAStateAreCountedTogetherInOneDecision() {
-        InProcessBackend backend = backend(1, 10_000);
+        start(1, 10_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofHours(1)));
         Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofMinutes(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.tryAcquire(filler, PartitionKey.global(), 1);
-            // More keys than there are states to share: each state decides several charges of this one call.
-            List<Charge> charges = new ArrayList<>();
-            for (int i = 0; i < 2 * Overflow.STATES; i++) {
-                charges.add(new Charge(policy, PartitionKey.of("key " + i), 1));
-            }
-            int granted = 0;
-            for (int size = charges.size(); size > 0; size /= 2) {
-                granted += limiter.tryAcquire(PermitRequest.of(charges.subList(0, size)))
-                                .allowed()
-                        ? size
-                        : 0;
-            }
-            assertTrue(granted > 0 && granted <= 3 * Overflow.STATES, granted + " granted");
+        limiter.tryAcquire(filler, PartitionKey.global(), 1);
+        // More keys than there are states to share: each state decides several charges of this one call.
+        List<Charge> charges = new ArrayList<>();
+        for (int i = 0; i < 2 * Overflow.STATES; i++) {
+            charges.add(new Charge(policy, PartitionKey.of("key " + i), 1));
         }
+        int granted = 0;
+        for (int size = charges.size(); size > 0; size /= 2) {
+            granted += limiter.tryAcquire(PermitRequest.of(charges.subList(0, size)))
+                            .allowed()
+                    ? size
+                    : 0;
+        }
+        assertTrue(granted > 0 && granted <= 3 * Overflow.STATES, granted + " granted");
     }
 
     @Test
     void oneRequestIdOfManyKeysIsManyCalls() {
-        InProcessBackend backend = backend(1, 100_000);
+        start(1, 100_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofHours(1)));
         Policy policy = Policy.of("p", Limit.slidingZset(3, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.announce(policy);
-            limiter.tryAcquire(filler, PartitionKey.global(), 1);
-            int passed = 0;
-            for (int i = 0; i < 20_000; i++) {
-                Charge charge = new Charge(policy, PartitionKey.of("user " + i), 1, "1");
-                passed += limiter.tryAcquire(PermitRequest.of(List.of(charge))).allowed() ? 1 : 0;
-            }
-            assertTrue(passed <= 3 * Overflow.STATES, passed + " passed");
+        limiter.announce(policy);
+        limiter.tryAcquire(filler, PartitionKey.global(), 1);
+        int passed = 0;
+        for (int i = 0; i < 20_000; i++) {
+            Charge charge = new Charge(policy, PartitionKey.of("user " + i), 1, "1");
+            passed += limiter.tryAcquire(PermitRequest.of(List.of(charge))).allowed() ? 1 : 0;
         }
+        assertTrue(passed <= 3 * Overflow.STATES, passed + " passed");
     }
 
     @Test
     void keysWithOneHashCodeAreAsFastAsOthers() {
-        InProcessBackend backend = backend(100_000, 1_000_000);
+        start(100_000, 1_000_000);
         Policy policy = Policy.of("p", Limit.fixedWindow(3, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            long start = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-            for (int i = 0; i < 1 << 15; i++) {
-                StringBuilder name = new StringBuilder();
-                for (int bit = 0; bit < 15; bit++) {
-                    name.append((i >> bit & 1) == 0 ? "Aa" : "BB");
-                }
-                assertTrue(limiter.tryAcquire(policy, PartitionKey.of(name.toString()), 1)
-                        .allowed());
+        long start = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+        for (int i = 0; i < 1 << 15; i++) {
+            StringBuilder name = new StringBuilder();
+            for (int bit = 0; bit < 15; bit++) {
+                name.append((i >> bit & 1) == 0 ? "Aa" : "BB");
             }
-            // Without an order of keys this takes half a minute; with it a tenth of a second. CPU time does not depend
-            // on other work of the machine.
-            assertTrue(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - start < 10_000_000_000L);
+            assertTrue(takes(policy, PartitionKey.of(name.toString()), 1));
         }
+        // Without an order of keys this takes half a minute; with it a tenth of a second. CPU time does not depend
+        // on other work of the machine.
+        assertTrue(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - start < 10_000_000_000L);
     }
 
     @Test
     void stampsThatExpiredMakeRoomForTheirOwnersAndOthers() {
-        InProcessBackend backend = backend(100, 12);
+        start(100, 12);
         Policy policy = Policy.of("p", Limit.slidingList(8, Duration.ofSeconds(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(limiter.tryAcquire(policy, PartitionKey.of("a"), 8).allowed());
-            assertTrue(limiter.tryAcquire(policy, PartitionKey.of("b"), 4).allowed());
-            assertFalse(limiter.tryAcquire(policy, PartitionKey.of("b"), 1).allowed());
-            time.advance(Duration.ofHours(10));
-            assertTrue(limiter.tryAcquire(policy, PartitionKey.of("b"), 5).allowed());
-            assertEquals(0, backend.overflowed(), "b has a state of its own again");
-            assertEquals(5, backend.stamps());
-        }
+        assertTrue(takes(policy, PartitionKey.of("a"), 8));
+        assertTrue(takes(policy, PartitionKey.of("b"), 4));
+        assertFalse(takes(policy, PartitionKey.of("b"), 1));
+        time.advance(Duration.ofHours(10));
+        assertTrue(takes(policy, PartitionKey.of("b"), 5));
+        assertEquals(0, backend.overflowed(), "b has a state of its own again");
+        assertEquals(5, backend.stamps());
     }
 
     @Test
     void whatSharedStatesNoLongerUseIsGivenBack() {
-        InProcessBackend backend = backend(1, 8);
+        start(1, 8);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
         Policy one = Policy.of("one", Limit.slidingList(4, Duration.ofSeconds(1)));
         Policy other = Policy.of("other", Limit.slidingList(4, Duration.ofSeconds(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.tryAcquire(filler, PartitionKey.global(), 1);
-            for (int i = 0; i < 10; i++) {
-                limiter.tryAcquire(one, PartitionKey.of("key " + i), 4);
-            }
-            time.advance(Duration.ofSeconds(2));
-            assertTrue(limiter.tryAcquire(other, PartitionKey.of("newcomer"), 4).allowed());
+        limiter.tryAcquire(filler, PartitionKey.global(), 1);
+        for (int i = 0; i < 10; i++) {
+            limiter.tryAcquire(one, PartitionKey.of("key " + i), 4);
         }
+        time.advance(Duration.ofSeconds(2));
+        assertTrue(takes(other, PartitionKey.of("newcomer"), 4));
     }
 
     @Test
     void newcomersShareStatesWhenNoStampsAreLeft() {
-        InProcessBackend backend = backend(1_000, 10);
+        start(1_000, 10);
         Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(limiter.tryAcquire(policy, PartitionKey.of("a"), 8).allowed());
-            assertTrue(
-                    limiter.tryAcquire(policy, PartitionKey.of("newcomer"), 1).allowed());
-            assertEquals(1, backend.overflowed());
-        }
+        assertTrue(takes(policy, PartitionKey.of("a"), 8));
+        assertTrue(takes(policy, PartitionKey.of("newcomer"), 1));
+        assertEquals(1, backend.overflowed());
     }
 
     @Test
     void aLogThatCantGrowIsLimitedToWhatItHolds() {
-        InProcessBackend backend = backend(100, 10);
+        start(100, 10);
         Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            int passed = 0;
-            for (int i = 0; i < 50; i++) {
-                passed += limiter.tryAcquire(policy, PartitionKey.of("a"), 1).allowed() ? 1 : 0;
-            }
-            assertEquals(10, passed, "the ring grew to 8, found no room for 16, and took what was left");
-            Decision denied = limiter.tryAcquire(policy, PartitionKey.of("a"), 1);
-            assertEquals(10_000_000, denied.retryAfterMicros());
-            assertTrue(backend.stamps() <= 10);
-            time.advance(Duration.ofSeconds(10));
-            assertTrue(limiter.tryAcquire(policy, PartitionKey.of("a"), 1).allowed());
-            assertEquals(
-                    LimitOutcome.NEVER,
-                    limiter.tryAcquire(policy, PartitionKey.of("a"), 101).retryAfterMicros());
+        int passed = 0;
+        for (int i = 0; i < 50; i++) {
+            passed += takes(policy, PartitionKey.of("a"), 1) ? 1 : 0;
         }
+        assertEquals(10, passed, "the ring grew to 8, found no room for 16, and took what was left");
+        Decision denied = limiter.tryAcquire(policy, PartitionKey.of("a"), 1);
+        assertEquals(10_000_000, denied.retryAfterMicros());
+        assertTrue(backend.stamps() <= 10);
+        time.advance(Duration.ofSeconds(10));
+        assertTrue(takes(policy, PartitionKey.of("a"), 1));
+        assertEquals(
+                LimitOutcome.NEVER,
+                limiter.tryAcquire(policy, PartitionKey.of("a"), 101).retryAfterMicros());
     }
 
     @Test
     void aLogThatCantGrowTellsWhenItCan() {
-        InProcessBackend backend = backend(100, 10);
+        start(100, 10);
         Policy policy = Policy.of("p", Limit.slidingList(100, Duration.ofSeconds(10)));
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
-            time.advance(Duration.ofSeconds(1));
-            assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
-            assertEquals(9_000_000, limiter.tryAcquire(policy, key, 5).retryAfterMicros());
-            assertEquals(10_000_000, limiter.tryAcquire(policy, key, 6).retryAfterMicros());
-            assertEquals(10_000_000, limiter.tryAcquire(policy, key, 10).retryAfterMicros());
-            assertEquals(10_000_000, limiter.tryAcquire(policy, key, 11).retryAfterMicros());
-            time.advance(Duration.ofSeconds(9));
-            assertTrue(limiter.tryAcquire(policy, key, 5).allowed());
-        }
+        assertTrue(takes(policy, key, 5));
+        time.advance(Duration.ofSeconds(1));
+        assertTrue(takes(policy, key, 5));
+        assertEquals(9_000_000, limiter.tryAcquire(policy, key, 5).retryAfterMicros());
+        assertEquals(10_000_000, limiter.tryAcquire(policy, key, 6).retryAfterMicros());
+        assertEquals(10_000_000, limiter.tryAcquire(policy, key, 10).retryAfterMicros());
+        assertEquals(10_000_000, limiter.tryAcquire(policy, key, 11).retryAfterMicros());
+        time.advance(Duration.ofSeconds(9));
+        assertTrue(takes(policy, key, 5));
     }
 
     @Test
     void lookingAtUnknownKeysKeepsNothing() {
-        InProcessBackend backend = backend(100, 100);
+        start(100, 100);
         Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofSeconds(10)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int i = 0; i < 1_000; i++) {
-                Looks.at(limiter, policy, PartitionKey.of("k" + i));
-                limiter.tryAcquire(policy, PartitionKey.of("k" + i), 4);
-                limiter.tryAcquire(policy, PartitionKey.of("k" + i), 0);
-            }
-            assertEquals(0, backend.entries());
+        for (int i = 0; i < 1_000; i++) {
+            Looks.at(limiter, policy, PartitionKey.of("k" + i));
+            limiter.tryAcquire(policy, PartitionKey.of("k" + i), 4);
+            limiter.tryAcquire(policy, PartitionKey.of("k" + i), 0);
         }
+        assertEquals(0, backend.entries());
     }
 
     @Test
     void statesThatAreDroppedWhileTheyAreUsedLoseNoCharge() throws Exception {
         // 16 keys and room for 8, each full again at the next tick: states are dropped and made all the time.
-        InProcessBackend backend = backend(8, 1_000);
+        start(8, 1_000);
         Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int round = 0; round < 300; round++) {
-                PartitionKey key = PartitionKey.of("key " + round % 16);
-                List<Boolean> passed = AtOnce.call(
-                        8, thread -> limiter.tryAcquire(policy, key, 1).allowed());
-                assertEquals(1, Collections.frequency(passed, true), "round " + round);
-                time.advance(Duration.ofSeconds(1));
-            }
+        for (int round = 0; round < 300; round++) {
+            PartitionKey key = PartitionKey.of("key " + round % 16);
+            List<Boolean> passed = AtOnce.call(8, thread -> takes(policy, key, 1));
+            assertEquals(1, Collections.frequency(passed, true), "round " + round);
+            time.advance(Duration.ofSeconds(1));
         }
     }
 

@@ -10,8 +10,6 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
@@ -21,302 +19,256 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A call that took nothing leaves nothing, and what one policy keeps takes nothing from the part of another. */
 class InProcessPartsTest extends BoundedBackend {
     @ParameterizedTest
-    @EnumSource(
-            value = Algorithm.class,
-            names = {"BLOCK", "CONCURRENT"},
-            mode = EnumSource.Mode.EXCLUDE)
+    @MethodSource("io.limiter.kit.AnyAlgorithm#limits")
     void aCallThatOneLimitDeniesLeavesNothingInTheOthers(Algorithm algorithm) {
-        InProcessBackend backend = backend(1_000, 10_000);
+        start(1_000, 10_000);
         Policy byKey = Policy.of("by-key", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
         Policy byAddress = Policy.of("by-address", Limit.fixedWindow(100, Duration.ofMinutes(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            PartitionKey attacker = PartitionKey.of("203.0.113.7");
-            int passed = 0;
-            for (int i = 0; i < 5_000; i++) {
-                passed += limiter.tryAcquire(PermitRequest.of(List.of(
-                                        new Charge(byKey, PartitionKey.of("key " + i), 1),
-                                        new Charge(byAddress, attacker, 1))))
-                                .allowed()
-                        ? 1
-                        : 0;
-            }
-            assertEquals(100, passed);
-            assertEquals(101, backend.entries(), "a state for each call that passed, and the address");
-            assertEquals(0, backend.overflowed());
+        PartitionKey attacker = PartitionKey.of("203.0.113.7");
+        int passed = 0;
+        for (int i = 0; i < 5_000; i++) {
+            passed += limiter.tryAcquire(PermitRequest.of(List.of(
+                                    new Charge(byKey, PartitionKey.of("key " + i), 1),
+                                    new Charge(byAddress, attacker, 1))))
+                            .allowed()
+                    ? 1
+                    : 0;
         }
+        assertEquals(100, passed);
+        assertEquals(101, backend.entries(), "a state for each call that passed, and the address");
+        assertEquals(0, backend.overflowed());
     }
 
     @Test
     void aLimitOfNothingLeavesNothingInItsNeighbours() {
-        InProcessBackend backend = backend(10, 10_000);
+        start(10, 10_000);
         Policy closed = Policy.of(
                 "closed",
                 Limit.fixedWindow(0, Duration.ofSeconds(1)).withName("none"),
                 Limit.slidingList(5, Duration.ofDays(1)).withName("some"));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int i = 0; i < 100; i++) {
-                assertFalse(
-                        limiter.tryAcquire(closed, PartitionKey.of("k" + i), 1).allowed());
-            }
-            assertEquals(0, backend.entries());
+        for (int i = 0; i < 100; i++) {
+            assertFalse(takes(closed, PartitionKey.of("k" + i), 1));
         }
+        assertEquals(0, backend.entries());
     }
 
     @Test
     void callsThatOvertakeEachOtherLeaveNothing() throws Exception {
-        InProcessBackend backend = backend(10_000, 100_000);
+        start(10_000, 100_000);
         Policy byKey = Policy.of("by-key", Limit.slidingList(5, Duration.ofDays(1)));
         Policy byAddress = Policy.of("by-address", Limit.fixedWindow(1, Duration.ofDays(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int round = 0; round < 300; round++) {
-                PartitionKey address = PartitionKey.of("address " + round);
-                int first = round * 8;
-                List<Boolean> passed = AtOnce.call(
-                        8,
-                        i -> limiter.tryAcquire(PermitRequest.of(List.of(
-                                        new Charge(byAddress, address, 1),
-                                        new Charge(byKey, PartitionKey.of("key " + (first + i)), 1))))
-                                .allowed());
-                assertEquals(1, Collections.frequency(passed, true));
-                assertEquals(2 * (round + 1), backend.entries(), "one key and one address for each call that passed");
-            }
+        for (int round = 0; round < 300; round++) {
+            PartitionKey address = PartitionKey.of("address " + round);
+            int first = round * 8;
+            List<Boolean> passed = AtOnce.call(
+                    8,
+                    i -> limiter.tryAcquire(PermitRequest.of(List.of(
+                                    new Charge(byAddress, address, 1),
+                                    new Charge(byKey, PartitionKey.of("key " + (first + i)), 1))))
+                            .allowed());
+            assertEquals(1, Collections.frequency(passed, true));
+            assertEquals(2 * (round + 1), backend.entries(), "one key and one address for each call that passed");
         }
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Algorithm.class,
-            names = {"BLOCK", "CONCURRENT"},
-            mode = EnumSource.Mode.EXCLUDE)
+    @MethodSource("io.limiter.kit.AnyAlgorithm#limits")
     void aFloodLeavesGuaranteedPartsOfOthers(Algorithm algorithm) {
-        InProcessBackend backend = backend(1_000, 200_000);
+        start(1_000, 200_000);
         Policy sprayed = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 2, 86_400_000_000L));
         Policy other = Policy.of("other", AnyAlgorithm.limit(algorithm, 2, 60_000_000));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.announce(sprayed);
-            limiter.announce(other);
-            flood(limiter, sprayed, 20_000);
-            // Half of 1 000, divided among these two and those made at run time.
-            int guaranteed = 1_000 / 2 / 3;
-            for (int i = 0; i < guaranteed; i++) {
-                assertTrue(limiter.tryAcquire(PermitRequest.of(
-                                List.of(AnyAlgorithm.charge(other, PartitionKey.of("newcomer " + i), 2))))
-                        .allowed());
-                limiter.tryAcquire(sprayed, PartitionKey.of("flood again " + i), 1);
-            }
-            assertTrue(backend.entries() <= 1_000, backend.entries() + " states");
-            long shared = backend.overflowed();
-            limiter.tryAcquire(other, PartitionKey.of("one more"), 1);
-            assertEquals(shared + 1, backend.overflowed(), "the part is used up, and nothing is left to lend");
-            time.advance(Duration.ofMinutes(2));
+        limiter.announce(sprayed);
+        limiter.announce(other);
+        flood(sprayed, 20_000);
+        // Half of 1 000, divided among these two and those made at run time.
+        int guaranteed = 1_000 / 2 / 3;
+        for (int i = 0; i < guaranteed; i++) {
             assertTrue(limiter.tryAcquire(
-                            PermitRequest.of(List.of(AnyAlgorithm.charge(other, PartitionKey.of("later"), 2))))
+                            PermitRequest.of(List.of(AnyAlgorithm.charge(other, PartitionKey.of("newcomer " + i), 2))))
                     .allowed());
-            assertEquals(shared + 1, backend.overflowed(), "what is full again made room in its own part");
+            limiter.tryAcquire(sprayed, PartitionKey.of("flood again " + i), 1);
         }
+        assertTrue(backend.entries() <= 1_000, backend.entries() + " states");
+        long shared = backend.overflowed();
+        limiter.tryAcquire(other, PartitionKey.of("one more"), 1);
+        assertEquals(shared + 1, backend.overflowed(), "the part is used up, and nothing is left to lend");
+        time.advance(Duration.ofMinutes(2));
+        assertTrue(
+                limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(other, PartitionKey.of("later"), 2))))
+                        .allowed());
+        assertEquals(shared + 1, backend.overflowed(), "what is full again made room in its own part");
     }
 
     @Test
     void aFloodOfTimestampsTakesNothingFromTheGuaranteedPartOfAnother() {
-        InProcessBackend backend = backend(10_000, 6_000);
+        start(10_000, 6_000);
         Policy greedy = Policy.of("greedy", Limit.slidingList(1_000, Duration.ofDays(1)));
         Policy other = Policy.of("other", Limit.slidingList(10, Duration.ofDays(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.announce(greedy);
-            limiter.announce(other);
-            for (int i = 0; i < 20; i++) {
-                limiter.tryAcquire(greedy, PartitionKey.of("greedy " + i), 1_000);
-            }
-            for (int i = 0; i < 100; i++) {
-                PartitionKey key = PartitionKey.of("other " + i);
-                assertTrue(limiter.tryAcquire(other, key, 10).allowed(), "client " + i);
-                assertFalse(limiter.tryAcquire(other, key, 1).allowed());
-            }
-            assertEquals(4_000 + 100 * 10, backend.stamps(), "what can be lent and its own part, and what the 100 use");
+        limiter.announce(greedy);
+        limiter.announce(other);
+        for (int i = 0; i < 20; i++) {
+            limiter.tryAcquire(greedy, PartitionKey.of("greedy " + i), 1_000);
         }
+        for (int i = 0; i < 100; i++) {
+            PartitionKey key = PartitionKey.of("other " + i);
+            assertTrue(takes(other, key, 10), "client " + i);
+            assertFalse(takes(other, key, 1));
+        }
+        assertEquals(4_000 + 100 * 10, backend.stamps(), "what can be lent and its own part, and what the 100 use");
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Algorithm.class,
-            names = {"BLOCK", "CONCURRENT"},
-            mode = EnumSource.Mode.EXCLUDE)
+    @MethodSource("io.limiter.kit.AnyAlgorithm#limits")
     void policiesThatAreMadeAtRunTimeAreForgottenWithTheirStates(Algorithm algorithm) {
-        InProcessBackend backend = backend(1_000, 10_000);
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            int policies = Repeats.of(5_000, 50_000);
-            for (int i = 0; i < policies; i++) {
-                Policy made = Policy.of("made-" + i, AnyAlgorithm.limit(algorithm, 2, 1_000));
-                assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed(), "policy " + i);
-                time.advance(Duration.ofMillis(1));
-            }
-            assertTrue(backend.entries() <= 1_000);
-            assertEquals(backend.entries(), backend.table.limits.size());
+        start(1_000, 10_000);
+        int policies = Repeats.of(5_000, 50_000);
+        for (int i = 0; i < policies; i++) {
+            Policy made = Policy.of("made-" + i, AnyAlgorithm.limit(algorithm, 2, 1_000));
+            assertTrue(takes(made, PartitionKey.global(), 1), "policy " + i);
+            time.advance(Duration.ofMillis(1));
         }
+        assertTrue(backend.entries() <= 1_000);
+        assertEquals(backend.entries(), backend.table.limits.size());
     }
 
     @Test
     void policiesMadeAtRunTimeShareOnePart() {
-        InProcessBackend backend = backend(100, 1_000);
+        start(100, 1_000);
         Policy announced = Policy.of("announced", Limit.fixedWindow(1, Duration.ofDays(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.announce(announced);
-            int passed = 0;
-            int policies = Repeats.of(25_000, 100_000);
-            for (int i = 0; i < policies; i++) {
-                // Two kinds of limits, so that some meet another's in a shared state.
-                Policy made = Policy.of("made-" + i, Limit.fixedWindow(1 + i % 2, Duration.ofDays(1)));
-                int granted = 0;
-                for (int call = 0; call < 3; call++) {
-                    granted +=
-                            limiter.tryAcquire(made, PartitionKey.global(), 1).allowed() ? 1 : 0;
-                }
-                assertTrue(granted <= 1 + i % 2, made + " granted " + granted);
-                passed += granted;
+        limiter.announce(announced);
+        int passed = 0;
+        int policies = Repeats.of(25_000, 100_000);
+        for (int i = 0; i < policies; i++) {
+            // Two kinds of limits, so that some meet another's in a shared state.
+            Policy made = Policy.of("made-" + i, Limit.fixedWindow(1 + i % 2, Duration.ofDays(1)));
+            int granted = 0;
+            for (int call = 0; call < 3; call++) {
+                granted += takes(made, PartitionKey.global(), 1) ? 1 : 0;
             }
-            assertTrue(passed <= 2 * (100 + Overflow.MOST_STATES), passed + " passed");
-            assertTrue(backend.entries() <= 75, backend.entries() + " states");
-            for (int i = 0; i < 25; i++) {
-                assertTrue(limiter.tryAcquire(announced, PartitionKey.of("client " + i), 1)
-                        .allowed());
-            }
+            assertTrue(granted <= 1 + i % 2, made + " granted " + granted);
+            passed += granted;
+        }
+        assertTrue(passed <= 2 * (100 + Overflow.MOST_STATES), passed + " passed");
+        assertTrue(backend.entries() <= 75, backend.entries() + " states");
+        for (int i = 0; i < 25; i++) {
+            assertTrue(takes(announced, PartitionKey.of("client " + i), 1));
         }
     }
 
     /** Plain code announces nothing. Its policies share one part, but no flood under one locks out another. */
     @ParameterizedTest
-    @EnumSource(
-            value = Algorithm.class,
-            names = {"BLOCK", "CONCURRENT"},
-            mode = EnumSource.Mode.EXCLUDE)
+    @MethodSource("io.limiter.kit.AnyAlgorithm#limits")
     void aFloodOfUnannouncedPoliciesSparesOthers(Algorithm algorithm) {
-        InProcessBackend backend = backend(10_000, 1_000_000);
+        start(10_000, 1_000_000);
         Policy sprayed = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 5, 86_400_000_000L));
         Policy other = Policy.of("other", AnyAlgorithm.limit(algorithm, 5, 300_000_000L));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            int flood = Repeats.of(20_000, 50_000);
-            flood(limiter, sprayed, flood);
-            int denied = 0;
-            for (int i = 0; i < 900; i++) {
-                denied += limiter.tryAcquire(other, PartitionKey.of("newcomer " + i), 1)
-                                .allowed()
-                        ? 0
-                        : 1;
-            }
-            assertTrue(denied < 10, denied + " of 900 newcomers denied");
-            // It may share a state that the flood, by chance, has not used up.
-            PartitionKey last = PartitionKey.of("flood " + (flood - 1));
-            for (int i = 0; i < 5; i++) {
-                limiter.tryAcquire(sprayed, last, 1);
-            }
-            Policy raised = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 50, 86_400_000_000L));
-            assertEquals(
-                    algorithm != Algorithm.TOKEN_BUCKET,
-                    limiter.tryAcquire(raised, last, 1).allowed(),
-                    "a raised limit acts at once; a bucket that is empty refills faster");
+        int flood = Repeats.of(20_000, 50_000);
+        flood(sprayed, flood);
+        int denied = 0;
+        for (int i = 0; i < 900; i++) {
+            denied += takes(other, PartitionKey.of("newcomer " + i), 1) ? 0 : 1;
         }
+        assertTrue(denied < 10, denied + " of 900 newcomers denied");
+        // It may share a state that the flood, by chance, has not used up.
+        PartitionKey last = PartitionKey.of("flood " + (flood - 1));
+        for (int i = 0; i < 5; i++) {
+            limiter.tryAcquire(sprayed, last, 1);
+        }
+        Policy raised = Policy.of("sprayed", AnyAlgorithm.limit(algorithm, 50, 86_400_000_000L));
+        assertEquals(
+                algorithm != Algorithm.TOKEN_BUCKET,
+                takes(raised, last, 1),
+                "a raised limit acts at once; a bucket that is empty refills faster");
     }
 
     @Test
     void sharedStatesOfLimitsMadeAtRunTimeAreForgotten() {
-        InProcessBackend backend = backend(10, 10_000);
+        start(10, 10_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            flood(limiter, filler, 20);
-            Policy announced = Policy.of("x", Limit.slidingList(1, Duration.ofSeconds(1)));
-            limiter.announce(announced);
-            for (int i = 0; i < 5_000; i++) {
-                Policy made = Policy.of(
-                        "x", Limit.slidingList(1, Duration.ofSeconds(1)).withName("limit" + i));
-                limiter.tryAcquire(made, PartitionKey.of("a"), 1);
-                limiter.tryAcquire(made, PartitionKey.of("b"), 1);
-                time.advance(Duration.ofMillis(10));
-            }
-            backend.table.reclaim(time.nowMicros());
-            assertTrue(backend.table.overflow.size() <= 500, backend.table.overflow.size() + " shared states");
+        flood(filler, 20);
+        Policy announced = Policy.of("x", Limit.slidingList(1, Duration.ofSeconds(1)));
+        limiter.announce(announced);
+        for (int i = 0; i < 5_000; i++) {
+            Policy made =
+                    Policy.of("x", Limit.slidingList(1, Duration.ofSeconds(1)).withName("limit" + i));
+            limiter.tryAcquire(made, PartitionKey.of("a"), 1);
+            limiter.tryAcquire(made, PartitionKey.of("b"), 1);
+            time.advance(Duration.ofMillis(10));
         }
+        backend.table.reclaim(time.nowMicros());
+        assertTrue(backend.table.overflow.size() <= 500, backend.table.overflow.size() + " shared states");
     }
 
     @Test
     void aPolicyThatIsAnnouncedAfterItsUseGivesNobodyASecondQuota() {
-        InProcessBackend backend = backend(1, 1_000);
+        start(1, 1_000);
         Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(1)));
         Policy late = Policy.of("late", Limit.fixedWindow(1, Duration.ofHours(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.tryAcquire(filler, PartitionKey.global(), 1);
-            assertTrue(limiter.tryAcquire(late, PartitionKey.of("a"), 1).allowed());
-            limiter.announce(late);
-            assertFalse(limiter.tryAcquire(late, PartitionKey.of("a"), 1).allowed());
-        }
+        limiter.tryAcquire(filler, PartitionKey.global(), 1);
+        assertTrue(takes(late, PartitionKey.of("a"), 1));
+        limiter.announce(late);
+        assertFalse(takes(late, PartitionKey.of("a"), 1));
     }
 
     @Test
     void policiesThatAreReplacedUseUpNoGuaranteedPart() {
-        InProcessBackend backend = backend(1_000, 10_000);
+        start(1_000, 10_000);
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            Policy before = Policy.of("version-0", Limit.fixedWindow(2, Duration.ofDays(1)));
-            Policy present = before;
-            limiter.announce(present);
-            for (int i = 1; i <= 200; i++) {
-                assertTrue(limiter.tryAcquire(present, key, 2).allowed());
-                Policy next = Policy.of("version-" + i, Limit.fixedWindow(2, Duration.ofDays(1)));
-                limiter.announce(next);
-                limiter.retract(present);
-                present = next;
-            }
-            flood(limiter, Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), 5_000);
-            long overflowed = backend.overflowed();
-            // Half of 1 000, divided among the present one and those made at run time.
-            for (int i = 0; i < 250; i++) {
-                assertTrue(limiter.tryAcquire(present, PartitionKey.of("client " + i), 1)
-                        .allowed());
-            }
-            assertEquals(overflowed, backend.overflowed(), "each has a state of its own");
-            assertEquals(1_000, backend.entries());
-            assertFalse(limiter.tryAcquire(before, key, 1).allowed(), "what was used counts as long as before");
+        Policy before = Policy.of("version-0", Limit.fixedWindow(2, Duration.ofDays(1)));
+        Policy present = before;
+        limiter.announce(present);
+        for (int i = 1; i <= 200; i++) {
+            assertTrue(takes(present, key, 2));
+            Policy next = Policy.of("version-" + i, Limit.fixedWindow(2, Duration.ofDays(1)));
+            limiter.announce(next);
+            limiter.retract(present);
+            present = next;
         }
+        flood(Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), 5_000);
+        long overflowed = backend.overflowed();
+        // Half of 1 000, divided among the present one and those made at run time.
+        for (int i = 0; i < 250; i++) {
+            assertTrue(takes(present, PartitionKey.of("client " + i), 1));
+        }
+        assertEquals(overflowed, backend.overflowed(), "each has a state of its own");
+        assertEquals(1_000, backend.entries());
+        assertFalse(takes(before, key, 1), "what was used counts as long as before");
     }
 
     @Test
     void aPolicyThatComesBackHasItsPartAgainWithWhatItStillUses() {
-        InProcessBackend backend = backend(1_000, 10_000);
+        start(1_000, 10_000);
         Policy policy = Policy.of("p", Limit.fixedWindow(2, Duration.ofDays(1)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            limiter.announce(policy);
-            assertTrue(
-                    limiter.tryAcquire(policy, PartitionKey.of("client 0"), 1).allowed());
-            limiter.retract(policy);
-            limiter.retract(policy);
-            limiter.announce(policy);
-            flood(limiter, Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), 5_000);
-            assertEquals(751, backend.entries());
-            long overflowed = backend.overflowed();
-            for (int i = 0; i < 250; i++) {
-                limiter.tryAcquire(policy, PartitionKey.of("client " + i), 1);
-            }
-            assertEquals(overflowed, backend.overflowed());
-            assertEquals(1_000, backend.entries());
+        limiter.announce(policy);
+        assertTrue(takes(policy, PartitionKey.of("client 0"), 1));
+        limiter.retract(policy);
+        limiter.retract(policy);
+        limiter.announce(policy);
+        flood(Policy.of("made", Limit.fixedWindow(2, Duration.ofDays(1))), 5_000);
+        assertEquals(751, backend.entries());
+        long overflowed = backend.overflowed();
+        for (int i = 0; i < 250; i++) {
+            limiter.tryAcquire(policy, PartitionKey.of("client " + i), 1);
         }
+        assertEquals(overflowed, backend.overflowed());
+        assertEquals(1_000, backend.entries());
     }
 
     @Test
     void aRefundAndADeniedCallReserveNoTimestamps() {
-        InProcessBackend backend = backend(100, 100_000);
+        start(100, 100_000);
         Policy log = Policy.of("log", Limit.slidingList(10_000, Duration.ofDays(1)));
         Policy closed = Policy.of("closed", Limit.fixedWindow(0, Duration.ofDays(1)));
         PartitionKey key = PartitionKey.of("a");
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            Decision taken = limiter.tryAcquire(log, key, 5_000);
-            assertEquals(5_000, backend.stamps());
-            limiter.tryAcquire(PermitRequest.of(List.of(new Charge(log, key, 4_000), new Charge(closed, key, 1))));
-            assertTrue(limiter.refund(taken));
-            assertEquals(5_000, backend.stamps());
-        }
+        Decision taken = limiter.tryAcquire(log, key, 5_000);
+        assertEquals(5_000, backend.stamps());
+        limiter.tryAcquire(PermitRequest.of(List.of(new Charge(log, key, 4_000), new Charge(closed, key, 1))));
+        assertTrue(limiter.refund(taken));
+        assertEquals(5_000, backend.stamps());
     }
 }

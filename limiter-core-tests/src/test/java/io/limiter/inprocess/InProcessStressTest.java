@@ -12,7 +12,6 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Looks;
@@ -56,31 +55,29 @@ class InProcessStressTest extends BoundedBackend {
     @ParameterizedTest
     @ValueSource(ints = {20, 300, 3_000})
     void noKeyEverGetsMoreThanItsLimit(int entries) {
-        InProcessBackend backend = backend(entries, Math.min(6L * entries, 9_999));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTimeoutPreemptively(Duration.ofSeconds(60), () -> runAll(limiter, entries));
-            taken.forEach((whose, byStamp) -> checkStamps(whose, byStamp));
-            assertEquals(
-                    calls.sum(),
-                    limiter.monitor().policies().stream()
-                            .mapToLong(p -> limiter.monitor().allowed(p, Decision.Source.IN_PROCESS)
-                                    + limiter.monitor().denied(p, Decision.Source.IN_PROCESS))
-                            .sum());
+        start(entries, Math.min(6L * entries, 9_999));
+        assertTimeoutPreemptively(Duration.ofSeconds(60), () -> runAll(limiter, entries));
+        taken.forEach((whose, byStamp) -> checkStamps(whose, byStamp));
+        assertEquals(
+                calls.sum(),
+                limiter.monitor().policies().stream()
+                        .mapToLong(p -> limiter.monitor().allowed(p, Decision.Source.IN_PROCESS)
+                                + limiter.monitor().denied(p, Decision.Source.IN_PROCESS))
+                        .sum());
 
-            time.advance(Duration.ofMinutes(1));
-            Policy much = Policy.of("much", Limit.slidingList(10_000, Duration.ofMillis(1)));
-            for (int i = 0; i < entries; i++) {
-                limiter.tryAcquire(much, PartitionKey.global(), 10_000);
-            }
-            assertEquals(0, backend.entries());
-            assertEquals(0, backend.stamps());
-            assertEquals(0, backend.table.limits.size());
-
-            long before = backend.overflowed();
-            flood(limiter, one, entries);
-            assertEquals(entries, backend.entries(), "all that was lent was returned");
-            assertEquals(before, backend.overflowed());
+        time.advance(Duration.ofMinutes(1));
+        Policy much = Policy.of("much", Limit.slidingList(10_000, Duration.ofMillis(1)));
+        for (int i = 0; i < entries; i++) {
+            limiter.tryAcquire(much, PartitionKey.global(), 10_000);
         }
+        assertEquals(0, backend.entries());
+        assertEquals(0, backend.stamps());
+        assertEquals(0, backend.table.limits.size());
+
+        long before = backend.overflowed();
+        flood(one, entries);
+        assertEquals(entries, backend.entries(), "all that was lent was returned");
+        assertEquals(before, backend.overflowed());
     }
 
     private void runAll(RateLimiter limiter, int entries) throws Exception {

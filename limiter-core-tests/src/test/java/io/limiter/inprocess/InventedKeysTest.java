@@ -10,7 +10,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.Settlement;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -40,26 +39,23 @@ class InventedKeysTest extends BoundedBackend {
     @MethodSource("boundsAndLimits")
     void honestKeysGoOn(int entries, long stamps, Limit limit) {
         Policy policy = Policy.of("tokens", limit).withHolds(100);
-        InProcessBackend backend = backend(entries, stamps);
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int i = 0; i < INVENTED; i++) {
-                limiter.reserve(policy, PartitionKey.of("invented " + i), 1, TTL);
-            }
-            assertTrue(backend.stamps() <= stamps, "records are bounded");
-            assertTrue(backend.overflowed() > 0, "counted, and logged (RL-401)");
-            for (int i = 0; i < HONEST; i++) {
-                PartitionKey key = PartitionKey.of("honest " + i);
-                long before = left(limiter, policy, key);
-                Hold more = limiter.reserve(policy, key, 10, TTL);
-                Hold less = limiter.reserve(policy, key, 10, TTL);
-                assertTrue(more.allowed() && less.allowed());
-                assertEquals(before - 20, left(limiter, policy, key));
-                assertEquals(Settlement.SETTLED, limiter.settle(more, 30));
-                assertEquals(Settlement.SETTLED, limiter.settle(less, 5));
-                assertEquals(Settlement.ENDED, limiter.settle(more, 30), "once");
-                assertEquals(
-                        before - 40, left(limiter, policy, key), "an estimate stays, and what is above it is charged");
-            }
+        start(entries, stamps);
+        for (int i = 0; i < INVENTED; i++) {
+            limiter.reserve(policy, PartitionKey.of("invented " + i), 1, TTL);
+        }
+        assertTrue(backend.stamps() <= stamps, "records are bounded");
+        assertTrue(backend.overflowed() > 0, "counted, and logged (RL-401)");
+        for (int i = 0; i < HONEST; i++) {
+            PartitionKey key = PartitionKey.of("honest " + i);
+            long before = left(limiter, policy, key);
+            Hold more = limiter.reserve(policy, key, 10, TTL);
+            Hold less = limiter.reserve(policy, key, 10, TTL);
+            assertTrue(more.allowed() && less.allowed());
+            assertEquals(before - 20, left(limiter, policy, key));
+            assertEquals(Settlement.SETTLED, limiter.settle(more, 30));
+            assertEquals(Settlement.SETTLED, limiter.settle(less, 5));
+            assertEquals(Settlement.ENDED, limiter.settle(more, 30), "once");
+            assertEquals(before - 40, left(limiter, policy, key), "an estimate stays, and what is above it is charged");
         }
     }
 
@@ -68,19 +64,17 @@ class InventedKeysTest extends BoundedBackend {
     @MethodSource("boundsAndLimits")
     void anyCostIsBounded(int entries, long stamps, Limit limit) {
         Policy policy = Policy.of("tokens", limit).withHolds(100);
-        InProcessBackend backend = backend(entries, stamps);
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int i = 0; i < INVENTED; i++) {
-                limiter.reserve(policy, PartitionKey.of("invented " + i), 1, TTL);
-            }
-            PartitionKey key = PartitionKey.of("honest");
-            Hold hold = limiter.reserve(policy, key, 10, TTL);
-            assertEquals(Settlement.SETTLED, limiter.settle(hold, Integer.MAX_VALUE));
-            assertEquals(0, left(limiter, policy, key));
-            time.advance(Duration.ofHours(1));
-            time.advanceMicros(1_000_000);
-            assertTrue(limiter.tryAcquire(policy, key, 1).allowed());
-            assertFalse(limiter.tryAcquire(policy, key, 200_000).allowed());
+        start(entries, stamps);
+        for (int i = 0; i < INVENTED; i++) {
+            limiter.reserve(policy, PartitionKey.of("invented " + i), 1, TTL);
         }
+        PartitionKey key = PartitionKey.of("honest");
+        Hold hold = limiter.reserve(policy, key, 10, TTL);
+        assertEquals(Settlement.SETTLED, limiter.settle(hold, Integer.MAX_VALUE));
+        assertEquals(0, left(limiter, policy, key));
+        time.advance(Duration.ofHours(1));
+        time.advanceMicros(1_000_000);
+        assertTrue(takes(policy, key, 1));
+        assertFalse(takes(policy, key, 200_000));
     }
 }

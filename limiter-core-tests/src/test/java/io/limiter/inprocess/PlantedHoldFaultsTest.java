@@ -8,6 +8,7 @@ import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.TimeSource;
 import io.limiter.kit.HeldRun;
+import io.limiter.kit.PlantedFault;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;
 import java.io.IOException;
@@ -33,122 +34,78 @@ class PlantedHoldFaultsTest {
     @TempDir
     Path folder;
 
-    record Fault(String file, String name, String right, String wrong) {
-        @Override
-        public String toString() {
-            return file + ": " + name;
-        }
-    }
+    private static final String HOLD_SET = """
+            marked among the open ones ## (hold.isMarked ? marked : open).add ## open.add
+            the last ones first ## int order = Long.compare(end, other.end); ## int order = Long.compare(other.end, end);
+            open at its end ## if (hold.end > now) { ## if (hold.end >= now) {
+            all at once ## int PORTION = 50 ## int PORTION = 500
+            one at a time ## int PORTION = 50 ## int PORTION = 1
+            gone and held ##             held -= hold.permits;\\n            state.free ##             state.free
+            gone and counted ##             state.free(hold.permits, hold.window, now);\\n ##
+            not marked ##             hold.isMarked = true;\\n ##
+            kept by the time of the hold ## place(hold, hold.end + hold.keep); ## place(hold, hold.end + hold.ttl);
+            kept for ever ## if (hold.end + hold.keep > now) { ## if (true) {
+            not kept ## if (hold.end + hold.keep > now) { ## if (false) {
+            forgotten a moment late ## marked.first().end <= now ## marked.first().end < now
+            a table that looks full ## if (byId.size() >= most) { ## if (false) {
+            no end of a table ## if (byId.size() < most) { ## if (true) {
+            one more than there is room ## if (byId.size() < most) { ## if (byId.size() <= most) {
+            the wait for an open one ## marked.isEmpty() ? open.first().end + open.first().keep : marked.first().end ## (open.isEmpty() ? marked : open).first().end + (open.isEmpty() ? marked : open).first().keep
+            the end before the memory of it ## ? open.first().end + open.first().keep ## ? open.first().end
+            a bucket that pays at once ## boolean isBucket = limit.algorithm() == Algorithm.TOKEN_BUCKET; ## boolean isBucket = false;
+            held by nobody ##         holds.held += n;\\n ##
+            settled twice ##             holds.forget(hold);\\n ##
+            settled and held ##                 holds.held -= hold.permits;\\n ##
+            a late one pays the excess ##                 excess = actual;\\n ##
+            what is not its own ## base = freed ? Math.min ## base = true ? Math.min
+            each debt of any size ## Math.min(excess, limit.capacity()) ## excess
+            a late one as if in time ## if (hold.isMarked) { ## if (false) {
+            settled before what has run out ##             holds.tidy(state, now);\\n        }\\n        if (stamp ##         }\\n        if (stamp
+            the first end ## Math.max(now, open.last().end) ## Math.max(now, open.first().end)
+            """;
 
-    static Stream<Fault> faults() {
+    private static final String STATE = """
+            a reset that keeps records ##             reserved = null;\\n ##
+            """;
+
+    private static final String FIXED_WINDOW_STATE = """
+            any window ## end > now && end == window && count > 0 ## end > now && count > 0
+            no bound of a debt ## Math.min(permits, Math.max(0, 2 * limit.permits() - counted)) ## permits
+            a window anew ## counted > 0 || freed ? end ## counted > 0 ? end
+            looks that write ## if (take && charge.permits() > 0) { ## if (true) {
+            """;
+
+    private static final String TOKEN_BUCKET_STATE = """
+            no ceiling ## >= permits + reserved.held()) ## >= permits)
+            a stranger's rest ## Math.max(0, whole - held) ## Math.max(0, whole)
+            told too early ## return last - now + ceilDiv ## return ceilDiv
+            no bound of a debt ## long charged = Math.min(permits, chargeable); ## long charged = permits;
+            a debt of a larger plan ## whole < 0 ? -burst * unit : burst * unit ## whole < 0 ? whole * unit : burst * unit
+            looks that write ## if (take && charge.permits() > 0) { ## if (true) {
+            """;
+
+    private static final String TRANSACTION = """
+            no room for it ## check.verdict = check.waitForRoom == 0 ? check.verdict : State.Verdict.DENIES; ##
+            """;
+
+    static Stream<PlantedFault> faults() {
         return Stream.of(
-                new Fault("HoldSet", "marked among the open ones", "(hold.isMarked ? marked : open).add", "open.add"),
-                new Fault(
-                        "HoldSet",
-                        "the last ones first",
-                        "int order = Long.compare(end, other.end);",
-                        "int order = Long.compare(other.end, end);"),
-                new Fault("HoldSet", "open at its end", "if (hold.end > now) {", "if (hold.end >= now) {"),
-                new Fault("HoldSet", "all at once", "int PORTION = 50", "int PORTION = 500"),
-                new Fault("HoldSet", "one at a time", "int PORTION = 50", "int PORTION = 1"),
-                new Fault(
-                        "HoldSet",
-                        "gone and held",
-                        "            held -= hold.permits;\n            state.free",
-                        "            state.free"),
-                new Fault(
-                        "HoldSet", "gone and counted", "            state.free(hold.permits, hold.window, now);\n", ""),
-                new Fault("HoldSet", "not marked", "            hold.isMarked = true;\n", ""),
-                new Fault(
-                        "HoldSet",
-                        "kept by the time of the hold",
-                        "place(hold, hold.end + hold.keep);",
-                        "place(hold, hold.end + hold.ttl);"),
-                new Fault("HoldSet", "kept for ever", "if (hold.end + hold.keep > now) {", "if (true) {"),
-                new Fault("HoldSet", "not kept", "if (hold.end + hold.keep > now) {", "if (false) {"),
-                new Fault(
-                        "HoldSet", "forgotten a moment late", "marked.first().end <= now", "marked.first().end < now"),
-                new Fault("HoldSet", "a table that looks full", "if (byId.size() >= most) {", "if (false) {"),
-                new Fault("HoldSet", "no end of a table", "if (byId.size() < most) {", "if (true) {"),
-                new Fault(
-                        "HoldSet",
-                        "one more than there is room",
-                        "if (byId.size() < most) {",
-                        "if (byId.size() <= most) {"),
-                new Fault(
-                        "HoldSet",
-                        "the wait for an open one",
-                        "marked.isEmpty() ? open.first().end + open.first().keep : marked.first().end",
-                        "(open.isEmpty() ? marked : open).first().end + (open.isEmpty() ? marked : open).first().keep"),
-                new Fault(
-                        "HoldSet",
-                        "the end before the memory of it",
-                        "? open.first().end + open.first().keep",
-                        "? open.first().end"),
-                new Fault("State", "a reset that keeps records", "            reserved = null;\n", ""),
-                new Fault(
-                        "HoldSet",
-                        "a bucket that pays at once",
-                        "boolean isBucket = limit.algorithm() == Algorithm.TOKEN_BUCKET;",
-                        "boolean isBucket = false;"),
-                new Fault("HoldSet", "held by nobody", "        holds.held += n;\n", ""),
-                new Fault("HoldSet", "settled twice", "            holds.forget(hold);\n", ""),
-                new Fault("HoldSet", "settled and held", "                holds.held -= hold.permits;\n", ""),
-                new Fault("HoldSet", "a late one pays the excess", "                excess = actual;\n", ""),
-                new Fault("HoldSet", "what is not its own", "base = freed ? Math.min", "base = true ? Math.min"),
-                new Fault("HoldSet", "each debt of any size", "Math.min(excess, limit.capacity())", "excess"),
-                new Fault("HoldSet", "a late one as if in time", "if (hold.isMarked) {", "if (false) {"),
-                new Fault(
-                        "HoldSet",
-                        "settled before what has run out",
-                        "            holds.tidy(state, now);\n        }\n        if (stamp",
-                        "        }\n        if (stamp"),
-                new Fault(
-                        "HoldSet",
-                        "the first end",
-                        "Math.max(now, open.last().end)",
-                        "Math.max(now, open.first().end)"),
-                new Fault(
-                        "FixedWindowState",
-                        "any window",
-                        "end > now && end == window && count > 0",
-                        "end > now && count > 0"),
-                new Fault(
-                        "FixedWindowState",
-                        "no bound of a debt",
-                        "Math.min(permits, Math.max(0, 2 * limit.permits() - counted))",
-                        "permits"),
-                new Fault("FixedWindowState", "a window anew", "counted > 0 || freed ? end", "counted > 0 ? end"),
-                new Fault("FixedWindowState", "looks that write", "if (take && charge.permits() > 0) {", "if (true) {"),
-                new Fault("TokenBucketState", "no ceiling", ">= permits + reserved.held())", ">= permits)"),
-                new Fault("TokenBucketState", "a stranger's rest", "Math.max(0, whole - held)", "Math.max(0, whole)"),
-                new Fault("TokenBucketState", "told too early", "return last - now + ceilDiv", "return ceilDiv"),
-                new Fault(
-                        "TokenBucketState",
-                        "no bound of a debt",
-                        "long charged = Math.min(permits, room);",
-                        "long charged = permits;"),
-                new Fault(
-                        "TokenBucketState",
-                        "a debt of a larger plan",
-                        "whole < 0 ? -burst * unit : burst * unit",
-                        "whole < 0 ? whole * unit : burst * unit"),
-                new Fault("TokenBucketState", "looks that write", "if (take && charge.permits() > 0) {", "if (true) {"),
-                new Fault(
-                        "Transaction",
-                        "no room for it",
-                        "check.verdict = check.waitForRoom == 0 ? check.verdict : State.Verdict.DENIES;",
-                        ""));
+                        PlantedFault.in("HoldSet", HOLD_SET),
+                        PlantedFault.in("State", STATE),
+                        PlantedFault.in("FixedWindowState", FIXED_WINDOW_STATE),
+                        PlantedFault.in("TokenBucketState", TOKEN_BUCKET_STATE),
+                        PlantedFault.in("Transaction", TRANSACTION))
+                .flatMap(all -> all);
     }
 
     @Test
     void withoutAFaultNothingIsFound() throws Exception {
-        assertEquals("", findings(new Fault("HoldSet", "none", "package", "package")));
+        assertEquals("", findings(new PlantedFault("HoldSet", "none", "package", "package")));
     }
 
     @ParameterizedTest
     @MethodSource("faults")
-    void theKitFindsIt(Fault fault) throws Exception {
+    void theKitFindsIt(PlantedFault fault) throws Exception {
         assertNotEquals("", findings(fault), "nobody noticed " + fault);
     }
 
@@ -157,10 +114,10 @@ class PlantedHoldFaultsTest {
         assertTrue(faults().count() >= 20);
     }
 
-    private String findings(Fault fault) throws Exception {
-        String text = Files.readString(SOURCES.resolve(fault.file + ".java"));
-        assertTrue(text.contains(fault.right), "the source has changed; plant this fault anew: " + fault);
-        Path source = Files.writeString(folder.resolve(fault.file + ".java"), text.replace(fault.right, fault.wrong));
+    private String findings(PlantedFault fault) throws Exception {
+        String text = Files.readString(SOURCES.resolve(fault.where() + ".java"));
+        assertTrue(text.contains(fault.right()), "the source has changed; plant this fault anew: " + fault);
+        Path source = Files.writeString(folder.resolve(fault.where() + ".java"), fault.apply(text));
         int failed = ToolProvider.getSystemJavaCompiler()
                 .run(
                         null,

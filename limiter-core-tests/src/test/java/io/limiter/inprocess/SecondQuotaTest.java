@@ -10,9 +10,7 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.List;
@@ -28,25 +26,23 @@ class SecondQuotaTest extends BoundedBackend {
     private static final PartitionKey KEY = PartitionKey.of("k");
 
     /** Uses up the table for a second. */
-    private static void fill(RateLimiter limiter) {
+    private void fill() {
         Policy made = Policy.of("made", Limit.fixedWindow(1, Duration.ofSeconds(1)));
-        assertTrue(limiter.tryAcquire(made, PartitionKey.global(), 1).allowed());
+        assertTrue(takes(made, PartitionKey.global(), 1));
     }
 
     @Test
     void aKeyKeepsItsSharedStateWhenOthersAreForgotten() {
-        InProcessBackend backend = backend(1, 10);
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            fill(limiter);
-            assertTrue(limiter.tryAcquire(DAILY, KEY, 1).allowed());
-            Policy brief = Policy.of("brief", Limit.fixedWindow(1, Duration.ofSeconds(1)));
-            assertTrue(limiter.tryAcquire(brief, KEY, 1).allowed());
-            assertEquals(2, backend.table.overflow.size());
-            time.advance(Duration.ofSeconds(2));
-            backend.table.reclaim(time.nowMicros());
-            assertEquals(1, backend.table.overflow.size(), "only that of this limit");
-            assertFalse(limiter.tryAcquire(DAILY, KEY, 1).allowed());
-        }
+        start(1, 10);
+        fill();
+        assertTrue(takes(DAILY, KEY, 1));
+        Policy brief = Policy.of("brief", Limit.fixedWindow(1, Duration.ofSeconds(1)));
+        assertTrue(takes(brief, KEY, 1));
+        assertEquals(2, backend.table.overflow.size());
+        time.advance(Duration.ofSeconds(2));
+        backend.table.reclaim(time.nowMicros());
+        assertEquals(1, backend.table.overflow.size(), "only that of this limit");
+        assertFalse(takes(DAILY, KEY, 1));
     }
 
     @Test

@@ -8,7 +8,6 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
@@ -42,24 +41,22 @@ class SiblingStatesTest extends BoundedBackend {
                 "three",
                 IntStream.range(0, 3).mapToObj(i -> limits.get((i + first) % 3)).toList());
         int keys = Repeats.of(100, 400);
-        InProcessBackend backend = backend(6 * keys, 1_000);
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            assertEach(20, ask(limiter, policy, keys, Decision::allowed), "the second limit");
-            assertEquals(3 * keys, backend.entries());
+        start(6 * keys, 1_000);
+        assertEach(20, ask(limiter, policy, keys, Decision::allowed), "the second limit");
+        assertEquals(3 * keys, backend.entries());
 
-            time.advance(Duration.ofSeconds(10));
-            dropFullStates(limiter, keys);
-            assertTrue(backend.entries() < 5 * keys, "the states of the first limit were dropped");
-            assertEach(0, ask(limiter, policy, keys, Decision::allowed), "the second limit, of which nothing is left");
+        time.advance(Duration.ofSeconds(10));
+        dropFullStates(limiter, keys);
+        assertTrue(backend.entries() < 5 * keys, "the states of the first limit were dropped");
+        assertEach(0, ask(limiter, policy, keys, Decision::allowed), "the second limit, of which nothing is left");
 
-            time.advance(Duration.ofSeconds(10));
-            dropFullStates(limiter, keys);
-            assertEach(10, ask(limiter, policy, keys, Decision::allowed), "what the third limit has left");
+        time.advance(Duration.ofSeconds(10));
+        dropFullStates(limiter, keys);
+        assertEach(10, ask(limiter, policy, keys, Decision::allowed), "what the third limit has left");
 
-            time.advance(Duration.ofSeconds(20));
-            dropFullStates(limiter, keys);
-            assertEach(0, ask(limiter, policy, keys, Decision::allowed), "the third limit, of which nothing is left");
-        }
+        time.advance(Duration.ofSeconds(20));
+        dropFullStates(limiter, keys);
+        assertEach(0, ask(limiter, policy, keys, Decision::allowed), "the third limit, of which nothing is left");
     }
 
     /** Another policy, whose new keys need the memory. */
@@ -78,18 +75,16 @@ class SiblingStatesTest extends BoundedBackend {
                 Limit.fixedWindow(50, Duration.ofHours(2)),
                 Limit.block(20, Duration.ofHours(1), Duration.ofMinutes(15), Duration.ofHours(24)));
         int keys = Repeats.of(100, 300);
-        try (RateLimiter limiter = RateLimiters.on(backend(4 * keys, 1_000))) {
-            Predicate<Decision> isNotBlocked = decision -> !decision.blocked();
-            assertEach(
-                    10 + 19, ask(limiter, policy, keys, isNotBlocked), "10 allowed, and the denials before the block");
-            assertEach(0, ask(limiter, policy, keys, isNotBlocked), "the block");
-            time.advance(Duration.ofMinutes(15));
-            assertEach(19, ask(limiter, policy, keys, isNotBlocked), "the denials before the second block");
-            time.advance(Duration.ofMinutes(29));
-            assertEach(0, ask(limiter, policy, keys, isNotBlocked), "the second block, which is twice as long");
-            time.advance(Duration.ofMinutes(17));
-            assertEach(10 + 19, ask(limiter, policy, keys, isNotBlocked), "a new window, and the third block");
-        }
+        start(4 * keys, 1_000);
+        Predicate<Decision> isNotBlocked = decision -> !decision.blocked();
+        assertEach(10 + 19, ask(limiter, policy, keys, isNotBlocked), "10 allowed, and the denials before the block");
+        assertEach(0, ask(limiter, policy, keys, isNotBlocked), "the block");
+        time.advance(Duration.ofMinutes(15));
+        assertEach(19, ask(limiter, policy, keys, isNotBlocked), "the denials before the second block");
+        time.advance(Duration.ofMinutes(29));
+        assertEach(0, ask(limiter, policy, keys, isNotBlocked), "the second block, which is twice as long");
+        time.advance(Duration.ofMinutes(17));
+        assertEach(10 + 19, ask(limiter, policy, keys, isNotBlocked), "a new window, and the third block");
     }
 
     private static void assertEach(int expected, AtomicIntegerArray counts, String by) {

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 
-/** Which database of a Redis has the states. */
+/** Which database of a Redis has the states, and addresses of which not each has to answer. */
 class DatabaseTest {
     @Test
     void theOneThatTheAddressNames() {
@@ -41,5 +41,21 @@ class DatabaseTest {
         assertTrue(String.valueOf(refused.getMessage()).contains("***@a:1/2"), refused.getMessage());
         assertThrows(
                 IllegalArgumentException.class, () -> RedisBackend.builder().sentinel("m", addresses));
+    }
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    @Test
+    void oneOfSeveralAddressesIsEnough() {
+        String nobody = "redis://127.0.0.1:1";
+        try (RedisBackend cluster = RedisBackend.builder()
+                        .cluster(List.of(nobody, RedisServers.cluster().get(0)))
+                        .build();
+                RedisBackend master = RedisBackend.builder()
+                        .sentinel(RedisServers.MASTER, List.of(nobody, RedisServers.sentinel()))
+                        .build()) {
+            assertTrue(cluster.awaitConnected(LONG));
+            assertTrue(master.awaitConnected(LONG));
+        }
     }
 }

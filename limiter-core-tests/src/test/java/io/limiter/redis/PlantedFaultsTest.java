@@ -1,12 +1,12 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.ManualTime;
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.PlantedFault;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;
@@ -32,35 +32,27 @@ class PlantedFaultsTest {
     @ParameterizedTest
     @EnumSource(Algorithm.class)
     void withoutAFaultNothingIsFound(Algorithm algorithm) {
-        assertEquals("", findings(algorithm, "nothing", "nothing"));
+        assertEquals("", findings(algorithm, PlantedFault.NONE));
     }
 
     @ParameterizedTest
-    @MethodSource("io.limiter.redis.PlantedFaults#faults")
-    void theKitFindsIt(PlantedFaults.Fault fault) {
-        String text = Script.alone(fault.algorithm()).text();
-        assertTrue(text.contains(fault.right()), "the script has changed; plant this fault anew: " + fault);
-        assertNotEquals("", findings(fault.algorithm(), fault.right(), fault.wrong()), "nobody noticed " + fault);
+    @MethodSource("io.limiter.redis.PlantedFaults#all")
+    void theKitFindsIt(Algorithm algorithm, PlantedFault fault) {
+        fault.assertIsFound(Script.alone(algorithm).text(), planted -> findings(algorithm, planted));
     }
 
     @Test
     void everyScriptHasItsFaults() {
         for (Algorithm algorithm : Algorithm.values()) {
-            // Those of calls in flight are found by a test of their own: the traffic here has one instance.
-            assertTrue(algorithm.isInFlight()
-                    || PlantedFaults.faults().stream()
-                                    .filter(fault -> fault.algorithm() == algorithm)
-                                    .count()
-                            >= 8);
+            assertTrue(algorithm.isInFlight() || PlantedFaults.of(algorithm).size() >= 8);
         }
     }
 
     /** What the kit reports for a script with a fault: a difference, an error, a key without a time to live; or nothing. */
-    private static String findings(Algorithm algorithm, String right, String wrong) {
+    private static String findings(Algorithm algorithm, PlantedFault fault) {
         String prefix = "fault-" + RUNS.incrementAndGet();
         ManualTime time = new ManualTime();
-        try (EvalBackend backend =
-                new EvalBackend(RedisServers.singlePort(), prefix, time, text -> text.replace(right, wrong))) {
+        try (EvalBackend backend = new EvalBackend(RedisServers.singlePort(), prefix, time, fault)) {
             TrafficRun.of(algorithm, SEED).against(backend, time, STEPS);
             if (algorithm == Algorithm.ALLOTMENT) {
                 TrafficRun.ofLargeStock(SEED).against(backend, time, STEPS / 2);
@@ -70,11 +62,7 @@ class PlantedFaultsTest {
                         trace.lines(),
                         trace.replay(new TestedBackend(
                                 "faulty",
-                                clock -> new EvalBackend(
-                                        RedisServers.singlePort(),
-                                        prefix + "-trace",
-                                        clock,
-                                        text -> text.replace(right, wrong)))));
+                                clock -> new EvalBackend(RedisServers.singlePort(), prefix + "-trace", clock, fault))));
                 backend.forget(prefix + "-trace");
             }
             List<String> immortal = backend.immortalKeys(prefix);

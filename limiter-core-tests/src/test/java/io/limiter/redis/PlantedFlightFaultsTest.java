@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.PlantedFault;
 import io.limiter.kit.RedisServers;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,38 +32,32 @@ class PlantedFlightFaultsTest {
 
     private static final AtomicInteger RUNS = new AtomicInteger();
 
+    private static final String FAULTS = """
+            never released ## ended + redis.call('ZREM', c.key, members(c, from)) ## ended + 1
+            one permit is released ## 'ZREM', c.key, members(c, ## 'ZREM', c.key, members({id = c.id, n = 1},
+            renewed after the end ## c.id .. ':1') or 0) > c.now ## c.id .. ':1') or 0) >= 0
+            renewed after it has run out ## or 0) > c.now ## or 0) > 0
+            renewed a moment late ## or 0) > c.now ## or 0) >= c.now
+            never renewed ## s.changed = tonumber(redis ## s.changed = false and tonumber(redis
+            the dead are alive ## c.key, c.now + 1, '+inf') ## c.key, 0, '+inf')
+            dead a moment late ## c.key, c.now + 1, '+inf') ## c.key, c.now, '+inf')
+            dead too soon ## from, c.now + c.period) ## from, c.now + c.period / 2)
+            one above the limit ## held(c, s) + c.n <= c.limit ## held(c, s) + c.n <= c.limit + 1
+            one permit, whatever it costs ## math.min(c.n, from + 999) ## from
+            a repetition asks ## c.request == 'again' or held ## held
+            a repetition counts twice ## if c.request ~= 'again' then s.held ## if true then s.held
+            what has run out is kept ## if redis.call('ZCARD', c.key) > held(c, s) then ## if false then
+            what has not run out is forgotten ## 'ZRANGEBYSCORE', c.key, 0, c.now, 'LIMIT' ## 'ZRANGEBYSCORE', c.key, 0, '+inf', 'LIMIT'
+            a step back lengthens ## if left > life * 9 / 8 or c.given then ## if false then
+            a denial leaves it so ## if not allowed and c.writes then ## if false then
+            no time to live ## if left < life then ## if false then
+            a look that takes ## c.writes = mode == ## c.writes = true or mode ==
+            held though the rate denies ## if denied == 0 and c.asks ## if c.allows and c.asks
+            another call's id ## c.id = ARGV[own] ## c.id = 'id'
+            """;
+
     static Stream<PlantedFault> faults() {
-        return Stream.of(
-                new PlantedFault("never released", "ended + redis.call('ZREM', c.key, members(c, from))", "ended + 1"),
-                new PlantedFault(
-                        "one permit is released",
-                        "'ZREM', c.key, members(c,",
-                        "'ZREM', c.key, members({id = c.id, n = 1},"),
-                new PlantedFault("renewed after the end", "c.id .. ':1') or 0) > c.now", "c.id .. ':1') or 0) >= 0"),
-                new PlantedFault("renewed after it has run out", "or 0) > c.now", "or 0) > 0"),
-                new PlantedFault("renewed a moment late", "or 0) > c.now", "or 0) >= c.now"),
-                new PlantedFault("never renewed", "s.changed = tonumber(redis", "s.changed = false and tonumber(redis"),
-                new PlantedFault("the dead are alive", "c.key, c.now + 1, '+inf')", "c.key, 0, '+inf')"),
-                new PlantedFault("dead a moment late", "c.key, c.now + 1, '+inf')", "c.key, c.now, '+inf')"),
-                new PlantedFault("dead too soon", "from, c.now + c.period)", "from, c.now + c.period / 2)"),
-                new PlantedFault(
-                        "one above the limit", "held(c, s) + c.n <= c.limit", "held(c, s) + c.n <= c.limit + 1"),
-                new PlantedFault("one permit, whatever it costs", "math.min(c.n, from + 999)", "from"),
-                new PlantedFault("a repetition asks", "c.request == 'again' or held", "held"),
-                new PlantedFault(
-                        "a repetition counts twice", "if c.request ~= 'again' then s.held", "if true then s.held"),
-                new PlantedFault(
-                        "what has run out is kept", "if redis.call('ZCARD', c.key) > held(c, s) then", "if false then"),
-                new PlantedFault(
-                        "what has not run out is forgotten",
-                        "'ZRANGEBYSCORE', c.key, 0, c.now, 'LIMIT'",
-                        "'ZRANGEBYSCORE', c.key, 0, '+inf', 'LIMIT'"),
-                new PlantedFault("a step back lengthens", "if left > life * 9 / 8 or c.given then", "if false then"),
-                new PlantedFault("a denial leaves it so", "if not allowed and c.writes then", "if false then"),
-                new PlantedFault("no time to live", "if left < life then", "if false then"),
-                new PlantedFault("a look that takes", "c.writes = mode ==", "c.writes = true or mode =="),
-                new PlantedFault("held though the rate denies", "if denied == 0 and c.asks", "if c.allows and c.asks"),
-                new PlantedFault("another call's id", "c.id = ARGV[own]", "c.id = 'id'"));
+        return PlantedFault.in("calls in flight", FAULTS);
     }
 
     @Test
@@ -74,7 +69,7 @@ class PlantedFlightFaultsTest {
     @ParameterizedTest
     @MethodSource("faults")
     void theModelFindsIt(PlantedFault fault) {
-        fault.assertIsFound(Script.BATCH, PlantedFlightFaultsTest::findings);
+        fault.assertIsFound(Script.BATCH.text(), PlantedFlightFaultsTest::findings);
     }
 
     @Test

@@ -1,48 +1,138 @@
 package io.limiter.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.config.CountedOutcomes;
+import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleScope.RequestCondition;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Spellings that people bring from other software. Each has the meaning that they have in mind, or is refused with what to write
- * instead: a rule whose value matches nothing limits nothing.
+ * Spellings that people bring from other software, or write by mistake. Each has the meaning that they have in mind, or is refused
+ * with what to write instead: a rule whose value matches nothing limits nothing.
  */
 class SpellingsTest {
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "*", "ALL", "all", "ANY", "GET|POST", "GET+POST", "GET POST", "GET;POST", "GET/POST", "!GET",
-                        "[GET, POST]",
-                "\"GET\"", "GETS", "PURGE", "BREW", "PROPFIND", "ext:", "ext:*", "ext:GET|POST", "ext:a b", "GET,", ""
-            })
-    void noMethods(String methods) {
-        assertTrue(refused("methods", methods).contains("or leave the line out for every method"), methods);
+    /**
+     * Each line: properties, of rule r where they don't begin with limiter; what the message contains; and values, with two spaces
+     * between them. The key of a rule that is joined without spaces would be a header that no request has: other limits than were meant.
+     */
+    private static final String REFUSED = """
+            methods => or leave the line out for every method => *  ALL  all  ANY  GET|POST  GET+POST  GET POST  GET;POST  GET/POST
+            methods => or leave the line out for every method => !GET  [GET, POST]  "GET"  GETS  PURGE  BREW  PROPFIND  ''
+            methods => or leave the line out for every method => ext:  ext:*  ext:GET|POST  ext:a b  GET,
+            path except => ;\s => *  api  http://a/b  ~/x  ^/api  \\/api  '/api'  GET /api  *.jsp  /*.jsp  /api*  /api/*/x
+            path except => ;\s => /api/.*  /api/(.+)  /api/v.+  /api/.+  /api/+  /api/...  /api$  /api/$  /api/(a|b)  /api/[ab]
+            path except => ;\s => /api/\\d+  /a|/b  /a /b  /a;/b  /api?x=1  /api#x  /a%20b  /api/{}  /api/{id:[0-9]+}  /api/{*rest}
+            path except => ;\s => /api/:id  /api/<id>  /api/%s  /api//x
+            count-on refund-on => ; write => 600  099  40  4*  2**  200-299  >=400  !200  401 403  401;403  OK  success  1xx  100  4xx 5xx
+            refund-on => the rule would limit nothing => 2xx,3xx,4xx,5xx
+            key => ; write => header:*  header:X-*  header:X|Y  header:'X'  header:"X"  header:X-Kind!  header:$  header: X  header:
+            key => ; write => Header:X  IP  GLOBAL  *  all  none  ip, user  ip user  user:id  cookie:*  query:*  query:a&b  query:a=b
+            key => ; write => query:?id  path:*  com.example.ByTenant  class:com/example/X  remote-addr  header:X-Forwarded-For
+            key => ; write => header:forwarded  header:X-Real-IP  header:cf-connecting-ip  ip + header:X-Forwarded-For
+            member => RL-1 => header:*  header:X-*  header:X|Y  header:'X'  header:"X"  header:X-Kind!  header:$  header: X  header:
+            member => RL-1 => Header:X  IP  GLOBAL  *  all  none  ip, user  ip user  user:id  cookie:*  query:*  query:a&b  query:a=b
+            member => RL-1 => query:?id  path:*  com.example.ByTenant  class:com/example/X  remote-addr  header:X-Forwarded-For
+            member => RL-1 => header:forwarded  header:X-Real-IP  header:cf-connecting-ip  ip + header:X-Forwarded-For
+            headers query => ; write => *  X-*  !X-Kind  X-Kind:batch  X-Kind: batch  X Kind  =x  X-Kind=  X-Kind==x  X-Kind!=x
+            headers query => ; write => X-Kind~=x  X-Kind=*  X-Kind=.*  X-Kind=^a$  X-Kind=a*  X-Kind=a|b  X-Kind="a"  X-Kind='a'  a=b&c=d
+            exempt.addresses limiter.exempt.addresses limiter.deny.addresses => ; write => 0.0.0.0  ::  *  all  10.*  localhost
+            exempt.addresses limiter.exempt.addresses limiter.deny.addresses => ; write => 10.0.0.1-10.0.0.9  0.0.0.0/0  10.0.0.1/8
+            limits => write permits/period => 100 per minute  100rpm  unlimited
+            limits => '1M' is not a period; write => 100/1M
+            limits => '10sec' is not a period; write => 100/10sec
+            limits => 's' is not an algorithm => 100/10 s
+            key => RL-104 ~ 'header:X-Api-Key + ip' => header:X-Api-Key+ip
+            key => RL-104 ~ 'ip + header:X-Api-Key' => ip+header:X-Api-Key
+            key => RL-104 ~ 'header:A + header:B' => header:A+header:B + ip
+            key => RL-104 ~ 'header:A + ip' => header:A+ ip
+            key => RL-104 ~ 'ip + global' => ip+global
+            key => RL-104 ~ 'header:X-Api-Key + IP' => header:X-Api-Key+IP
+            key => RL-104 ~ occurs twice => ip + ip
+            key => write parts with spaces between => header:X+ipv6
+            limiter.client-ip.trusted-proxies => RL-104 limiter.client-ip.trusted-proxies ~ 10.0.0.0/8 => ::ffff:0:0/96  ::ffff:10.0.0.0/8
+            limiter.policies.v.limits => RL-104 ~ write a number and us, ms, s, m, h or d => 100/1min  5/sec
+            limiter.policies.v.on-failure => RL-104 ~ write deny or local or allow => fail-open  FAIL_CLOSED
+            limiter.policies.v.fail-open => RL-101 ~ unknown key => true
+            limiter.rules.hold => RL-101 ~ did you mean 'limiter.rules.hold.path'? => 15m
+            limiter.redis.address => RL-104 ~ redis://127.0.0.1:6379/2 => redis://host/2
+            """;
+
+    /** Each line: a property of rule r, and values that are taken as they are. */
+    private static final String TAKEN = """
+            path => /api/**  /api/*  /api/{id}  /$batch  /v1/jobs:cancel  /Products(1)  /@ann  /-/health  /a b  /é  /it's  /.well-known/x
+            path => /a.b  /a+b  /API/**/x
+            key => header:X_Api_Key  header:x-api-key  cookie:.AspNetCore.Session  cookie:__Host-id  query:filter[name]  query:$filter
+            key => header:X-Tenant.Id  query:user.name
+            headers => X-Kind  X-Kind=batch  Accept=*/*  X-Sum=YWJj==  X-Text=a & b  $filter  X-Url=/a/?b
+            """;
+
+    static Stream<Arguments> refused() {
+        return REFUSED.lines()
+                .map(line -> line.split(" => "))
+                .flatMap(cells -> Stream.of(cells[0].split(" "))
+                        .flatMap(property -> Stream.of(cells[2].split("  "))
+                                .map(value -> Arguments.of(property, cells[1], value.equals("''") ? "" : value))));
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "GET | GET",
-                "get, Post | GET POST",
-                "ext:version-control | VERSION-CONTROL",
-                "ext:PURGE | PURGE",
-                "EXT:purge, GET | PURGE GET",
-                "ext:M-SEARCH | M-SEARCH",
-            })
+    @MethodSource("refused")
+    void theMessageSaysWhatToWrite(String property, String words, String value) {
+        String message =
+                messageOf(Map.of(property.startsWith("limiter.") ? property : "limiter.rules.r." + property, value));
+        for (String word : words.split(" ~ ")) {
+            assertTrue(message.contains(word), message);
+        }
+        assertFalse(message.contains("0.0.0.0/32"), message);
+        if (property.equals("count-on")) {
+            assertThrows(IllegalArgumentException.class, () -> new CountedOutcomes(true, List.of(value)));
+        } else if (property.equals("headers")) {
+            assertThrows(IllegalArgumentException.class, () -> RequestCondition.parse(value));
+        }
+    }
+
+    static Stream<Arguments> taken() {
+        return TAKEN.lines()
+                .map(line -> line.split(" => "))
+                .flatMap(cells -> Stream.of(cells[1].split("  ")).map(value -> Arguments.of(cells[0], value)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("taken")
+    void isReadAsItIs(String property, String value) {
+        RuleDefinition rule = rule(property, value);
+        List<?> read = switch (property) {
+            case "path" -> rule.scope().paths();
+            case "key" -> rule.key();
+            default -> rule.scope().headers();
+        };
+        assertEquals("[" + value + "]", read.toString());
+        assertEquals(List.of(), property.equals("path") ? uncounted(value) : List.of());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            GET                 | GET
+            get, Post           | GET POST
+            ext:version-control | VERSION-CONTROL
+            ext:PURGE           | PURGE
+            EXT:purge, GET      | PURGE GET
+            ext:M-SEARCH        | M-SEARCH
+            """)
     void methods(String text, String meant) {
         RuleDefinition rule = rule("methods", text);
         assertEquals(Set.of(meant.split(" ")), rule.scope().methodNames());
@@ -51,82 +141,13 @@ class SpellingsTest {
     }
 
     @Test
-    void everyMistakeOfOneLineIsReported() {
-        String message = refused("methods", "GET, ALL, BREW");
-        assertTrue(message.contains("'ALL', 'BREW' is not"), message);
-        message = refused("path", "x, /y, /z?a");
-        assertTrue(message.contains("'x' is not a path") && message.contains("'/z?a' can't"), message);
-        message = refused("count-on", "ok, 401, 600");
-        assertTrue(message.contains("'ok'") && message.contains("'600'"), message);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "*",
-                "api",
-                "http://a/b",
-                "~/x",
-                "^/api",
-                "\\/api",
-                "'/api'",
-                "GET /api",
-                "*.jsp",
-                "/*.jsp",
-                "/api*",
-                "/api/*/x",
-                "/api/.*",
-                "/api/(.+)",
-                "/api/v.+",
-                "/api/.+",
-                "/api/+",
-                "/api/...",
-                "/api$",
-                "/api/$",
-                "/api/(a|b)",
-                "/api/[ab]",
-                "/api/\\d+",
-                "/a|/b",
-                "/a /b",
-                "/a;/b",
-                "/api?x=1",
-                "/api#x",
-                "/a%20b",
-                "/api/{}",
-                "/api/{id:[0-9]+}",
-                "/api/{*rest}",
-                "/api/:id",
-                "/api/<id>",
-                "/api/%s",
-                "/api//x"
-            })
-    void noPaths(String path) {
-        assertTrue(refused("path", path).contains("; "), path);
-        assertTrue(refused("except", path).contains("; "), path);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "/api/**",
-                "/api/*",
-                "/api/{id}",
-                "/$batch",
-                "/v1/jobs:cancel",
-                "/Products(1)",
-                "/@ann",
-                "/-/health",
-                "/a b",
-                "/é",
-                "/it's",
-                "/.well-known/x",
-                "/a.b",
-                "/a+b",
-                "/API/**/x"
-            })
-    void paths(String path) {
-        assertEquals(List.of(path), rule("path", path).scope().paths());
-        assertEquals(List.of(), uncounted(path));
+    void statuses() {
+        assertEquals(
+                "count-on = 4xx, 599, 101",
+                rule("count-on", "4XX, 599, 101").charging().outcomes().toString());
+        assertEquals(
+                "count-on = 2xx, 3xx, 4xx, 5xx",
+                rule("count-on", "2xx,3xx,4xx,5xx").charging().outcomes().toString());
     }
 
     /** Elsewhere it is everything below. */
@@ -139,159 +160,64 @@ class SpellingsTest {
         assertEquals(List.of(), uncounted(path + ", " + path.split(",")[0] + "*"));
     }
 
+    /** Of several in one line each; one of several causes once, with what to write; and none that another one causes. */
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "600", "099", "40", "4*", "2**", "200-299", ">=400", "!200", "401 403", "401;403", "OK", "success",
-                "1xx", "100", "4xx 5xx"
-            })
-    void noStatuses(String text) {
-        assertTrue(refused("count-on", text).contains("; write"), text);
-        assertTrue(refused("refund-on", text).contains("; write"), text);
-        assertThrows(IllegalArgumentException.class, () -> new CountedOutcomes(true, List.of(text)));
-    }
-
-    @Test
-    void statuses() {
-        assertEquals(
-                "count-on = 4xx, 599, 101",
-                rule("count-on", "4XX, 599, 101").charging().outcomes().toString());
-        assertEquals(
-                "count-on = 2xx, 3xx, 4xx, 5xx",
-                rule("count-on", "2xx,3xx,4xx,5xx").charging().outcomes().toString());
-        assertTrue(refused("refund-on", "2xx,3xx,4xx,5xx").contains("the rule would limit nothing"));
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "header:*",
-                "header:X-*",
-                "header:X|Y",
-                "header:'X'",
-                "header:\"X\"",
-                "header:X-Kind!",
-                "header:$",
-                "header: X",
-                "header:",
-                "Header:X",
-                "IP",
-                "GLOBAL",
-                "*",
-                "all",
-                "none",
-                "ip, user",
-                "ip user",
-                "user:id",
-                "cookie:*",
-                "query:*",
-                "query:a&b",
-                "query:a=b",
-                "query:?id",
-                "path:*",
-                "com.example.ByTenant",
-                "class:com/example/X",
-                "remote-addr",
-                "header:X-Forwarded-For",
-                "header:forwarded",
-                "header:X-Real-IP",
-                "header:cf-connecting-ip",
-                "ip + header:X-Forwarded-For"
-            })
-    void noKeys(String key) {
-        assertTrue(refused("key", key).contains("; write"), key);
-        assertTrue(refused("member", key).contains("RL-1"), key);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "header:X_Api_Key",
-                "header:x-api-key",
-                "cookie:.AspNetCore.Session",
-                "cookie:__Host-id",
-                "query:filter[name]",
-                "query:$filter",
-                "header:X-Tenant.Id",
-                "query:user.name"
-            })
-    void keys(String key) {
-        assertEquals(key, rule("key", key).key().get(0).toString());
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "*",
-                "X-*",
-                "!X-Kind",
-                "X-Kind:batch",
-                "X-Kind: batch",
-                "X Kind",
-                "=x",
-                "X-Kind=",
-                "X-Kind==x",
-                "X-Kind!=x",
-                "X-Kind~=x",
-                "X-Kind=*",
-                "X-Kind=.*",
-                "X-Kind=^a$",
-                "X-Kind=a*",
-                "X-Kind=a|b",
-                "X-Kind=\"a\"",
-                "X-Kind='a'",
-                "a=b&c=d"
-            })
-    void noConditions(String condition) {
-        assertTrue(refused("headers", condition).contains("; write"), condition);
-        assertTrue(refused("query", condition).contains("; write"), condition);
-        assertThrows(IllegalArgumentException.class, () -> RequestCondition.parse(condition));
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"X-Kind", "X-Kind=batch", "Accept=*/*", "X-Sum=YWJj==", "X-Text=a & b", "$filter", "X-Url=/a/?b"
-            })
-    void conditions(String condition) {
-        assertEquals(
-                condition, rule("headers", condition).scope().headers().get(0).toString());
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "0.0.0.0",
-                "::",
-                "*",
-                "all",
-                "10.*",
-                "10.0.0.1-10.0.0.9",
-                "localhost",
-                "0.0.0.0/0",
-                "10.0.0.1/8",
-                "example.com"
-            })
-    void noAddresses(String address) {
-        assertTrue(refused("exempt.addresses", address).contains("; write"), address);
-        for (String key : List.of("limiter.exempt.addresses", "limiter.deny.addresses")) {
-            assertTrue(messageOf(Map.of(key, address)).contains("; write"), address);
+    @CsvSource(delimiter = '#', quoteCharacter = '"', textBlock = """
+            1 # rules.r.methods = GET, ALL, BREW # 'ALL', 'BREW' is not
+            1 # rules.r.path = x, /y, /z?a # 'x' is not a path ~ '/z?a' can't
+            1 # rules.r.count-on = ok, 401, 600 # 'ok' ~ '600'
+            1 # plans.gold.limits = 100 per ~ rules.r.limits = - ~ rules.r.plan = header:X-Plan ~ rules.r.default-plan = gold # RL-104
+            1 # rules.r.limits = 5/1h distinct ~ rules.r.member = * # RL-1
+            1 # rules.r.limits = 5/1h distnct ~ rules.r.member = header:X-User # RL-104
+            1 # rules.r.limits = often ~ rules.r.cost = 10 # RL-104
+            2 # rules.r.path = /api/.* ~ rules.r.methods = GET|POST # RL-1
+            4 # rules.r.cost = -1 ~ rules.r.limits = 1/0m ~ http.rejection-handler = Nothing- ~ instances = 0 # RL-104
+            """)
+    void oneMessageListsEachMistakeOnce(int number, String lines, String words) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        for (String line : lines.split(" ~ ")) {
+            String[] pair = line.split(" = ?", 2);
+            properties.put("limiter." + pair[0], pair[1]);
+        }
+        ConfigException refused = assertThrows(ConfigException.class, () -> config(properties));
+        assertEquals(number, refused.problems().size(), refused.getMessage());
+        refused.problems().forEach(problem -> assertTrue(problem.contains("; "), problem));
+        for (String word : words.split(" ~ ")) {
+            assertTrue(refused.getMessage().contains(word), refused.getMessage());
         }
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "100 per minute | write permits/period without spaces, such as 3/10s",
-                "100rpm | write permits/period",
-                "unlimited | write permits/period",
-                "100/1M | '1M' is not a period; write",
-                "100/10sec | '10sec' is not a period; write",
-                "100/10 s | 's' is not an algorithm",
-            })
-    void noLimits(String limits, String remedy) {
-        String message = refused("limits", limits);
-        assertTrue(message.contains(remedy), message);
+    @CsvSource({
+        "policies.v.limits, 3/10s, limiter.policies.v.limits",
+        "rules.v.path, /x, limiter.rules.v.path",
+        "backend, redis, limiter.backend"
+    })
+    void aKeyWithoutItsBeginning(String key, String value, String meant) {
+        String message = messageOf(Map.of(key, value));
+        assertTrue(message.contains("RL-101 " + key) && message.contains("did you mean '" + meant + "'?"), message);
+    }
+
+    @Test
+    void aPlusInANameIsRefused() {
+        assertThrows(IllegalArgumentException.class, () -> new KeyPart(KeyPart.Kind.HEADER, "X+ipv6"));
+    }
+
+    @Test
+    void aDatabaseIsChosenInTheAddressOfASingleServer() {
+        String key = "limiter.redis.address";
+        assertEquals(
+                List.of("redis://a:1/2"),
+                config(Map.of(key, "redis://a:1/2"))
+                        .settings()
+                        .redis()
+                        .connection()
+                        .addresses());
+        for (String mode : List.of("cluster", "sentinel")) {
+            String message =
+                    messageOf(Map.of(key, "redis://a:1/2", "limiter.redis.mode", mode, "limiter.redis.master", "m"));
+            assertTrue(message.contains("RL-106 limiter.redis.address"), mode);
+        }
     }
 
     private static List<String> uncounted(String path) {
@@ -305,10 +231,6 @@ class SpellingsTest {
                 .get(0);
     }
 
-    private static String refused(String property, String value) {
-        return messageOf(Map.of("limiter.rules.r." + property, value));
-    }
-
     private static String messageOf(Map<String, String> properties) {
         return String.valueOf(
                 assertThrows(ConfigException.class, () -> config(properties)).getMessage());
@@ -318,6 +240,7 @@ class SpellingsTest {
         Map<String, String> all =
                 new LinkedHashMap<>(Map.of("limiter.rules.r.path", "/x", "limiter.rules.r.limits", "3/10s"));
         all.putAll(properties);
+        all.values().remove("-");
         return LimiterConfig.builder().properties("f", all).build();
     }
 }

@@ -4,28 +4,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Looks;
 import io.limiter.rule.Cost;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** {@code cost}. */
-class CostTest {
+class CostTest extends Served {
     private static final String RULE = """
             limiter.rules.batch.path = /*
             limiter.rules.batch.limits = 100/1h
@@ -34,21 +27,7 @@ class CostTest {
 
     private static final PartitionKey ADDRESS = PartitionKey.of("127.0.0.1");
 
-    @TempDir
-    Path directory;
-
     private final AtomicInteger served = new AtomicInteger();
-    private final RateLimiter limiter = RateLimiters.on(
-            InProcessBackend.builder().timeSource(new ManualTime()).build());
-    private Container server;
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.close();
-        }
-        limiter.close();
-    }
 
     private void start(Container.Kind kind, String rules) {
         server = kind.make(directory)

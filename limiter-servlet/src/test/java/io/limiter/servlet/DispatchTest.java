@@ -4,41 +4,30 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One request is counted once, however often the container brings it to the filter. */
-class DispatchTest {
-    @TempDir
-    Path directory;
-
-    private WebServer server;
-
-    @AfterEach
-    void stop() {
-        server.close();
-    }
+class DispatchTest extends Served {
+    private static final String TWO = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h";
 
     private void start(String rules) {
-        start(WebServer.limiter(new ManualTime(), rules), 1);
+        start(Container.Kind.TOMCAT, WebServer.limiter(limiter, rules), 1);
     }
 
-    private void start(RateLimitFilter filter, int times) {
-        server = new WebServer(directory);
+    private void start(Container.Kind kind, RateLimitFilter filter, int times) {
+        server = kind.make(directory);
         for (int i = 0; i < times; i++) {
             server.filter("limiter" + i, filter);
         }
@@ -98,64 +87,37 @@ class DispatchTest {
         return to == null ? "/page" : to;
     }
 
-    private static final String TWO = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h";
-
-    @Test
-    void aForwardIsCountedOnce() {
-        start(TWO);
-        assertEquals(List.of(200, 200, 429), server.statuses(3, "/forward"));
-    }
-
-    @Test
-    void includesAreCountedOnce() {
-        start(TWO);
-        assertEquals("okok", server.get("/include").body());
-        assertEquals(List.of(200, 429), server.statuses(2, "/include"));
-    }
-
-    @Test
-    void anAsyncDispatchIsCountedOnce() {
-        start(TWO);
-        assertEquals("again", server.get("/async?to=/async").body());
-        assertEquals(List.of(200, 429), server.statuses(2, "/async"));
-    }
-
-    @Test
-    void anErrorPageIsCountedOnce() {
-        start(TWO);
-        HttpResponse<String> failed = server.get("/fail");
-        assertEquals(500, failed.statusCode());
-        assertEquals("sorry", failed.body());
-        assertEquals(List.of(500, 429), server.statuses(2, "/fail"));
-    }
-
-    @Test
-    void anErrorPageNeverTurnsIntoADenial() {
-        start("limiter.rules.r.path = /error-page\nlimiter.rules.r.limits = 0/1h");
-        assertEquals(List.of(500, 500), server.statuses(2, "/fail"));
-        assertEquals(429, server.get("/error-page").statusCode());
-    }
-
-    @Test
-    void anIncludeNeverCuts() {
-        start("limiter.rules.r.path = /page\nlimiter.rules.r.limits = 0/1h");
-        assertEquals("okok", server.get("/include").body());
-    }
-
-    @Test
-    void aForwardInsideAnIncludeNeverCuts() {
-        start("limiter.rules.r.path = /page, /async\nlimiter.rules.r.limits = 0/1h");
-        assertEquals("ok", server.get("/include-forward").body());
-        assertEquals("ok", server.get("/include-twice").body());
-        assertEquals(429, server.get("/async").statusCode());
-    }
-
-    /** What an application may do for a library that asks for the attribute. */
-    @Test
-    void theAttributeOfAnIncludeExemptsNoForward() {
-        start("limiter.rules.r.path = /page\nlimiter.rules.r.limits = 0/1h");
-        assertEquals(429, server.get("/forward?included=claimed").statusCode());
-        assertEquals(429, server.get("/forward-after-include").statusCode());
+    /** No include and no page for an error is cut. An application may set the attribute of an include for a library that asks for it. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "-", textBlock = """
+            /*            | 2/1h | /forward                  | ok    | 200 200 429
+            /*            | 2/1h | /include                  | okok  | 200 200 429
+            /*            | 2/1h | /async?to=/async          | again | 200 200 429
+            /*            | 2/1h | /fail                     | sorry | 500 500 429
+            /error-page   | 0/1h | /fail                     | sorry | 500 500
+            /error-page   | 0/1h | /error-page               | -     | 429
+            /page         | 0/1h | /include                  | okok  | 200
+            /page, /async | 0/1h | /include-forward          | ok    | 200
+            /page, /async | 0/1h | /include-twice            | ok    | 200
+            /page, /async | 0/1h | /async                    | -     | 429
+            /page         | 0/1h | /forward?included=claimed | -     | 429
+            /page         | 0/1h | /forward-after-include    | -     | 429
+            """)
+    void aRequestIsCountedOnceAndCutWhereItMayBe(
+            String path, String limits, String target, @Nullable String body, String statuses) {
+        String rules = "limiter.rules.r.path = " + path + "\nlimiter.rules.r.limits = " + limits;
+        for (Container.Kind kind : Container.Kind.values()) {
+            start(kind, WebServer.limiter(new ManualTime(), rules), 1);
+            List<String> found = new ArrayList<>();
+            for (int i = 0; i < statuses.split(" ").length; i++) {
+                HttpResponse<String> answer = server.get(target);
+                found.add("" + answer.statusCode());
+                assertTrue(i > 0 || body == null || body.equals(answer.body()), answer.body());
+            }
+            assertEquals(statuses, String.join(" ", found), kind.toString());
+            server.close();
+        }
+        server = null;
     }
 
     @Test
@@ -196,7 +158,7 @@ class DispatchTest {
 
     @Test
     void aFilterThatIsMappedTwiceCountsOnce() {
-        start(WebServer.limiter(new ManualTime(), TWO), 2);
+        start(Container.Kind.TOMCAT, WebServer.limiter(limiter, TWO), 2);
         assertEquals(List.of(200, 200, 429), server.statuses(3, "/page"));
     }
 
@@ -205,9 +167,7 @@ class DispatchTest {
     void aRejectionHandlerMayForward() {
         RejectionHandler forwarding = (rejection, request, response) ->
                 request.getRequestDispatcher("/page").forward(request, response);
-        RateLimiter limiter = RateLimiters.on(
-                InProcessBackend.builder().timeSource(new ManualTime()).build());
-        start(WebServer.limiter(limiter, TWO.replace("2/1h", "0/1h"), forwarding), 1);
+        start(Container.Kind.TOMCAT, WebServer.limiter(limiter, TWO.replace("2/1h", "0/1h"), forwarding), 1);
         HttpResponse<String> denied = server.get("/other");
         assertEquals(429, denied.statusCode());
         assertEquals("ok", denied.body());
@@ -256,8 +216,6 @@ class DispatchTest {
     /** A rule that fails: what the rules before it have counted is denied, and its error page is the answer. */
     @Test
     void theErrorPageOfARuleThatFailsMayForward() throws Exception {
-        RateLimiter limiter = RateLimiters.on(
-                InProcessBackend.builder().timeSource(new ManualTime()).build());
         RateLimitFilter filter = RateLimitFilter.builder(Limiter.of(WebServer.config(TWO), limiter))
                 .rule(request -> {
                     if (request.getRequestURI().equals("/x")) {

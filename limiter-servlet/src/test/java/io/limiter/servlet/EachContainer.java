@@ -15,7 +15,7 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 
 /**
  * Runs a test on Tomcat and, where the test knows containers that are lax about paths, on a lax Jetty; in a long run on each container. What Jetty does otherwise than Tomcat is in every build: the paths in RuleScopeTest and
- * ExemptPathAttackTest, the ends of requests in InFlightTest, JettyDispatchTest, EmbeddedJettyTest, and all that a door does in ServletDoorTest.
+ * ExemptCallersTest, the ends of requests in InFlightTest, dispatches in DispatchTest, EmbeddedJettyTest, and all that a door does in ServletDoorTest.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

@@ -106,12 +106,6 @@ class EmbeddedJettyTest {
     }
 
     @Test
-    void noConfiguration() {
-        String message = root(assertThrows(Exception.class, this::start));
-        assertTrue(message.startsWith("RL-108 filter 'limiter' has no configuration: there is neither "), message);
-    }
-
-    @Test
     void aClassPathFileThatIsNotThere() {
         String message = root(assertThrows(Exception.class, () -> start("config", "classpath:limits.properties")));
         assertTrue(

@@ -12,8 +12,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Callers that are exempt or denied, and those that would like to be exempt. What is counted is denied here. */
+/** Callers and paths that are exempt or denied, and those that would like to be exempt. What is counted is denied here. */
 class ExemptCallersTest {
     private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h fixed\n";
 
@@ -34,23 +36,20 @@ class ExemptCallersTest {
         return site.status("/", all);
     }
 
+    /** For all rules or for one, before an address is grouped; and none that is malformed. */
     @ParameterizedTest
-    @EachContainer
-    void byAddressForAllRulesOrForOne(Container container) {
+    @CsvSource(delimiter = '|', textBlock = """
+            203.0.113.0/24, 2001:db8:1:2::5, Loopback | 203.0.113.9 ::ffff:203.0.113.9 2001:db8:1:2::5 127.9.9.9 ::1 2001:DB8:1:2:0:0:0:5
+            private           | 10.255.0.1 172.16.0.1 172.31.255.255 192.168.1.1 fd00::1 fc00::1
+            !203.0.113.0/24, 2001:db8:1:2::5, Loopback | 203.0.114.9 2001:db8:1:2::6 126.0.0.1 ::2 ::203.0.113.9 198.51.100.1
+            !private          | 11.0.0.1 172.32.0.1 172.15.255.255 192.169.0.1 127.0.0.1 fe80::1 100.64.0.1 169.254.1.1 ::1
+            !private, loopback | unknown 10.0.0 010.0.0.1 10.0.0.1.example localhost 0x7f.1 2130706433 ''
+            """)
+    void byAddress(String exempt, String addresses) {
         for (String start : List.of("limiter.exempt.", "limiter.rules.all.exempt.")) {
-            try (RuleSite site = site(container, start + "addresses = 203.0.113.0/24, 2001:db8:1:2::5, Loopback")) {
-                for (String address : List.of(
-                        "203.0.113.9",
-                        "::ffff:203.0.113.9",
-                        "2001:db8:1:2::5",
-                        "127.9.9.9",
-                        "::1",
-                        "2001:DB8:1:2:0:0:0:5")) {
-                    assertEquals(200, from(site, address), address);
-                }
-                for (String address : List.of(
-                        "203.0.114.9", "2001:db8:1:2::6", "126.0.0.1", "::2", "::203.0.113.9", "198.51.100.1")) {
-                    assertEquals(429, from(site, address), "before the address is grouped: " + address);
+            try (RuleSite site = site(Container.TOMCAT, start + "addresses = " + exempt.replace("!", ""))) {
+                for (String address : addresses.split(" ")) {
+                    assertEquals(exempt.startsWith("!") ? 429 : 200, from(site, address.replace("''", "")), address);
                 }
             }
         }
@@ -58,36 +57,7 @@ class ExemptCallersTest {
 
     @ParameterizedTest
     @EachContainer
-    void privateNetworksAreThose(Container container) {
-        try (RuleSite site = site(container, "limiter.exempt.addresses = private")) {
-            for (String address :
-                    List.of("10.255.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fd00::1", "fc00::1")) {
-                assertEquals(200, from(site, address), address);
-            }
-            for (String address : List.of(
-                    "11.0.0.1",
-                    "172.32.0.1",
-                    "172.15.255.255",
-                    "192.169.0.1",
-                    "127.0.0.1",
-                    "fe80::1",
-                    "100.64.0.1",
-                    "169.254.1.1",
-                    "::1")) {
-                assertEquals(429, from(site, address), address);
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    void noAddressIsExemptThatIsMalformedOrMissing(Container container) {
-        try (RuleSite site = site(container, "limiter.exempt.addresses = private, loopback")) {
-            for (String address : List.of(
-                    "unknown", "10.0.0", "010.0.0.1", "10.0.0.1.example", "localhost", "0x7f.1", "2130706433", "")) {
-                assertEquals(429, from(site, address), address);
-            }
-        }
+    void noCallerOfAProxyIsExemptByAMalformedHeader(Container container) {
         try (RuleSite site = site(
                 container, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = 192.0.2.0/24")) {
             for (String header : List.of(
@@ -222,6 +192,59 @@ class ExemptCallersTest {
                 assertEquals(3, site.reached(5, "/", "Test-Address", "203.0.113.1"), "nothing was counted");
                 log.has("RL-311 a request from 198.51.100.7 got " + status);
             }
+        }
+    }
+
+    private static final String PATHS = "limiter.rules.all.path = /*\n"
+            + "limiter.rules.all.limits = 0/1h fixed\n"
+            + "limiter.rules.all.except = /health, /static/*, /img/{size}/logo.png\n";
+
+    @ParameterizedTest
+    @EnumSource(Container.class)
+    void noMethodOrHeaderMakesAnotherPathExempt(Container container) {
+        List<String> headers = List.of(
+                "X-Original-URL: /health",
+                "X-Rewrite-URL: /health",
+                "X-Forwarded-Prefix: /health",
+                "X-Forwarded-Path: /health",
+                "X-HTTP-Method-Override: OPTIONS",
+                "X-Http-Method: HEAD",
+                "X-Forwarded-For: 127.0.0.1",
+                "Forwarded: for=127.0.0.1;host=health",
+                "Referer: http://h/health",
+                "Content-Type: application/x-www-form-urlencoded",
+                "Content-Type: text/plain;charset=UTF-16",
+                "Upgrade: h2c");
+        int cases = 0;
+        try (RuleSite site = new RuleSite(container, directory, PATHS)) {
+            for (String method :
+                    List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "X")) {
+                for (String path : List.of("/admin", "/admin?_method=GET", "/healthy", "/static.css", "/a/health")) {
+                    for (String header : headers) {
+                        site.raw(List.of(method + " " + path + " HTTP/1.1", "Host: h", header, "Content-Length: 0"));
+                        assertEquals(0, site.served.get(), method + " " + path + " " + header);
+                        cases++;
+                    }
+                }
+            }
+            assertEquals(600, cases);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Container.class)
+    void whatAnExemptPathDispatchesToIsCountedThere(Container container) {
+        String rules = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h fixed\n"
+                + "limiter.rules.all.except = /go, /health\n";
+        try (RuleSite site = new RuleSite(container, directory, rules)) {
+            assertEquals(5, site.reached(5, "/go"));
+            assertEquals(5, site.reached(5, "/go?forward=/health"));
+            assertEquals(1, site.reached(5, "/go?forward=/admin"));
+            assertEquals(0, site.reached(5, "/go?async=/admin"), "one quota for both");
+        }
+        try (RuleSite site = new RuleSite(container, directory.resolve("2"), rules)) {
+            assertEquals(1, site.reached(5, "/go?async=/admin"));
+            assertEquals(5, site.reached(5, "/go?async=/health"));
         }
     }
 }

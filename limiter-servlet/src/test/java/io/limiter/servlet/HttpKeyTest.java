@@ -3,36 +3,24 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
 import io.limiter.servlet.WebServer.Answer;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Whose quota a request uses, over HTTP. Every key here has room for one request. */
-class HttpKeyTest {
-    @TempDir
-    Path directory;
-
-    private WebServer server;
-
-    @AfterEach
-    void stop() {
-        server.close();
-    }
-
+class HttpKeyTest extends Served {
     private void start(String key) {
         start("/*", key);
     }
 
-    private void start(String path, String key) {
+    private void start(String path, String key, String... lines) {
         String rules =
                 "limiter.rules.r.path = " + path + "\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
         server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(new ManualTime(), rules))
+                .filter("limiter", WebServer.limiter(limiter, rules + "\n" + String.join("\n", lines)))
                 .servlet("/", Answer.text("ok"))
                 .servlet(
                         "/session",
@@ -103,20 +91,42 @@ class HttpKeyTest {
 
     @Test
     void oneHeaderInTwoSpellingsIsOneCaller() {
-        server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(new ManualTime(), """
-                                limiter.policies.p.limits = 1/1h
-                                limiter.rules.a.path = /a
-                                limiter.rules.a.policy = p
-                                limiter.rules.a.key = header:X-Key
-                                limiter.rules.b.path = /b
-                                limiter.rules.b.policy = p
-                                limiter.rules.b.key = header:x-key
-                                """))
-                .servlet("/", Answer.text("ok"))
-                .start();
-        assertEquals(200, server.get("/a", "X-Key", "k").statusCode());
-        assertEquals(429, server.get("/b", "X-Key", "k").statusCode());
+        start(
+                "/other",
+                "user",
+                "limiter.policies.p.limits = 1/1h",
+                "limiter.rules.a.path = /a",
+                "limiter.rules.a.policy = p",
+                "limiter.rules.a.key = header:X-Key",
+                "limiter.rules.b.path = /b",
+                "limiter.rules.b.policy = p",
+                "limiter.rules.b.key = header:x-key");
+        assertEquals(200, server.status("/a", "X-Key", "k"));
+        assertEquals(429, server.status("/b", "X-Key", "k"));
+    }
+
+    @Test
+    void theAddressThatStandsInIsFoundByTheTrustedHeader() {
+        start("/page", "user", "limiter.client-ip.trusted-hops = 1", "limiter.client-ip.header = Forwarded");
+        assertPasses("Forwarded", "for=192.0.2.1");
+        assertDenied("Forwarded", "for=6.6.6.6, for=\"192.0.2.1:80\"");
+        assertPasses("Forwarded", "for=\"192.0.2.1, for=192.0.2.1");
+        assertDenied("Forwarded", "for=");
+        // A user called like the mark of a malformed header does not use its quota.
+        assertPasses("Forwarded", "for=", "Test-User", "!127.0.0.1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ip, '', 2001:db8:1:1ff::1, 2001:db8:1:201::1",
+        "ip, limiter.rules.r.ipv6-prefix = 48, 2001:db8:1:ffff::1, 2001:db8:2::1",
+        "session, limiter.rules.r.ipv6-prefix = 128, 2001:db8:1:101::1, 2001:db8:1:101::2"
+    })
+    void anIpv6PrefixForAllAndForARule(String key, String ofTheRule, String same, String other) {
+        start("/page", key, "limiter.client-ip.ipv6-prefix = 56", ofTheRule);
+        assertPasses("Test-Address", "2001:db8:1:101::1");
+        assertDenied("Test-Address", same);
+        assertPasses("Test-Address", other);
     }
 
     private static String cookie(HttpResponse<String> response) {

@@ -9,30 +9,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which requests a rule matches, over HTTP. Every rule here allows one request. */
-class HttpRuleTest {
-    @TempDir
-    Path directory;
-
-    private WebServer server;
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.close();
-        }
-    }
+class HttpRuleTest extends Served {
 
     private void start(String rules) {
         server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(new ManualTime(), rules))
+                .filter("limiter", WebServer.limiter(limiter, rules))
                 .servlet("/", Answer.text("default"))
                 .servlet("/api/*", Answer.text("api"))
                 .start();
@@ -203,7 +190,7 @@ class HttpRuleTest {
         Files.writeString(docs.resolve("other.html"), "other");
         Files.writeString(docs.resolveSibling("index.html"), "root");
         start("limiter.rules.r.path = /, /docs\nlimiter.rules.r.limits = 1/1h");
-        server.context().addWelcomeFile("index.html");
+        ((WebServer) server).context().addWelcomeFile("index.html");
 
         assertEquals(200, status("GET", spelling));
         assertEquals(429, status("GET", spelling));

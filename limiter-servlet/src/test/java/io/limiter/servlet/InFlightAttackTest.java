@@ -1,7 +1,6 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
@@ -14,23 +13,17 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** Clients that hold permits for as long as they can. How the ends of requests free them is in InFlightTest. */
 class InFlightAttackTest {
     private static final int LIMIT = 2;
-    private static final int IDLE_MILLIS = 5_000;
     private static final int NEVER_IDLE_MILLIS = 3_600_000;
     private static final int SHORT_IDLE_MILLIS = 200;
-    private static final Duration TRICKLES = Duration.ofMillis(2 * IDLE_MILLIS);
     private static final String RULES = """
             limiter.rules.api.path = /*
             limiter.rules.api.key = header:X-Client
@@ -54,12 +47,8 @@ class InFlightAttackTest {
         limiter.close();
     }
 
-    private void start(Container.Kind kind, String rules) {
-        start(kind, rules, IDLE_MILLIS);
-    }
-
-    private void start(Container.Kind kind, String rules, int idleMillis) {
-        server = ways.on(kind.make(directory).filter("limiter", WebServer.limiter(limiter, rules)), (in, out) -> {})
+    private void start(Container.Kind kind, int idleMillis) {
+        server = ways.on(kind.make(directory).filter("limiter", WebServer.limiter(limiter, RULES)), (in, out) -> {})
                 .servlet(
                         "/upload",
                         (request, response) -> request.getInputStream().readAllBytes())
@@ -96,62 +85,6 @@ class InFlightAttackTest {
         assertEquals(200, server.get("/answer", "X-Client", "other").statusCode());
     }
 
-    private void awaitFree(Container.Kind kind, String what, Duration least) {
-        long began = System.nanoTime();
-        Await.until(what, () -> inUse() == 0);
-        long millis = (System.nanoTime() - began) / 1_000_000;
-        System.out.printf("%s, %s: free after %d ms (timeout %d ms)%n", kind, what, millis, IDLE_MILLIS);
-        assertTrue(millis >= least.toMillis(), "the timeout of the container ends it");
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    @Tag("long")
-    void slowReading(Container.Kind kind) throws Exception {
-        start(kind, RULES);
-        List<Socket> slow = new ArrayList<>();
-        for (int i = 0; i < LIMIT; i++) {
-            slow.add(send(request("GET", "/stream?endless", "slow") + "\r\n"));
-        }
-        ways.awaitRunning(LIMIT);
-        long end = System.nanoTime() + TRICKLES.toNanos();
-        while (System.nanoTime() < end) {
-            for (Socket socket : slow) {
-                // A socket takes more only when a third of its buffer is free, which is megabytes.
-                assertEquals(400_000, socket.getInputStream().readNBytes(400_000).length);
-            }
-            assertHeld();
-            LockSupport.parkNanos(TRICKLES.toNanos() / 20);
-        }
-        awaitFree(kind, "a client that stops reading", Duration.ofMillis(IDLE_MILLIS / 4));
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    @Tag("long")
-    void slowSending(Container.Kind kind) throws Exception {
-        start(kind, RULES);
-        List<Socket> slow = new ArrayList<>();
-        for (int i = 0; i < LIMIT; i++) {
-            slow.add(send(request("POST", "/upload", "slow")));
-        }
-        // The request reaches the filter when its head is complete.
-        assertEquals(0, inUse());
-        for (Socket socket : slow) {
-            write(socket, "Content-Length: 1000000\r\n\r\n");
-        }
-        ways.awaitRunning(LIMIT);
-        long end = System.nanoTime() + TRICKLES.toNanos();
-        while (System.nanoTime() < end) {
-            for (Socket socket : slow) {
-                write(socket, "x");
-            }
-            assertHeld();
-            LockSupport.parkNanos(TRICKLES.toNanos() / 20);
-        }
-        awaitFree(kind, "a client that stops sending", Duration.ofMillis(IDLE_MILLIS / 4));
-    }
-
     private List<Socket> slow(String text) throws IOException {
         List<Socket> slow = new ArrayList<>();
         for (int i = 0; i < LIMIT; i++) {
@@ -164,7 +97,7 @@ class InFlightAttackTest {
     @ParameterizedTest
     @EachContainer
     void aClientThatTricklesHoldsUntilItLeaves(Container.Kind kind) throws Exception {
-        start(kind, RULES, NEVER_IDLE_MILLIS);
+        start(kind, NEVER_IDLE_MILLIS);
         List<Socket> sending = slow(request("POST", "/upload", "slow") + "Content-Length: 1000000\r\n\r\n");
         ways.awaitRunning(LIMIT);
         for (int i = 0; i < 5; i++) {
@@ -195,7 +128,7 @@ class InFlightAttackTest {
     @ParameterizedTest
     @EachContainer
     void theTimeoutOfTheContainerFreesWhatASilentClientHolds(Container.Kind kind) throws Exception {
-        start(kind, RULES, SHORT_IDLE_MILLIS);
+        start(kind, SHORT_IDLE_MILLIS);
         int admitted = 0;
         for (String text : List.of(
                 request("POST", "/upload", "slow") + "Content-Length: 1000000\r\n\r\n",
@@ -212,27 +145,12 @@ class InFlightAttackTest {
     @ParameterizedTest
     @EachContainer
     void aBodyThatNobodyReads(Container.Kind kind) throws Exception {
-        start(kind, RULES);
+        start(kind, NEVER_IDLE_MILLIS);
         for (int i = 0; i < LIMIT + 1; i++) {
             Socket socket = send(request("POST", "/answer", "slow") + "Content-Length: 1000\r\n\r\n");
             byte[] line = socket.getInputStream().readNBytes("HTTP/1.1 200".length());
             assertEquals("HTTP/1.1 200", new String(line, StandardCharsets.US_ASCII));
         }
         Await.until("nothing is in flight", () -> inUse() == 0);
-    }
-
-    /** Permits that a client asks for: more than it says, never less. */
-    @Test
-    void costsThatClientsSend() {
-        start(Container.Kind.TOMCAT, RULES + "limiter.rules.api.cost = header:X-Weight max 3\n");
-        for (String odd : List.of("0", "00", "-1", "none", "4", "1.5", "")) {
-            assertEquals(
-                    429,
-                    server.get("/answer", "X-Client", "slow", "X-Weight", odd).statusCode(),
-                    odd);
-        }
-        assertEquals(
-                200, server.get("/answer", "X-Client", "slow", "X-Weight", "2").statusCode());
-        assertEquals(200, server.get("/answer", "X-Client", "slow").statusCode());
     }
 }

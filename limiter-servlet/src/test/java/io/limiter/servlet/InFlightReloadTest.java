@@ -21,6 +21,7 @@ import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The limit of calls in flight is raised, lowered and removed while calls are in flight. */
@@ -144,26 +145,16 @@ class InFlightReloadTest {
         assertEquals(429, status());
     }
 
-    /** Where only the rule is gone, the request is admitted, and its permit ends with it. */
+    /** Where only the rule is gone, the request is admitted, and its permit ends with it; where the policy is gone, it is denied. */
     @ParameterizedTest
-    @EachContainer
-    void aRuleRemovedWhileARequestWaits(Container.Kind kind) {
-        waits(kind, OTHERS + "limiter.policies.calls.limits = 1 concurrent\n", 200);
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    void aPolicyRemovedWhileARequestWaits(Container.Kind kind) {
-        waits(kind, OTHERS, 429);
-    }
-
-    private void waits(Container.Kind kind, String replacement, int status) {
-        start(kind, false, rules(1) + "limiter.rules.api.wait = 30s\n");
+    @CsvSource({"limiter.policies.calls.limits = 1 concurrent, 200", "'', 429"})
+    void aRuleOrPolicyRemovedWhileARequestWaits(String remaining, int status) {
+        start(Container.Kind.TOMCAT, false, rules(1) + "limiter.rules.api.wait = 30s\n");
         begin(1);
         Client waiting = Client.send(server.port(), "GET", "/wait");
         clients.add(waiting);
         Await.until("it waits", () -> rateLimiter.monitor().waiting() == 1);
-        replace(replacement);
+        replace(OTHERS + remaining);
         ends.release(2);
         assertEquals(status, waiting.response().status());
         awaitInUse(0);

@@ -265,27 +265,4 @@ class InFlightTest {
         assertEquals(LIMIT, inUse());
         go(running);
     }
-
-    /** All in one: rates that are given back, estimates, and calls in flight. */
-    @ParameterizedTest
-    @EachContainer
-    void besideEstimatesAndOutcomes(Container.Kind kind) {
-        start(kind, RULES + """
-                limiter.policies.tokens.limits = 100/1h fixed
-                limiter.policies.tokens.holds = 100
-                limiter.rules.tokens.path = /*
-                limiter.rules.tokens.policy = tokens
-                limiter.rules.tokens.cost = 10
-                limiter.rules.tokens.settle = attribute:used
-                limiter.rules.failures.path = /*
-                limiter.rules.failures.limits = 3/1h fixed
-                limiter.rules.failures.count-on = 503
-                """);
-        for (String path : List.of("/answer", "/error", "/async", "/forward")) {
-            assertTrue(status(path) != 429, path);
-            awaitNone();
-        }
-        long left = Looks.left(limiter, config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
-        assertEquals(60, left);
-    }
 }

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.rule.KeyResolver;
 import io.limiter.servlet.WebServer.Answer;
@@ -12,34 +11,20 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** Keys of query parameters, bearer tokens and classes of the application, over HTTP. Every key has room for one request. */
-class KindsOfKeysTest {
-    @TempDir
-    Path directory;
-
+class KindsOfKeysTest extends Served {
     private final AtomicReference<String> body = new AtomicReference<>();
-    private Container site;
-
-    @AfterEach
-    void stop() throws Exception {
-        if (site != null) {
-            site.close();
-        }
-    }
 
     private void start(Container.Kind container, String key) throws Exception {
         String rules = "limiter.rules.r.path = /page\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
-        site = container.start(
+        server = container.start(
                 directory,
-                List.of(WebServer.limiter(new ManualTime(), rules)),
+                List.of(WebServer.limiter(limiter, rules)),
                 Map.of(
                         "/page",
                         (request, response) -> {
@@ -58,11 +43,11 @@ class KindsOfKeysTest {
     }
 
     private void assertPasses(String path, String... headers) {
-        assertEquals(200, site.status(path, headers), path + " " + List.of(headers));
+        assertEquals(200, server.status(path, headers), path + " " + List.of(headers));
     }
 
     private void assertDenied(String path, String... headers) {
-        assertEquals(429, site.status(path, headers), path + " " + List.of(headers));
+        assertEquals(429, server.status(path, headers), path + " " + List.of(headers));
     }
 
     @ParameterizedTest
@@ -127,7 +112,7 @@ class KindsOfKeysTest {
         for (int expected : new int[] {200, 429}) {
             assertEquals(
                     expected,
-                    WebServer.send(site.request("/page")
+                    WebServer.send(server.request("/page")
                                     .header("Content-Type", "application/x-www-form-urlencoded")
                                     .POST(BodyPublishers.ofString("user=" + expected)))
                             .statusCode());
@@ -254,7 +239,7 @@ class KindsOfKeysTest {
     void aJvmWithoutMemoryAdmitsNothing(Container.Kind container) throws Exception {
         start(container, "class:" + ByTenant.class.getName());
         try {
-            assertEquals(500, site.status("/page", "Tenant", "memory"));
+            assertEquals(500, server.status("/page", "Tenant", "memory"));
         } catch (UncheckedIOException closed) {
             // Tomcat ends the connection of such a thread.
             assertEquals(Container.Kind.TOMCAT, container);
@@ -275,7 +260,7 @@ class KindsOfKeysTest {
                 message.startsWith("RL-114 limiter.rules.r.key = " + WithSuffix.class.getName() + ": can't be made ("),
                 message);
         builder.instances(type -> type == WithSuffix.class ? new WithSuffix("!") : null);
-        site = container.start(directory, List.of(builder.build()), Map.of("/", Answer.text("ok")));
+        server = container.start(directory, List.of(builder.build()), Map.of("/", Answer.text("ok")));
         assertPasses("/page", "Tenant", "a");
         assertDenied("/page", "Tenant", "a");
         assertPasses("/page", "Tenant", "b");

@@ -11,11 +11,14 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.rule.Rule;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.io.StringReader;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Rules that the application has written, alone and beside configured ones. */
+/** Rules that the application has written, alone and beside configured ones, and filters that have some of the configured ones. */
 class OwnRulesTest {
     private static final Policy FREE = Policy.of("free", Limit.fixedWindow(1, Duration.ofHours(1)));
     private static final Policy GOLD = Policy.of("gold", Limit.fixedWindow(3, Duration.ofHours(1)));
@@ -161,5 +164,70 @@ class OwnRulesTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> RateLimitFilter.builder(rateLimiter).build());
+    }
+
+    private static final String CHOSEN = """
+            limiter.policies.shared.limits = 5/1h
+            limiter.policies.other.limits = 5/1h name shared
+            limiter.rules.early.path = /*
+            limiter.rules.early.policy = shared
+            limiter.rules.late.path = /*
+            limiter.rules.late.policy = shared
+            limiter.rules.late-too.path = /*
+            limiter.rules.late-too.policy = other
+            """;
+
+    private final Limiter chosen = chosen(CHOSEN);
+
+    @Test
+    void aRequestIsOneForBoth() throws Exception {
+        RateLimitFilter early =
+                RateLimitFilter.builder(chosen).configuredRules("early"::equals).build();
+        RateLimitFilter late = RateLimitFilter.builder(chosen)
+                .configuredRules(name -> !name.equals("early"))
+                .build();
+        for (int i = 1; i <= 5; i++) {
+            FakeExchange exchange = new FakeExchange();
+            assertTrue(passes(early, exchange));
+            assertEquals(List.of("\"shared\";r=" + (5 - i) + ";t=3600"), exchange.all("RateLimit"));
+            assertTrue(passes(late, exchange), "charged by one of them");
+            assertEquals(
+                    List.of("\"shared/shared\";r=" + (5 - i) + ";t=3600, \"other/shared\";r=" + (5 - i) + ";t=3600"),
+                    exchange.all("RateLimit"),
+                    "reported under one name by both in the end");
+        }
+        FakeExchange exchange = new FakeExchange();
+        assertEquals(false, passes(early, exchange));
+        assertEquals(429, exchange.status);
+    }
+
+    @Test
+    void aFilterMayHaveNone() throws Exception {
+        RateLimitFilter none =
+                RateLimitFilter.builder(chosen).configuredRules(name -> false).build();
+        FakeExchange exchange = new FakeExchange();
+        assertTrue(passes(none, exchange));
+        assertEquals(List.of(), exchange.all("RateLimit"));
+        assertThrows(IllegalArgumentException.class, () -> new RateLimitFilter(chosen("")), "all rules, of none");
+    }
+
+    private static boolean passes(RateLimitFilter filter, FakeExchange exchange) throws Exception {
+        boolean[] passed = new boolean[1];
+        filter.doFilter(exchange.request(), exchange.response(), (request, response) -> passed[0] = true);
+        return passed[0];
+    }
+
+    private static Limiter chosen(String rules) {
+        try {
+            return Limiter.of(
+                    LimiterConfig.builder()
+                            .text("limiter.properties", new StringReader(rules))
+                            .build(),
+                    RateLimiters.on(InProcessBackend.builder()
+                            .timeSource(new ManualTime())
+                            .build()));
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -29,6 +29,8 @@ import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One client sends made-up API keys; a customer that is not in the cache keeps its plan all the same. */
 class PlanSprayTest {
@@ -139,16 +141,6 @@ class PlanSprayTest {
         sent.forEach(CompletableFuture::join);
     }
 
-    /** Sends 400 requests of one client; returns when its lookups have as many threads as they get. */
-    private List<CompletableFuture<Integer>> sprayedUntilLookedUp() {
-        List<CompletableFuture<Integer>> sprayed = new ArrayList<>();
-        for (int i = 0; i < 400; i++) {
-            sprayed.add(send("192.0.2.1", "made up " + i));
-        }
-        Await.until(Duration.ofSeconds(60), "lookups of the client run", () -> plans.lookups.get() >= 2);
-        return sprayed;
-    }
-
     private long allowed(String address, String key) {
         long allowed = 0;
         for (int i = 0; i < 8; i++) {
@@ -183,21 +175,17 @@ class PlanSprayTest {
         assertEquals(1_180, rateLimiter.monitor().denied("addr", Decision.Source.IN_PROCESS), "each denial counts");
     }
 
-    @Test
-    void aClientThatIsDeniedFillsNoQueueOfSlowLookups() {
+    /** Whether another rule denies the client or not. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", BY_ADDRESS})
+    void slowLookupsOfOneClientDelayNoOther(String others) {
         plans.end = new CountDownLatch(1);
-        start(PLANS + BY_ADDRESS);
-        List<CompletableFuture<Integer>> sprayed = sprayedUntilLookedUp();
-        assertEquals(8, allowed("192.0.2.2", "gold 1"), "while no lookup of the other client ends");
-        plans.end.countDown();
-        sprayed.forEach(CompletableFuture::join);
-    }
-
-    @Test
-    void slowLookupsOfOneClientDelayNoOther() {
-        plans.end = new CountDownLatch(1);
-        start(PLANS);
-        List<CompletableFuture<Integer>> sprayed = sprayedUntilLookedUp();
+        start(PLANS + others);
+        List<CompletableFuture<Integer>> sprayed = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            sprayed.add(send("192.0.2.1", "made up " + i));
+        }
+        Await.until(Duration.ofSeconds(60), "lookups of the client run", () -> plans.lookups.get() >= 2);
         assertEquals(8, allowed("192.0.2.2", "gold 1"), "while no lookup of the other client ends");
         plans.end.countDown();
         sprayed.forEach(CompletableFuture::join);

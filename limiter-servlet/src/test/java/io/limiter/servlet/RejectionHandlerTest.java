@@ -1,15 +1,19 @@
 package io.limiter.servlet;
 
+import static java.net.http.HttpRequest.BodyPublishers.noBody;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.BackendException;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -18,32 +22,20 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RejectionHandlerTest {
+/** What a denied client gets, from the filter or from a handler of the application. */
+class RejectionHandlerTest extends Served {
     private static final String CLOSED =
             "limiter.rules.closed.path = /*\nlimiter.rules.closed.limits = 1/10s fixed, 0/1d name never\n";
     private static final String ONCE = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/10s fixed\n";
-
-    @TempDir
-    Path directory;
-
-    private WebServer server;
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.close();
-        }
-    }
 
     /** Answers in its own words. */
     public static final class Brief implements RejectionHandler {
@@ -194,21 +186,6 @@ class RejectionHandlerTest {
         void now();
     }
 
-    @Test
-    void aClassIsNamedInTheConfiguration() throws IOException {
-        Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
-        Files.writeString(webInf.resolve("limiter.properties"), CLOSED);
-        FilterDef definition = new FilterDef();
-        definition.setFilterName("limiter");
-        definition.setFilterClass(RateLimitFilter.class.getName());
-        definition.addInitParameter("limiter.http.rejection-handler", Brief.class.getName());
-        server = new WebServer(directory)
-                .filter(definition)
-                .servlet("/", WebServer.Answer.text("served"))
-                .start();
-        assertEquals("429 OptionalLong.empty [never] false", server.get("/page").body());
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -223,14 +200,87 @@ class RejectionHandlerTest {
     void aClassThatCantBeUsedStopsTheStart(String name, String words) throws IOException {
         Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
         Files.writeString(webInf.resolve("limiter.properties"), CLOSED);
-        server = new WebServer(directory)
+        WebServer tomcat = new WebServer(directory)
                 .servlet("/", WebServer.Answer.text("served"))
                 .start();
+        server = tomcat;
         InitParams config =
-                new InitParams(server.context().getServletContext(), "limiter.http.rejection-handler", name);
+                new InitParams(tomcat.context().getServletContext(), "limiter.http.rejection-handler", name);
         String message = assertThrows(ServletException.class, () -> new RateLimitFilter().init(config))
                 .getMessage();
         assertTrue(message.contains("RL-114 limiter.http.rejection-handler = " + name + ": "), message);
         assertTrue(message.contains(words), message);
+    }
+
+    private static Optional<String> header(HttpResponse<String> response, String name) {
+        return response.headers().firstValue(name);
+    }
+
+    @Test
+    void headGetsTheHeadersOnly() {
+        server = new WebServer(directory)
+                .filter("limiter", WebServer.limiter(limiter, ONCE))
+                .servlet("/", WebServer.Answer.text("served"))
+                .start();
+        server.get("/page");
+        HttpResponse<String> get = server.get("/page");
+        HttpResponse<String> head = WebServer.send(server.request("/page").method("HEAD", noBody()));
+        assertEquals(429, head.statusCode());
+        assertEquals("", head.body());
+        for (String name : List.of("Retry-After", "Content-Type", "Content-Length", "Cache-Control")) {
+            assertEquals(header(get, name), header(head, name));
+        }
+    }
+
+    @Test
+    void anOutageIs503() {
+        AtomicInteger served = new AtomicInteger();
+        server = new WebServer(directory)
+                .filter(
+                        "limiter",
+                        WebServer.limiter(
+                                RateLimiters.on((charges, mode) ->
+                                        CompletableFuture.failedFuture(new BackendException("away"))),
+                                "limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s, 5/1h\n"
+                                        + "limiter.rules.vote.on-failure = deny"))
+                .servlet("/", (request, response) -> served.incrementAndGet())
+                .start();
+
+        HttpResponse<String> denied = server.get("/page");
+
+        assertEquals(503, denied.statusCode());
+        assertEquals(Optional.of("1"), header(denied, "Retry-After"));
+        assertEquals(Optional.of("no-store"), header(denied, "Cache-Control"));
+        assertEquals(Optional.of("application/problem+json"), header(denied, "Content-Type"));
+        assertEquals(
+                "{\"type\":\"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity\","
+                        + "\"title\":\"Temporary Reduced Capacity\",\"status\":503,\"detail\":\"Try again in 1 second.\","
+                        + "\"violated-policies\":[\"vote\"]}",
+                denied.body());
+        assertEquals(0, served.get());
+    }
+
+    @Test
+    void whatAnEarlierFilterHasSetStays() {
+        server = new WebServer(directory)
+                .filter("early", (request, response, chain) -> {
+                    assertEquals(DispatcherType.REQUEST, request.getDispatcherType());
+                    ((jakarta.servlet.http.HttpServletResponse) response)
+                            .setHeader("Access-Control-Allow-Origin", "https://example.org");
+                    response.getWriter().write("not meant for a denied client");
+                    chain.doFilter(request, response);
+                })
+                .filter(
+                        "limiter",
+                        WebServer.limiter(time, "limiter.rules.closed.path = /*\nlimiter.rules.closed.limits = 0/1s"))
+                .servlet("/", WebServer.Answer.text("served"))
+                .start();
+
+        HttpResponse<String> denied = server.get("/page");
+
+        assertEquals(429, denied.statusCode());
+        assertEquals(Optional.of("https://example.org"), header(denied, "Access-Control-Allow-Origin"));
+        assertTrue(denied.body().startsWith("{\"type\""), denied.body());
+        assertFalse(denied.body().contains("not meant"));
     }
 }

@@ -5,13 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.LimiterMonitor.HoldCount;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.RateLimiter;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Looks;
 import jakarta.servlet.ServletRequest;
@@ -22,7 +18,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -34,13 +29,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.RequestFacade;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** {@code settle}: an estimate is reserved, and what the request has cost is charged once it has ended, whatever way. */
-class SettleTest {
+class SettleTest extends Served {
     private static final int LIMIT = 10_000;
     private static final String BY_ATTRIBUTE = """
             limiter.policies.tokens.limits = 10000/1h fixed
@@ -53,22 +46,7 @@ class SettleTest {
     private static final String BY_HEADER =
             BY_ATTRIBUTE.replace("attribute:tokens-used", "response-header:X-Used-Tokens");
 
-    @TempDir
-    Path directory;
-
-    private final ManualTime time = new ManualTime();
-    private final RateLimiter limiter =
-            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
     private LimiterConfig config = WebServer.config(BY_ATTRIBUTE);
-    private Container server;
-
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.close();
-        }
-        limiter.close();
-    }
 
     private void start(Container.Kind kind, String rules) {
         config = WebServer.config(rules);
@@ -342,24 +320,6 @@ class SettleTest {
         response = server.get("/answer?used=20", "X-Max-Tokens", "4000");
         assertTrue(
                 response.headers().firstValue("RateLimit").orElse("").contains("r=5980"), response.headers()::toString);
-    }
-
-    /** Estimates of callers at once never exceed the limit, though each costs little. */
-    @ParameterizedTest
-    @EachContainer
-    void manyAtOnce(Container.Kind kind) {
-        start(kind, BY_ATTRIBUTE);
-        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 200)
-                .mapToObj(i -> WebServer.CLIENT.sendAsync(
-                        server.request((i % 2 == 0 ? "/answer" : "/async") + "?used=3")
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString()))
-                .toList();
-        long served = answers.stream()
-                .filter(answer -> answer.join().statusCode() == 200)
-                .count();
-        assertTrue(served >= LIMIT / 500, served + " served");
-        Await.until("all settled", () -> left() == LIMIT - 3 * served);
     }
 
     @ParameterizedTest

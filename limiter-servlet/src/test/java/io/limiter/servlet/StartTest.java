@@ -9,6 +9,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import io.limiter.application.Limiter;
+import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.ServletContext;
@@ -18,37 +19,28 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.junit.jupiter.api.AfterEach;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** From a configuration to a filter in service, or to an error that contains what to write. */
-class StartTest {
+class StartTest extends Served {
     private static final String ONE = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n";
 
-    @TempDir
-    Path directory;
-
     private Path webInf;
-    private WebServer server;
 
     @BeforeEach
     void makeWebApp() throws IOException {
         webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
     }
 
-    @AfterEach
-    void stop() {
-        if (server != null) {
-            server.close();
-        }
-    }
-
-    private WebServer start(String... initParams) {
+    private void start(String... initParams) {
         FilterDef definition = new FilterDef();
         definition.setFilterName("limiter");
         definition.setFilterClass(RateLimitFilter.class.getName());
@@ -59,21 +51,20 @@ class StartTest {
                 .filter(definition)
                 .servlet("/", Answer.text("ok"))
                 .start();
-        return server;
+    }
+
+    private ServletContext webApp() {
+        WebServer tomcat =
+                new WebServer(directory).servlet("/", Answer.text("ok")).start();
+        server = tomcat;
+        return tomcat.context().getServletContext();
     }
 
     /** The message of a startup failure; the filter runs in a real web application. */
     private String failure(String... initParams) {
-        server = new WebServer(directory).servlet("/", Answer.text("ok")).start();
-        InitParams config = new InitParams(server.context().getServletContext(), initParams);
-        RateLimitFilter filter = new RateLimitFilter();
-        return assertThrows(ServletException.class, () -> filter.init(config)).getMessage();
-    }
-
-    @Test
-    void theFileOfTheWebAppIsTheDefault() throws IOException {
-        Files.writeString(webInf.resolve("limiter.properties"), ONE);
-        assertEquals(List.of(200, 429), start().statuses(2, "/page"));
+        InitParams config = new InitParams(webApp(), initParams);
+        return assertThrows(ServletException.class, () -> new RateLimitFilter().init(config))
+                .getMessage();
     }
 
     @Test
@@ -91,43 +82,49 @@ class StartTest {
         }
     }
 
-    @Test
-    void aFileOfTheWebApp() throws IOException {
-        Files.writeString(webInf.resolve("other.properties"), ONE);
-        assertEquals(
-                List.of(200, 429),
-                start("config", " /WEB-INF/other.properties ").statuses(2, "/page"));
-    }
-
-    @Test
-    void aFileOfTheClassPath() {
-        assertEquals(
-                List.of(200, 200, 429),
-                start("config", "classpath:io/limiter/servlet/two.properties").statuses(3, "/page"));
-    }
-
-    @Test
-    void aFileOfTheMachine() throws IOException {
-        Path file = Files.writeString(directory.resolve("a b.properties"), ONE);
-        assertEquals(List.of(200, 429), start("config", "file:" + file).statuses(2, "/page"));
-        server.close();
-        assertEquals(
-                List.of(200, 429),
-                start("config", "file://" + file.toUri().getRawPath()).statuses(2, "/page"));
-    }
-
-    @Test
-    void initParamsGoOverTheFile() throws IOException {
+    /** How many requests the file that is read allows; FOLDER is a folder of the machine. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "-", textBlock = """
+            -                        | -                                           | 1
+            limiter.rules.all.limits | 5/1h                                        | 5
+            config                   | ' /WEB-INF/other.properties '               | 3
+            config                   | classpath:io/limiter/servlet/two.properties | 2
+            config                   | file:FOLDER/a b.properties                  | 4
+            config                   | file://FOLDER/a%20b.properties              | 4
+            """)
+    void aFileIsReadFromWhereItIsSaid(@Nullable String name, @Nullable String value, int allowed) throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), ONE);
-        assertEquals(
-                List.of(200, 200, 429),
-                start("limiter.rules.all.limits", "2/1h").statuses(3, "/page"));
+        Files.writeString(webInf.resolve("other.properties"), ONE.replace("1/1h", "3/1h"));
+        Files.writeString(directory.resolve("a b.properties"), ONE.replace("1/1h", "4/1h"));
+        start(name == null ? new String[0] : new String[] {name, value.replace("FOLDER", directory.toString())});
+        List<Integer> statuses = server.statuses(allowed + 1, "/page");
+        assertEquals(429, statuses.get(allowed));
+        assertEquals(Collections.nCopies(allowed, 200), statuses.subList(0, allowed));
     }
 
     @Test
     void anApplicationWithAMistakeDoesNotStart() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), ONE.replace("1/1h", "often"));
-        assertEquals(404, start().get("/page").statusCode());
+        start();
+        assertEquals(404, server.status("/page"));
+    }
+
+    /** What the message contains; FOLDER is a folder of the machine. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            config | /WEB-INF/limits.properties      | RL-108 ~ config = /WEB-INF/limits.properties ~ web
+            config | classpath:limits.properties     | RL-108 ~ config = classpath:limits.properties ~ class
+            config | file:FOLDER/limits.properties   | RL-108 ~ config = file:FOLDER/limits.properties ~ no such file
+            config | file:FOLDER                     | RL-108 ~ can't read its configuration file:FOLDER:
+            config | limiter.properties              | RL-104 ~ config = limiter.properties ~ /WEB-INF/limiter.properties ~ classpath:limiter.properties ~ file:/etc/limiter.properties
+            conifg | x                               | RL-101 ~ conifg ~ 'x' ~ config ~ limiter.
+            """)
+    void aMistakeInInitParamsIsNamed(String name, String value, String words) {
+        String folder = directory.toAbsolutePath().toString();
+        String message = failure(name, value.replace("FOLDER", folder));
+        String[] facts = words.replace("FOLDER", folder).split(" ~ ", 2);
+        Facts.told(message, facts[0], facts[1].split(" ~ "));
+        assertTrue(message.contains("'limiter'"), message);
     }
 
     @Test
@@ -136,62 +133,9 @@ class StartTest {
     }
 
     @Test
-    void aFileThatIsNotThere() {
-        Facts.told(
-                failure("config", "/WEB-INF/limits.properties"),
-                "RL-108",
-                "'limiter'",
-                "config = /WEB-INF/limits.properties",
-                "web");
-    }
-
-    @Test
-    void aClassPathFileThatIsNotThere() {
-        Facts.told(
-                failure("config", "classpath:limits.properties"),
-                "RL-108",
-                "'limiter'",
-                "config = classpath:limits.properties",
-                "class");
-    }
-
-    @Test
-    void aFileOfTheMachineThatIsNotThere() {
-        Path file = directory.resolve("limits.properties").toAbsolutePath();
-        Facts.told(failure("config", "file:" + file), "RL-108", "'limiter'", "config = file:" + file, "no such file");
-    }
-
-    @Test
-    void aNameThatSaysNotWhere() {
-        Facts.told(
-                failure("config", "limiter.properties"),
-                "RL-104",
-                "'limiter'",
-                "config = limiter.properties",
-                "/WEB-INF/limiter.properties",
-                "classpath:limiter.properties",
-                "file:/etc/limiter.properties");
-    }
-
-    @Test
-    void anUnknownInitParam() throws IOException {
-        Files.writeString(webInf.resolve("limiter.properties"), ONE);
-        Facts.told(failure("conifg", "x"), "RL-101", "'limiter'", "conifg", "'x'", "config", "limiter.");
-    }
-
-    @Test
-    void aFileThatIsAFolderIsNamed() {
-        String message = failure("config", "file:" + directory);
-        assertTrue(
-                message.startsWith("RL-108 filter 'limiter': can't read its configuration file:" + directory + ": "),
-                message);
-    }
-
-    @Test
     void anInstanceIsNotStartedTwice() throws Exception {
         Files.writeString(webInf.resolve("limiter.properties"), ONE);
-        server = new WebServer(directory).servlet("/", Answer.text("ok")).start();
-        InitParams config = new InitParams(server.context().getServletContext());
+        InitParams config = new InitParams(webApp());
         RateLimitFilter filter = new RateLimitFilter();
         filter.init(config);
 
@@ -224,8 +168,7 @@ class StartTest {
     @Test
     void theContainerLogsTheMistakeOnce() throws IOException {
         Files.writeString(webInf.resolve("limiter.properties"), ONE.replace("1/1h", "often"));
-        server = new WebServer(directory).servlet("/", Answer.text("ok")).start();
-        InitParams config = new InitParams(server.context().getServletContext());
+        InitParams config = new InitParams(webApp());
         RateLimitFilter filter = new RateLimitFilter();
 
         StringWriter log = new StringWriter();
@@ -264,5 +207,30 @@ class StartTest {
                     .getMessage();
             Facts.told(message, "RL-110", "'limiter'", "'config'", "configuration");
         }
+    }
+
+    @Test
+    void aFileOfTheUnpackedWebApplicationToo() throws Exception {
+        Path file = Files.writeString(webInf.resolve("limiter.properties"), ONE);
+        try (LogText log = new LogText()) {
+            start("limiter.reload.interval", "1s");
+            assertEquals(List.of(200, 429), server.statuses(2, "/page"));
+            Files.delete(file);
+            Await.until("refused", () -> log.toString().contains("RL-160"));
+            assertEquals(429, server.get("/page").statusCode());
+            Files.writeString(file, ONE.replace("1/1h", "2/1h"));
+            Await.until("new limit", () -> server.get("/page").statusCode() == 200);
+        }
+    }
+
+    /** Of a jar on the class path. */
+    @Test
+    void aFileInAnArchiveCantBeWatched() {
+        String message = failure(
+                "config",
+                "classpath:META-INF/maven/org.slf4j/slf4j-api/pom.properties",
+                "limiter.reload.interval",
+                "5s");
+        assertTrue(message.contains("RL-158 limiter.reload.interval = 5s"), message);
     }
 }

@@ -137,27 +137,4 @@ class WaitingOnRedisTest {
             RedisServers.stop(redis);
         }
     }
-
-    @ParameterizedTest
-    @EachContainer
-    void whenRedisDiesAllAreAnsweredByTheFailureMode(Container.Kind kind) {
-        int port = RedisServers.freePort();
-        RedisServer redis = RedisServers.start(port);
-        try (RateLimiter limiter = limiter(port);
-                Container server = start(kind, limiter, RULES)) {
-            List<List<Client>> clients = allWait(server, limiter);
-            RedisServers.signal("KILL", RedisServers.pid(port));
-            // At the end of the window, not of the wait.
-            endWindow(limiter);
-            List<Integer> statuses = clients.stream()
-                    .flatMap(List::stream)
-                    .map(client -> client.response().status())
-                    .distinct()
-                    .toList();
-            assertEquals(List.of(200), statuses, "the share of this instance is the whole limit");
-            assertEquals(WAITING, limiter.monitor().allowed("search", Decision.Source.LOCAL_FALLBACK));
-        } finally {
-            RedisServers.stop(redis);
-        }
-    }
 }

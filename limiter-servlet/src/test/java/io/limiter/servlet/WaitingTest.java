@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** What {@code wait} does to requests, on real containers. */
+/** What {@code wait} does to requests, and what becomes of those that wait when rules are replaced; on real containers. */
 class WaitingTest {
     private static final String RULES = """
             limiter.rules.search.path = /*
@@ -260,6 +260,39 @@ class WaitingTest {
             assertEquals(2, seen.size(), "the application was not called for a denied request");
         } finally {
             server.close();
+        }
+    }
+
+    /** It has its turn under the first rule, and the one that is new by then holds it again. */
+    @ParameterizedTest
+    @EachContainer
+    void aHeldRequestIsHeldByARuleThatCameLater(Container.Kind kind) {
+        String one = RULES.replace("10/1s", "1/2s");
+        String both = one + """
+                limiter.rules.all.path = /*
+                limiter.rules.all.key = global
+                limiter.rules.all.limits = 1/4s token-bucket
+                limiter.rules.all.wait = 30s
+                """;
+        Limiter replaced = Limiter.of(WebServer.config(one), limiter);
+        try (Container server = kind.make(directory)
+                .filter("limiter", RateLimitFilter.builder(replaced).build())
+                .servlet("/", (request, response) -> response.setStatus(200))
+                .start()) {
+            assertEquals(200, server.get("/", "X-Key", "a").statusCode());
+            Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
+            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
+            replaced.replace(WebServer.config(both));
+            assertEquals(200, server.get("/", "X-Key", "b").statusCode());
+            LimiterMonitor counters = limiter.monitor();
+            timer.advance(2_000_000);
+            Await.until(
+                    "it waits for the second rule",
+                    () -> counters.allowed("search", Decision.Source.IN_PROCESS) == 3 && counters.waiting() == 1);
+            timer.advance(2_000_000);
+            assertEquals(200, held.response().status());
+            assertEquals(2, counters.allowed("all", Decision.Source.IN_PROCESS));
+            assertEquals(3, counters.allowed("search", Decision.Source.IN_PROCESS));
         }
     }
 }

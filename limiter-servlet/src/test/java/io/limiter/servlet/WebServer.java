@@ -20,16 +20,11 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.Principal;
@@ -224,20 +219,6 @@ public final class WebServer implements Container {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
-        }
-    }
-
-    /** The status of a request that is sent as these lines, octet by octet. */
-    public int rawStatus(String... lines) throws IOException {
-        String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
-            socket.setSoTimeout(60_000);
-            socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-            // The first line alone: a server that waits for the rest of a body has answered all the same.
-            String line = new BufferedReader(
-                            new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1))
-                    .readLine();
-            return Integer.parseInt(line.substring("HTTP/1.1 ".length(), "HTTP/1.1 200".length()));
         }
     }
 
