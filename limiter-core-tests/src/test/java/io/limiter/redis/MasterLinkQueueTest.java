@@ -387,7 +387,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         answer(1);
         assertEquals(2, calls(2));
         expire(HASTY, hasty);
-        fail(2, new RedisException("TRYAGAIN Multiple keys request during rehashing of slot"));
+        fail(2, new ErrorReply("TRYAGAIN Multiple keys request during rehashing of slot"));
         assertEquals(3, sent.size(), "nobody is left");
         List<Asker> silent = askers(2, DEADLINE);
         assertEquals(5, sent.size(), "its flight is over");
