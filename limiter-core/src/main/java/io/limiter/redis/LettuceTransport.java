@@ -6,7 +6,6 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.resource.ClientResources;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
@@ -24,6 +23,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The masters of a Redis behind Lettuce, by its public API: plain connections that never send anything again, one for the scripts of
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * and {@code MOVED} and {@code ASK} are followed; sentinels are asked by the client, whenever it connects. Thread-safe.
  */
 final class LettuceTransport implements Transport {
+    private static final Logger LOG = LoggerFactory.getLogger(LettuceTransport.class);
     /** How often a command of which nothing ran may be sent again: its script was not loaded, or its key is elsewhere. */
     private static final int AGAIN = 5;
 
@@ -303,7 +305,14 @@ final class LettuceTransport implements Transport {
 
     @Override
     public void close() {
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(SHUTDOWN_SECONDS));
+        try {
+            client.shutdownAsync(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException | RuntimeException ended) {
+            // The application may have ended its threads before, and with them the connections.
+            LOG.debug("the connections did not close in time", ended);
+        }
         if (own != null) {
             own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
             NettyThreads.awaitEnd(SHUTDOWN_SECONDS);
