@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** The way to one master, which a test controls. */
@@ -47,6 +48,21 @@ abstract class FakeTransport implements Transport {
     @Override
     public CompletableFuture<Long> latenessMicros(long longestMicros) {
         return CompletableFuture.completedFuture(0L);
+    }
+
+    @Override
+    public CompletableFuture<String> text(String key, int mostBytes) {
+        return CompletableFuture.completedFuture("");
+    }
+
+    @Override
+    public CompletableFuture<Map<String, String>> fields(String key) {
+        return CompletableFuture.completedFuture(Map.of());
+    }
+
+    @Override
+    public CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
+        return CompletableFuture.completedFuture(List.of());
     }
 
     @Override

@@ -327,12 +327,17 @@ public final class RedisBackend implements Backend {
          * @throws IllegalStateException if no Redis was given, or it has credentials for a client that logs in itself
          */
         public RedisBackend build() {
+            return new RedisBackend(clients(), this);
+        }
+
+        /** The Redis that was given, with the login. */
+        RedisClients clients() {
             if (clients == null) {
                 throw new IllegalStateException(
                         "no Redis is given; call address(...), sentinel(...), cluster(...), config(...) or client(...)"
                                 + " first");
             }
-            return new RedisBackend(password == null ? clients : clients.withLogin(username, password), this);
+            return password == null ? clients : clients.withLogin(username, password);
         }
     }
 }

@@ -1,10 +1,16 @@
 package io.limiter.redis;
 
+import java.nio.ByteBuffer;
+import java.nio.channels.CompletionHandler;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.redisson.api.RMap;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
@@ -60,6 +66,41 @@ final class RedissonScripts {
                         }
                     });
                 });
+    }
+
+    /** One GETRANGE: whoever may write there can't make an instance read more. */
+    CompletableFuture<String> text(String key, int mostBytes) {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        ByteBuffer read = ByteBuffer.allocate(mostBytes);
+        client.getBinaryStream(key).getAsynchronousChannel().read(read, key, new CompletionHandler<>() {
+            @Override
+            public void completed(Integer size, String same) {
+                answer.complete(StandardCharsets.UTF_8.decode(read.flip()).toString());
+            }
+
+            @Override
+            public void failed(Throwable failure, String same) {
+                answer.completeExceptionally(failure);
+            }
+        });
+        return answer;
+    }
+
+    CompletableFuture<Map<String, String>> fields(String key) {
+        RMap<String, String> hash = client.getMap(key, StringCodec.INSTANCE);
+        return hash.readAllMapAsync().toCompletableFuture();
+    }
+
+    CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
+        return handle(TimeUnit.MINUTES.toMicros(1))
+                .<List<Object>>evalAsync(
+                        RScript.Mode.READ_WRITE,
+                        script,
+                        RScript.ReturnType.LIST,
+                        List.copyOf(keys),
+                        arguments.toArray())
+                .toCompletableFuture()
+                .thenApply(reply -> reply.stream().map(String::valueOf).toList());
     }
 
     private RScript handle(long longestMicros) {

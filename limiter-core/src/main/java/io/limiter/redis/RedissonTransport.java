@@ -292,6 +292,21 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
+    public CompletableFuture<String> text(String key, int mostBytes) {
+        return api.text(key, mostBytes);
+    }
+
+    @Override
+    public CompletableFuture<Map<String, String>> fields(String key) {
+        return api.fields(key);
+    }
+
+    @Override
+    public CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
+        return api.run(script, keys, arguments);
+    }
+
+    @Override
     public boolean isDirect() {
         return direct;
     }

@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -56,6 +57,15 @@ interface Transport extends AutoCloseable {
     default void probe(Object master, Command command, Command.Receiver receiver) {
         run(master, command, receiver);
     }
+
+    /** The text of a key, of at most so many bytes; empty if there is none. No script: a user that only reads keys may not name them in one. */
+    CompletableFuture<String> text(String key, int mostBytes);
+
+    /** The fields of a hash. */
+    CompletableFuture<Map<String, String>> fields(String key);
+
+    /** Runs a script that may write, at most once, on the master that has its first key. Its reply as texts. */
+    CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments);
 
     /** Whether commands go to the named master, whatever their keys are, and these as they are written. */
     default boolean isDirect() {

@@ -1,0 +1,109 @@
+package io.limiter.redis;
+
+import io.limiter.BackendException;
+import io.limiter.internal.Access;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What else the library's own modules store in Redis, by whichever client is used. Each method waits for the answers, so decisions
+ * never use it; each throws {@link BackendException} with the cause in words if there is none in time, or an error. An interrupt is
+ * kept. Thread-safe.
+ */
+public final class PlainCommands implements AutoCloseable {
+    /** Questions that are sent before the first answer is waited for. */
+    private static final int TOGETHER = 200;
+    /** A person waits: a new client has the time of one that failed several times, for a starved machine. */
+    private static final int PATIENT_ATTEMPT = 8;
+
+    /** The way to Redis; null while there is none. */
+    private interface Way {
+        @Nullable
+        Transport now();
+    }
+
+    private final Way way;
+    private final Duration longest;
+    private final Runnable end;
+
+    private PlainCommands(Way way, Duration longest, Runnable end) {
+        this.way = way;
+        this.longest = longest;
+        this.end = end;
+    }
+
+    /** On the connection of a backend, with which it ends. */
+    public static PlainCommands of(Access library, RedisBackend backend, Duration longest) {
+        Objects.requireNonNull(library, "library");
+        return new PlainCommands(() -> backend.connection.transport, longest, () -> {});
+    }
+
+    /** On a connection of its own to the Redis that the builder has, without a test of it; {@link #close} ends that. */
+    public static PlainCommands open(Access library, RedisBackend.Builder redis, Duration longest) {
+        Objects.requireNonNull(library, "library");
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        ScheduledExecutorService timer = OneThread.executor("limiter-redis-timer", threads);
+        Transport own = redis.clients().make(timer, PATIENT_ATTEMPT);
+        return new PlainCommands(() -> own, longest, () -> {
+            own.close();
+            timer.shutdownNow();
+        });
+    }
+
+    /** The text of each key, in their order; empty if there is none. No more of it than the first so many bytes is read. */
+    public List<String> texts(List<String> keys, int mostBytes) {
+        List<String> all = new ArrayList<>();
+        for (int i = 0; i < keys.size(); i += TOGETHER) {
+            List<String> some = keys.subList(i, Math.min(keys.size(), i + TOGETHER));
+            all.addAll(ask(redis ->
+                    some.stream().map(key -> redis.text(key, mostBytes)).toList()));
+        }
+        return all;
+    }
+
+    /** The fields of a hash; none if there is no hash. */
+    public Map<String, String> fields(String key) {
+        return ask(redis -> List.of(redis.fields(key))).get(0);
+    }
+
+    /** Runs a script, which may write. Its reply as texts. */
+    public List<String> run(String script, List<String> keys, List<String> arguments) {
+        return ask(redis -> List.of(redis.run(script, keys, arguments))).get(0);
+    }
+
+    private <T> List<T> ask(Function<Transport, List<CompletableFuture<T>>> questions) {
+        Transport redis = way.now();
+        if (redis == null) {
+            throw new BackendException("RL-201 there is no connection to Redis yet");
+        }
+        try {
+            List<T> answers = new ArrayList<>();
+            for (CompletableFuture<T> asked : questions.apply(redis)) {
+                answers.add(asked.get(longest.toMillis(), TimeUnit.MILLISECONDS));
+            }
+            return answers;
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+            throw RedisFailure.closed();
+        } catch (ExecutionException | TimeoutException | RuntimeException failed) {
+            throw RedisFailure.of(failed);
+        }
+    }
+
+    @Override
+    public void close() {
+        end.run();
+    }
+}
