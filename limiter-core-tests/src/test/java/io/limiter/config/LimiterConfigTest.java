@@ -13,6 +13,7 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.Connection;
+import io.limiter.internal.config.RedisSettings.RedisClientChoice;
 import io.limiter.internal.config.RedisSettings.RedisMode;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings.BackendKind;
@@ -68,7 +69,7 @@ class LimiterConfigTest {
         assertEquals(
                 new RedisSettings(
                         new Connection(
-                                RedisMode.SINGLE, List.of("redis://127.0.0.1:6379"), null, null, "voter", "s3cret"),
+                                RedisClientChoice.AUTO, RedisMode.SINGLE, List.of("redis://127.0.0.1:6379"), null, null, "voter", "s3cret"),
                         null,
                         "shop",
                         Duration.ofMillis(20),

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.redisson.client.RedisException;
 
 /** Each call that leaves gives back what it has, once: its place in the queue, in flight, in its command. On a clock that the test sets. */
 class MasterLinkPlacesTest extends MasterLinkFixture {
@@ -120,7 +119,7 @@ class MasterLinkPlacesTest extends MasterLinkFixture {
         answer(1);
         assertEquals(2, calls(2));
         expire(HASTY, hasty);
-        fail(2, new RedisException("TRYAGAIN Multiple keys request during rehashing of slot"));
+        fail(2, new ErrorReply("TRYAGAIN Multiple keys request during rehashing of slot"));
         assertEquals(3, sent.size(), "nobody is left");
         List<Asker> silent = askers(2, DEADLINE);
         assertEquals(5, sent.size(), "its flight is over");

@@ -14,7 +14,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.redisson.client.RedisException;
 
 /** Which calls are sent, which wait for their turn, and when a wait ends. On a clock that the test sets. */
 class MasterLinkQueueTest extends MasterLinkFixture {
@@ -150,7 +149,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         List<Asker> askers = askers(10);
         answer(0);
         assertEquals(8, calls(2));
-        fail(2, new RedisException(refusal));
+        fail(2, new ErrorReply(refusal));
         assertEquals(3 + 8, sent.size());
         for (int i = 3; i < 11; i++) {
             assertEquals(1, calls(i));
@@ -212,9 +211,9 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         askers(2);
         List<Asker> rest = askers(CongestionWindow.LONGEST_QUEUE);
         // From here on each call fails while it is being sent, thousands of them within one another.
-        failing = new RedisException("LOADING");
+        failing = new ErrorReply("LOADING");
         for (int i = 0; i < 2; i++) {
-            fail(i, new RedisException("LOADING"));
+            fail(i, new ErrorReply("LOADING"));
         }
         rest.forEach(asker -> assertTrue(asker.answer.isDone()));
         assertTrue(link.isIdle());

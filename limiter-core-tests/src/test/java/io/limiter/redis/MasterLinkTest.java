@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.redisson.client.RedisConnectionException;
-import org.redisson.client.RedisException;
 
 /** Which failures are outages, which are overload. On a clock that the test sets. */
 class MasterLinkTest extends MasterLinkFixture {
@@ -110,7 +108,7 @@ class MasterLinkTest extends MasterLinkFixture {
         for (int i = 0; i < 3; i++) {
             assertTrue(health.isClosed());
             new Asker(Duration.ofMillis(5));
-            fail(i, new RedisConnectionException("refused"));
+            fail(i, new ConnectionLost("refused"));
         }
         assertFalse(health.isClosed());
         assertEquals(5_000, health.longestMicros);
@@ -143,7 +141,7 @@ class MasterLinkTest extends MasterLinkFixture {
         for (int i = 0; i < 2; i++) {
             assertTrue(health.isClosed());
             new Asker();
-            fail(sent.size() - 1, new RedisConnectionException("refused"));
+            fail(sent.size() - 1, new ConnectionLost("refused"));
         }
         assertFalse(health.isClosed());
     }
@@ -192,7 +190,7 @@ class MasterLinkTest extends MasterLinkFixture {
     void anErrorIsAnAnswer() {
         for (int i = 0; i < 10; i++) {
             Asker asker = new Asker();
-            fail(i, new RedisException("WRONGTYPE of a key"));
+            fail(i, new ErrorReply("WRONGTYPE of a key"));
             assertEquals(Kind.FAULT, asker.failure());
         }
         assertTrue(health.isClosed());
@@ -202,7 +200,7 @@ class MasterLinkTest extends MasterLinkFixture {
     void aBrokenConnectionCountsAsSilenceAndIsNoOutageYet() {
         for (int i = 0; i < 3; i++) {
             Asker asker = new Asker();
-            fail(i, new RedisConnectionException("refused"));
+            fail(i, new ConnectionLost("refused"));
             assertEquals(Kind.LATE, asker.failure());
         }
         assertFalse(health.isClosed());
@@ -255,7 +253,7 @@ class MasterLinkTest extends MasterLinkFixture {
         Asker lost = new Asker();
         Asker waiting = new Asker();
         time.advance(Duration.ofSeconds(1));
-        fail(1, new RedisConnectionException("closed"));
+        fail(1, new ConnectionLost("closed"));
         assertMessage(stalled, broken);
         assertMessage(stalled, waiting);
         runLater();

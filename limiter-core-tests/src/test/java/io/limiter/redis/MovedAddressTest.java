@@ -154,7 +154,7 @@ class MovedAddressTest {
         Names names = new Names();
         try (Jedis next = new Jedis("127.0.0.2", port)) {
             Await.until("it replicates", () -> next.info("replication").contains("master_link_status:up"));
-            // As RedisClients makes it of an address.
+            // As RedissonClients makes it of an address.
             Config config = new Config();
             config.setAddressResolverGroupFactory((datagrams, sockets, servers) -> names);
             config.useSingleServer()

@@ -163,32 +163,29 @@ final class BackendStart {
                     "the configuration has no Redis address, because the caller announced a client; pass a"
                             + " backend on it to Limiter.start(config, backend)");
         }
-        try {
-            RedisBackend.Builder builder = RedisBackend.builder()
-                    .prefix(settings.prefix())
-                    .deadline(settings.deadline())
-                    .denialMaxAge(settings.denialMaxAge())
-                    .keyHash(settings.keyHash());
-            if (connection.config() != null) {
-                builder.yaml(text(connection.config()));
-            } else if (connection.mode() == RedisMode.CLUSTER) {
-                builder.cluster(connection.addresses());
-            } else if (connection.mode() == RedisMode.SENTINEL) {
-                builder.sentinel(Objects.requireNonNull(connection.master(), "master"), connection.addresses());
-            } else {
-                builder.address(connection.addresses().get(0));
-            }
-            if (connection.password() != null) {
-                builder.credentials(connection.username(), connection.password());
-            }
-            return builder.build();
-        } catch (NoClassDefFoundError missing) {
-            throw new IllegalStateException(
-                    "RL-112 "
-                            + (connection.config() == null ? "limiter.redis.address" : "limiter.redis.config")
-                            + " needs Redisson on the class path; add org.redisson:redisson 4.7.0 or newer",
-                    missing);
+        RedisBackend.Builder builder = RedisBackend.builder()
+                .prefix(settings.prefix())
+                .deadline(settings.deadline())
+                .denialMaxAge(settings.denialMaxAge())
+                .keyHash(settings.keyHash());
+        switch (connection.client()) {
+            case AUTO -> {}
+            case REDISSON -> builder.redisson();
+            case LETTUCE -> builder.lettuce();
         }
+        if (connection.config() != null) {
+            builder.yaml(text(connection.config()));
+        } else if (connection.mode() == RedisMode.CLUSTER) {
+            builder.cluster(connection.addresses());
+        } else if (connection.mode() == RedisMode.SENTINEL) {
+            builder.sentinel(Objects.requireNonNull(connection.master(), "master"), connection.addresses());
+        } else {
+            builder.address(connection.addresses().get(0));
+        }
+        if (connection.password() != null) {
+            builder.credentials(connection.username(), connection.password());
+        }
+        return builder.build();
     }
 
     /** The text at {@code classpath:name} or {@code file:path}. */

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection to one Redis: sends each call to the master that has its keys. It is made on a thread of its own, with
- * retries until it succeeds, so that no caller ever waits for it; once connected, Redisson maintains it, and that thread
+ * retries until it succeeds, so that no caller ever waits for it; once connected, the client maintains it, and that thread
  * watches the masters. Thread-safe.
  */
 final class Connection implements AutoCloseable {
@@ -271,14 +271,16 @@ final class Connection implements AutoCloseable {
             LOG.info("connected to {}", clients.name());
             if (!fresh.slowSettings().isEmpty()) {
                 LOG.warn(
-                        "RL-213 the settings of this Redisson client impair the limiter: {}",
+                        "RL-213 the settings of this client of Redis impair the limiter: {}",
                         String.join("; ", fresh.slowSettings()));
             }
             connected.countDown();
             watch.scheduleWithFixedDelay(
                     () -> lookAgain(fresh), lookAgain.toNanos(), lookAgain.toNanos(), TimeUnit.NANOSECONDS);
         } catch (LinkageError e) {
-            LOG.error("RL-211 this Redisson can't be used; the limiter needs 4.7.0 or newer", e);
+            LOG.error(
+                    "RL-211 this client of Redis can't be used; the limiter needs Redisson 4.7.0 or Lettuce 6.6.0, or newer",
+                    e);
         } catch (Exception e) {
             if (!closed) {
                 retry(attempt, pauseMillis, TIME.nowMicros() - startMicros, e);

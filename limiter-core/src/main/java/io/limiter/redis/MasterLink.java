@@ -314,7 +314,7 @@ final class MasterLink {
             }
         } else if (inTime && lateMicros > MasterHealth.STALL_MICROS) {
             answer = RedisFailure.stalled(lateMicros);
-        } else if (inTime && call.claimSilence() && Pipeline.isFirstOfLost(failure)) {
+        } else if (inTime && call.claimSilence() && ConnectionLost.isFirst(failure)) {
             health.noteSilences(1);
         }
         call.noteReply();

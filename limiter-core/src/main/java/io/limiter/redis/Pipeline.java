@@ -10,12 +10,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisClient;
 import org.redisson.client.RedisConnection;
-import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.client.handler.CommandsQueue;
@@ -119,8 +117,8 @@ final class Pipeline {
         });
     }
 
-    private static RedisConnectionException givenUp() {
-        return new RedisConnectionException("its callers gave up before there was a connection");
+    private static ConnectionLost givenUp() {
+        return new ConnectionLost("its callers gave up before there was a connection");
     }
 
     /** @param onNext what sends it by the next connection, if this one closes before it is written; null where it then fails */
@@ -132,11 +130,11 @@ final class Pipeline {
             @Nullable Runnable onNext) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         answer.whenComplete((reply, failure) -> {
-            if (failure != null && !(failure instanceof RedisException)) {
+            if (failure != null && !(failure instanceof RedisException) && !(failure instanceof ConnectionLost)) {
                 // No error reply: it can't be read, so what follows in the stream may be the reply to another command.
                 to.closeAsync();
             }
-            receiver.accept(reply, failure);
+            receiver.accept(reply, failure == null ? null : RedissonFailure.of(failure));
         });
         Runnable send = () -> {
             try {
@@ -167,7 +165,7 @@ final class Pipeline {
             return CompletableFuture.completedFuture(now);
         }
         if (isClosed()) {
-            return CompletableFuture.failedFuture(new RedisConnectionException("the connection is closed"));
+            return CompletableFuture.failedFuture(new ConnectionLost("the connection is closed"));
         }
         CompletableFuture<RedisConnection> next = opening;
         if (next == null || next.isDone()) {
@@ -175,7 +173,7 @@ final class Pipeline {
             CompletableFuture<RedisConnection> fresh =
                     client.connectAsync().toCompletableFuture().thenApply(this::opened);
             Future<?> end = timer.schedule(
-                    () -> fresh.completeExceptionally(new RedisConnectionException("no connection in time")),
+                    () -> fresh.completeExceptionally(new ConnectionLost("no connection in time")),
                     LONGEST_OPENING_SECONDS,
                     TimeUnit.SECONDS);
             fresh.whenComplete((connection, failure) -> end.cancel(false));
@@ -190,7 +188,7 @@ final class Pipeline {
         if (closed || (now != null && now.isActive())) {
             connection.closeAsync();
             if (closed || now == null) {
-                throw new RedisConnectionException("the connection is closed");
+                throw new ConnectionLost("the connection is closed");
             }
             return now;
         }
@@ -207,26 +205,11 @@ final class Pipeline {
         return connection;
     }
 
-    /** All that a connection loses when it closes is lost at once: for a failure of that kind true once, for others always. */
-    static boolean isFirstOfLost(Throwable failure) {
-        return !(failure instanceof LostException lost) || lost.isNew.compareAndSet(true, false);
-    }
-
-    private static final class LostException extends RedisConnectionException {
-        private static final long serialVersionUID = 1L;
-
-        private final transient AtomicBoolean isNew = new AtomicBoolean(true);
-
-        LostException() {
-            super("the connection was closed before the reply");
-        }
-    }
-
     /** Fails the commands that were written: they would wait for their deadline. Netty fails the writes of the others. */
     private static void failAll(Channel channel) {
         Queue<QueueCommandHolder> waiting =
                 channel.attr(CommandsQueue.COMMANDS_QUEUE).get();
-        LostException lost = new LostException();
+        ConnectionLost lost = new ConnectionLost();
         for (QueueCommandHolder one = waiting.poll(); one != null; one = waiting.poll()) {
             if (one.getChannelPromise().isSuccess()) {
                 one.getCommand().tryFailure(lost);

@@ -1,5 +1,7 @@
 package io.limiter.redis;
 
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisURI;
 import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.BackendHealth;
@@ -191,7 +193,9 @@ public final class RedisBackend implements Backend {
 
     /** Builds a {@link RedisBackend}. Not thread-safe. */
     public static final class Builder {
-        private @Nullable RedisClients clients;
+        private @Nullable RedisClients given;
+        private @Nullable RedisAddresses addresses;
+        private @Nullable ClientLibrary library;
         private @Nullable String username;
         private @Nullable String password;
         private @Nullable KeyHash keyHash;
@@ -203,21 +207,46 @@ public final class RedisBackend implements Backend {
 
         private Builder() {}
 
-        /** Uses a client of the application, which is never shut down by the limiter. */
+        /** Uses a Redisson client of the application, which is never shut down by the limiter. */
         public Builder client(RedissonClient client) {
-            this.clients = RedisClients.given(client);
+            this.given = RedissonClients.given(client);
+            return this;
+        }
+
+        /**
+         * Uses what a client of Lettuce has: its threads, TLS and other options. Commands go by a client of the limiter's own, because one
+         * that reconnects by itself may send them twice; the given one is never changed or shut down, and need not be connected.
+         *
+         * @param client a {@code RedisClusterClient} for a cluster
+         * @param at the address with which it was made, which it does not tell, with login, sentinels and database; some nodes of a cluster
+         * @throws IllegalArgumentException RL-116 if there is none
+         */
+        public Builder lettuce(AbstractRedisClient client, RedisURI... at) {
+            this.given = LettuceClients.given(client, List.of(at));
+            return this;
+        }
+
+        /** Uses Lettuce for the addresses, even if Redisson is there too. */
+        public Builder lettuce() {
+            this.library = ClientLibrary.LETTUCE;
+            return this;
+        }
+
+        /** Uses Redisson for the addresses, and fails where it is not there. */
+        public Builder redisson() {
+            this.library = ClientLibrary.REDISSON;
             return this;
         }
 
         /** Makes a small client of its own for a server, {@code redis://127.0.0.1:6379}; {@code /2} for its database 2. */
         public Builder address(String address) {
-            this.clients = RedisClients.single(address);
+            this.addresses = RedisAddresses.single(address);
             return this;
         }
 
         /** Makes a small client of its own for a cluster, from the addresses of some of its nodes. */
-        public Builder cluster(List<String> addresses) {
-            this.clients = RedisClients.cluster(addresses);
+        public Builder cluster(List<String> nodes) {
+            this.addresses = RedisAddresses.cluster(nodes);
             return this;
         }
 
@@ -225,16 +254,16 @@ public final class RedisBackend implements Backend {
          * Makes a small client of its own for a master that sentinels watch.
          *
          * @param master the master's name
-         * @param addresses of some of its sentinels
+         * @param sentinels the addresses of some of its sentinels
          */
-        public Builder sentinel(String master, List<String> addresses) {
-            this.clients = RedisClients.sentinel(master, addresses);
+        public Builder sentinel(String master, List<String> sentinels) {
+            this.addresses = RedisAddresses.sentinel(master, sentinels);
             return this;
         }
 
         /** Makes a client of its own from a configuration of Redisson. Scripts are never sent twice, whatever its retries. */
         public Builder config(Config redisson) {
-            this.clients = RedisClients.of(redisson);
+            this.given = RedissonClients.of(redisson);
             return this;
         }
 
@@ -244,7 +273,8 @@ public final class RedisBackend implements Backend {
          * @throws IllegalArgumentException if the text is not valid
          */
         public Builder yaml(String text) {
-            this.clients = RedisClients.ofYaml(text);
+            ClientLibrary.REDISSON.require("limiter.redis.config");
+            this.given = RedissonClients.ofYaml(text);
             return this;
         }
 
@@ -324,7 +354,8 @@ public final class RedisBackend implements Backend {
         /**
          * The backend, which starts to connect.
          *
-         * @throws IllegalStateException if no Redis was given, or it has credentials for a client that logs in itself
+         * @throws IllegalStateException if no Redis was given, if it has credentials for a client that logs in itself, or if neither Redisson
+         *     nor Lettuce is there (RL-112)
          */
         public RedisBackend build() {
             return new RedisBackend(clients(), this);
@@ -332,10 +363,14 @@ public final class RedisBackend implements Backend {
 
         /** The Redis that was given, with the login. */
         RedisClients clients() {
+            RedisClients clients = given;
+            if (clients == null && addresses != null) {
+                clients = ClientLibrary.clients(addresses, library);
+            }
             if (clients == null) {
                 throw new IllegalStateException(
-                        "no Redis is given; call address(...), sentinel(...), cluster(...), config(...) or client(...)"
-                                + " first");
+                        "no Redis is given; call address(...), sentinel(...), cluster(...), config(...), client(...) or"
+                                + " lettuce(...) first");
             }
             return password == null ? clients : clients.withLogin(username, password);
         }

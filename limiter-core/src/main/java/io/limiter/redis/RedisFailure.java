@@ -13,11 +13,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.redisson.client.RedisConnectionException;
-import org.redisson.client.RedisException;
-import org.redisson.client.RedisOutOfMemoryException;
-import org.redisson.client.RedisRedirectException;
-import org.redisson.client.RedisTimeoutException;
 
 /** Describes a failure of Redis in text that is safe to log: without keys and arguments, which contain client data. */
 final class RedisFailure {
@@ -104,7 +99,7 @@ final class RedisFailure {
         // A probe finds out whether it is unreachable: a broken connection may be one of many.
         return new BackendException(
                 Kind.LATE,
-                causes[0] instanceof RedisTimeoutException || causes[0] instanceof TimeoutException
+                causes[0] instanceof TimeoutException
                         ? "RL-220 Redis did not answer in time"
                         : "RL-220 no connection to Redis: "
                                 + causes[0].getClass().getSimpleName(),
@@ -120,7 +115,7 @@ final class RedisFailure {
         Throwable[] causes = causes(failure);
         for (Throwable cause : causes) {
             String words = String.valueOf(cause.getMessage());
-            Known known = cause instanceof RedisException ? known(code(cause), words) : OTHER;
+            Known known = known(code(cause), words);
             if (known != OTHER) {
                 return known.message(code(cause), words);
             }
@@ -179,11 +174,11 @@ final class RedisFailure {
      */
     static Throwable replied(String error, boolean nothingRan) {
         String text = code(error).isEmpty() ? "ERR " + error : error;
-        return nothingRan && ABOUT_SLOTS.matcher(error).find() ? new Elsewhere(text) : new RedisException(text);
+        return nothingRan && ABOUT_SLOTS.matcher(error).find() ? new Elsewhere(text) : new ErrorReply(text);
     }
 
     /** A script that may use keys of several slots met one that this server does not have now. */
-    private static final class Elsewhere extends RedisException {
+    private static final class Elsewhere extends ErrorReply {
         private static final long serialVersionUID = 1L;
 
         Elsewhere(String text) {
@@ -254,15 +249,7 @@ final class RedisFailure {
 
     /** The code of an error reply of Redis; empty for other exceptions. */
     private static String code(Throwable cause) {
-        if (!(cause instanceof RedisException)
-                || cause instanceof RedisConnectionException
-                || cause instanceof RedisTimeoutException) {
-            return "";
-        }
-        // Redisson takes the codes from the messages of these.
-        return cause instanceof RedisOutOfMemoryException
-                ? "OOM"
-                : cause instanceof RedisRedirectException ? "MOVED" : code(String.valueOf(cause.getMessage()));
+        return cause instanceof ErrorReply ? code(String.valueOf(cause.getMessage())) : "";
     }
 
     private static Known known(String code, String words) {

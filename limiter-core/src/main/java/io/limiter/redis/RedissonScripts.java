@@ -8,6 +8,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RMap;
@@ -52,7 +53,8 @@ final class RedissonScripts {
         Script script = command.script();
         handle.<List<Object>>evalShaAsync(
                         RScript.Mode.READ_WRITE, script.sha(), RScript.ReturnType.LIST, keys, arguments)
-                .whenComplete((reply, failure) -> {
+                .whenComplete((reply, failed) -> {
+                    Throwable failure = failed == null ? null : RedissonFailure.of(failed);
                     boolean isToBeLoaded = failure != null && loads > 0 && RedisFailure.hasCode(failure, "NOSCRIPT");
                     if (!isToBeLoaded || !command.isWanted()) {
                         receiver.accept(reply, failure);
@@ -62,7 +64,7 @@ final class RedissonScripts {
                         if (notLoaded == null && command.isWanted()) {
                             run(handle, command, receiver, loads - 1);
                         } else {
-                            receiver.accept(null, notLoaded == null ? failure : notLoaded);
+                            receiver.accept(null, notLoaded == null ? failure : RedissonFailure.of(notLoaded));
                         }
                     });
                 });
@@ -80,7 +82,7 @@ final class RedissonScripts {
 
             @Override
             public void failed(Throwable failure, String same) {
-                answer.completeExceptionally(failure);
+                answer.completeExceptionally(RedissonFailure.of(failure));
             }
         });
         return answer;
@@ -88,19 +90,24 @@ final class RedissonScripts {
 
     CompletableFuture<Map<String, String>> fields(String key) {
         RMap<String, String> hash = client.getMap(key, StringCodec.INSTANCE);
-        return hash.readAllMapAsync().toCompletableFuture();
+        return answer(hash.readAllMapAsync());
     }
 
     CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
-        return handle(TimeUnit.MINUTES.toMicros(1))
-                .<List<Object>>evalAsync(
+        CompletionStage<List<Object>> asked = handle(TimeUnit.MINUTES.toMicros(1))
+                .evalAsync(
                         RScript.Mode.READ_WRITE,
                         script,
                         RScript.ReturnType.LIST,
                         List.copyOf(keys),
-                        arguments.toArray())
-                .toCompletableFuture()
+                        arguments.toArray());
+        return answer(asked)
                 .thenApply(reply -> reply.stream().map(String::valueOf).toList());
+    }
+
+    private static <T> CompletableFuture<T> answer(CompletionStage<T> asked) {
+        return asked.toCompletableFuture()
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(RedissonFailure.of(failure)));
     }
 
     private RScript handle(long longestMicros) {

@@ -1,7 +1,6 @@
 package io.limiter.redis;
 
 import io.limiter.TimeSource;
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -9,8 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -48,9 +45,6 @@ final class RedissonTransport implements Transport {
 
     /** The shortest time between two replacements of connections: many callers ask together, and more would not reach a master sooner. */
     private static final long RETIRE_PAUSE_MICROS = 1_000_000;
-
-    /** The time between the two tasks that measure a thread. */
-    private static final long HOP_MICROS = 1_000;
 
     final RedissonClient client;
     private final boolean ownsClient;
@@ -123,7 +117,7 @@ final class RedissonTransport implements Transport {
         try {
             return connections == null ? ALL : master(entry(connections, key));
         } catch (RuntimeException e) {
-            throw RedisFailure.of(e);
+            throw RedisFailure.of(RedissonFailure.of(e));
         }
     }
 
@@ -151,28 +145,13 @@ final class RedissonTransport implements Transport {
         timer.schedule(task, micros, TimeUnit.MICROSECONDS);
     }
 
-    /**
-     * How late a task runs that is due now. By then each thread has read all arrived answers: it reads its sockets before its
-     * tasks, and the task comes twice, a millisecond apart, so that a reading lies between.
-     */
     @Override
     public CompletableFuture<Long> latenessMicros(long longestMicros) {
-        long startMicros = TIME.nowMicros();
         // If the threads of the answers are not accessible, Netty's global one replaces them.
-        Iterable<EventExecutor> loops = connections == null
-                ? List.of(GlobalEventExecutor.INSTANCE)
-                : connections.getServiceManager().getGroup();
-        List<CompletableFuture<Void>> all = new ArrayList<>();
-        for (EventExecutor loop : loops) {
-            Executor twice = task -> loop.execute(() -> loop.schedule(task, HOP_MICROS, TimeUnit.MICROSECONDS));
-            try {
-                all.add(CompletableFuture.runAsync(() -> {}, twice));
-            } catch (RejectedExecutionException closed) {
-                // No answers arrive on it.
-            }
-        }
-        CompletableFuture<Long> lateness = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenApply(ran -> TIME.nowMicros() - startMicros - HOP_MICROS);
+        CompletableFuture<Long> lateness = NettyThreads.latenessMicros(
+                connections == null
+                        ? List.of(GlobalEventExecutor.INSTANCE)
+                        : connections.getServiceManager().getGroup());
         after(longestMicros, () -> lateness.complete(longestMicros));
         return lateness;
     }
@@ -200,7 +179,7 @@ final class RedissonTransport implements Transport {
     private void received(
             Command command, Command.Receiver receiver, @Nullable List<Object> reply, @Nullable Throwable failure) {
         try {
-            if (failure instanceof RedisMovedException to) {
+            if (failure instanceof ErrorReply && failure.getCause() instanceof RedisMovedException to) {
                 noteMove(to);
             }
             if (failure instanceof LinkageError changed) {
@@ -311,27 +290,12 @@ final class RedissonTransport implements Transport {
         return direct;
     }
 
-    /**
-     * Netty has one thread for the whole JVM, or for the whole web application that brings its own Netty: it ends a second
-     * after its last work. In a container this waits for it, because the container reports a thread that is left behind as
-     * a leak.
-     */
     @Override
     public void close() {
         pipelines.values().forEach(Pipeline::close);
-        if (!ownsClient) {
-            return;
-        }
-        client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-        ClassLoader loader = RedissonTransport.class.getClassLoader();
-        if (loader != ClassLoader.getSystemClassLoader() && GlobalEventExecutor.class.getClassLoader() == loader) {
-            try {
-                GlobalEventExecutor.INSTANCE.awaitInactivity(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            } catch (IllegalStateException neverStarted) {
-                // Nothing to wait for.
-            }
+        if (ownsClient) {
+            client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+            NettyThreads.awaitEnd(SHUTDOWN_SECONDS);
         }
     }
 

@@ -1,4 +1,4 @@
-/** Decides in Redis, through Redisson, for all machines together. */
+/** Decides in Redis, through Redisson or Lettuce, for all machines together. */
 @NullMarked
 package io.limiter.redis;
 

@@ -1,5 +1,6 @@
 package io.limiter.kit;
 
+import io.lettuce.core.RedisURI;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
@@ -19,18 +20,23 @@ public final class Backends {
     private static final TestedBackend SENTINEL = onRedis("redis-sentinel", SharedClients::sentinel);
     private static final TestedBackend CLUSTER = onRedis("redis-cluster", SharedClients::cluster);
 
+    private static final TestedBackend LETTUCE =
+            new TestedBackend("lettuce-single", time -> connected(lettuce().timeSource(time)));
+    private static final TestedBackend LETTUCE_CLUSTER =
+            new TestedBackend("lettuce-cluster", time -> connected(lettuceCluster().timeSource(time)));
+
     private Backends() {}
 
     /** Those that differ: in this JVM, one Redis, and a cluster of them. With {@code -Dtests.many=true} all that there are. */
     public static List<TestedBackend> all() {
         return Repeats.MANY
-                ? List.of(IN_PROCESS, SINGLE, NEWER, SENTINEL, CLUSTER)
+                ? List.of(IN_PROCESS, SINGLE, NEWER, SENTINEL, CLUSTER, LETTUCE, LETTUCE_CLUSTER)
                 : List.of(IN_PROCESS, SINGLE, CLUSTER);
     }
 
-    /** The same and a master that a sentinel watches. */
+    /** The same, a master that a sentinel watches, and both clients of Redis. */
     public static List<TestedBackend> withSentinel() {
-        return Repeats.MANY ? all() : List.of(IN_PROCESS, SINGLE, SENTINEL, CLUSTER);
+        return Repeats.MANY ? all() : List.of(IN_PROCESS, SINGLE, SENTINEL, CLUSTER, LETTUCE, LETTUCE_CLUSTER);
     }
 
     /** One of each implementation, for what costs much and depends on the arithmetic only; with {@code -Dtests.many=true} all. */
@@ -49,6 +55,16 @@ public final class Backends {
      */
     public static RedisBackend.Builder shared() {
         return redis().client(SharedClients.single());
+    }
+
+    /** The same over Lettuce. */
+    public static RedisBackend.Builder lettuce() {
+        return redis().lettuce(SharedClients.lettuce(), RedisURI.create(RedisServers.single()));
+    }
+
+    private static RedisBackend.Builder lettuceCluster() {
+        RedisURI[] nodes = RedisServers.cluster().stream().map(RedisURI::create).toArray(RedisURI[]::new);
+        return redis().lettuce(SharedClients.lettuceCluster(), nodes);
     }
 
     /** A Redis backend whose keys no other test has. */

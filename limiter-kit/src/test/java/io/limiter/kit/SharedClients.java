@@ -1,5 +1,9 @@
 package io.limiter.kit;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
@@ -13,7 +17,7 @@ import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
 
 /**
- * One Redisson client for each shared server of {@link RedisServers}, made when it is first needed, for all tests of this JVM.
+ * One Redisson client, and one of Lettuce, for each shared server of {@link RedisServers}, made when it is first needed, for all tests of this JVM.
  * With the settings of the limiter's own clients, but with more time, since a test machine may be busy.
  */
 final class SharedClients {
@@ -38,6 +42,23 @@ final class SharedClients {
 
     static RedissonClient cluster() {
         return Cluster.CLIENT;
+    }
+
+    static RedisClient lettuce() {
+        return Lettuce.SINGLE;
+    }
+
+    static RedisClusterClient lettuceCluster() {
+        return Lettuce.CLUSTER;
+    }
+
+    /** Never connected: the limiter takes what they have. */
+    private static final class Lettuce {
+        private static final ClientResources THREADS = ClientResources.create();
+        static final RedisClient SINGLE = RedisClient.create(THREADS);
+        static final RedisClusterClient CLUSTER = RedisClusterClient.create(
+                THREADS,
+                RedisServers.cluster().stream().map(RedisURI::create).toList());
     }
 
     private static final class Single {

@@ -39,9 +39,20 @@ public record RedisSettings(
         CLUSTER
     }
 
+    /** The client that reaches the addresses. */
+    public enum RedisClientChoice {
+        /** The one on the class path; Redisson, if both are: {@code auto}. */
+        AUTO,
+        /** Redisson: {@code redisson}. */
+        REDISSON,
+        /** Lettuce: {@code lettuce}. */
+        LETTUCE
+    }
+
     /**
      * Where Redis is.
      *
+     * @param client which client is used
      * @param mode the kind of Redis at the addresses
      * @param addresses {@code redis://} or {@code rediss://} addresses: one of a single server, some of the sentinels, some
      *     nodes of a cluster; empty with {@code config}, or if the application has a client
@@ -52,6 +63,7 @@ public record RedisSettings(
      * @param password of that user; null for none, or if the addresses contain it
      */
     public record Connection(
+            RedisClientChoice client,
             RedisMode mode,
             List<String> addresses,
             @Nullable String master,
@@ -78,6 +90,7 @@ public record RedisSettings(
     /** The settings of the properties. An empty password is none. */
     static RedisSettings read(PropertyReader reader) {
         Connection connection = new Connection(
+                reader.choice(HERE + "client", "client", RedisClientChoice.AUTO),
                 reader.choice(HERE + "mode", "mode", RedisMode.SINGLE),
                 reader.words(HERE + "address"),
                 reader.text(HERE + "master"),
@@ -113,6 +126,10 @@ public record RedisSettings(
                             || other.equals("mode") && connection.mode == RedisMode.SINGLE,
                     "RL-106 limiter.redis.config already defines the connection; keep one of the two");
         }
+        reader.must(
+                HERE + "client",
+                !hasFile || connection.client != RedisClientChoice.LETTUCE,
+                "RL-106 limiter.redis.config is a file of Redisson; keep one of the two");
         reader.must(
                 HERE + "address",
                 connection.addresses.size() < 2 || hasFile || connection.mode != RedisMode.SINGLE,
