@@ -225,6 +225,7 @@ class HouseRulesTest {
                         "io.limiter.config.ConfigException",
                         "io.limiter.config.LimiterConfig",
                         "io.limiter.inprocess.InProcessBackend",
+                        "io.limiter.redis.PlainCommands",
                         "io.limiter.redis.RedisBackend",
                         "io.limiter.rule.Cost",
                         "io.limiter.rule.KeyResolver",

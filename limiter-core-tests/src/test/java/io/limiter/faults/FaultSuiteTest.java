@@ -1,6 +1,7 @@
 package io.limiter.faults;
 
 import io.limiter.FailureMode;
+import io.limiter.internal.config.RedisSettings.RedisClientChoice;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -11,13 +12,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core-tests -am test}. Some alone: {@code -Dlimiter.faults=kill}. */
+/** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core-tests -am test}. over each client. Some alone: {@code -Dlimiter.faults=kill}. */
 @Tag("faults")
 class FaultSuiteTest {
     private static final Trial.Times TIMES =
             new Trial.Times(Duration.ofMillis(700), Duration.ofMillis(1_500), Duration.ofMillis(500));
     private static final Trial.Times WARM_UP =
             new Trial.Times(Duration.ofSeconds(3), Duration.ofMillis(100), Duration.ofMillis(100));
+    private static final List<RedisClientChoice> CLIENTS =
+            List.of(RedisClientChoice.REDISSON, RedisClientChoice.LETTUCE);
     private static final Table TABLE = new Table();
 
     private static boolean warm;
@@ -27,17 +30,19 @@ class FaultSuiteTest {
         return Stream.of(ServerFaults.all(), ClusterFaults.all())
                 .flatMap(List::stream)
                 .filter(fault -> fault.name().contains(wanted))
-                .flatMap(fault -> Stream.of(FailureMode.values()).map(mode -> Arguments.of(fault, mode)));
+                .flatMap(fault -> CLIENTS.stream().flatMap(client -> Stream.of(FailureMode.values())
+                        .map(mode -> Arguments.of(fault, mode, client))));
     }
 
     @ParameterizedTest
     @MethodSource("trials")
-    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(Fault<?> fault, FailureMode mode) throws Exception {
+    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(
+            Fault<?> fault, FailureMode mode, RedisClientChoice client) throws Exception {
         if (!warm) {
             warm = true;
-            Trial.run(ServerFaults.SCRIPTS_FLUSHED, mode, WARM_UP);
+            Trial.run(ServerFaults.SCRIPTS_FLUSHED, mode, client, WARM_UP);
         }
-        Row row = Trial.run(fault, mode, TIMES);
+        Row row = Trial.run(fault, mode, client, TIMES);
         TABLE.add(row);
         Judge.check(row);
     }

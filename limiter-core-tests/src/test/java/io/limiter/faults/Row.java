@@ -1,6 +1,7 @@
 package io.limiter.faults;
 
 import io.limiter.FailureMode;
+import io.limiter.internal.config.RedisSettings.RedisClientChoice;
 import java.util.List;
 
 /**
@@ -8,6 +9,7 @@ import java.util.List;
  *
  * @param fault what went wrong
  * @param mode what answered when Redis could not
+ * @param client by which the instances reach it
  * @param losesState whether Redis may have forgotten
  * @param calls how many calls
  * @param exceptions how many of them ended in an exception
@@ -33,6 +35,7 @@ import java.util.List;
 record Row(
         String fault,
         FailureMode mode,
+        RedisClientChoice client,
         boolean losesState,
         long calls,
         long exceptions,
@@ -73,7 +76,14 @@ record Row(
         }
     }
 
-    static Row of(Fault<?> fault, FailureMode mode, boolean decidesAtOnce, Span span, List<Call> calls, Ledger ledger) {
+    static Row of(
+            Fault<?> fault,
+            FailureMode mode,
+            RedisClientChoice client,
+            boolean decidesAtOnce,
+            Span span,
+            List<Call> calls,
+            Ledger ledger) {
         long twice = 0;
         long missing = 0;
         long lost = 0;
@@ -106,6 +116,7 @@ record Row(
         return new Row(
                 fault.name(),
                 mode,
+                client,
                 fault.losesState(),
                 calls.size(),
                 calls.stream().filter(call -> call.decision() == null).count(),

@@ -16,6 +16,7 @@ final class Table {
     private static final List<Column> CSV = List.of(
             new Column("fault", row -> '"' + row.fault() + '"'),
             new Column("mode", row -> row.mode().text()),
+            new Column("client", row -> row.client().name().toLowerCase(Locale.ROOT)),
             new Column("calls", Row::calls),
             new Column("exceptions", Row::exceptions),
             new Column("counted_twice", Row::countedTwice),
@@ -40,6 +41,7 @@ final class Table {
     private static final List<Column> MARKDOWN = List.of(
             new Column("fault", Row::fault),
             new Column("mode", row -> row.mode().text()),
+            new Column("client", row -> row.client().name().toLowerCase(Locale.ROOT)),
             new Column("calls", Row::calls),
             new Column("exceptions", Row::exceptions),
             new Column("counted twice", Row::countedTwice),

@@ -3,12 +3,14 @@ package io.limiter.faults;
 import io.limiter.FailureMode;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.RedisSettings.RedisClientChoice;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import java.io.IOException;
 import java.io.StringReader;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
@@ -25,11 +27,14 @@ final class Trial {
 
     private Trial() {}
 
-    static <S extends Stage> Row run(Fault<S> fault, FailureMode mode, Times times) throws Exception {
+    /** @param client of Redis that the instances use */
+    static <S extends Stage> Row run(Fault<S> fault, FailureMode mode, RedisClientChoice client, Times times)
+            throws Exception {
         try (LogLines quiet = new LogLines();
                 S stage = fault.stage().get()) {
             String policies = "limiter.backend = redis\n" + Load.policies(mode);
-            String own = policies + stage.way() + "limiter.instances = " + Load.INSTANCES + "\n";
+            String own = policies + stage.way() + "limiter.instances = " + Load.INSTANCES
+                    + "\nlimiter.redis.client = " + client.name().toLowerCase(Locale.ROOT) + "\n";
             long begin;
             long end;
             List<Call> calls;
@@ -54,7 +59,7 @@ final class Trial {
             try (Limiter auditor = start(policies + stage.auditorsWay() + "limiter.redis.deadline = 5s\n")) {
                 Auditor.look(ledger, auditor);
             }
-            Row row = Row.of(fault, mode, stage.decidesAtOnce(), new Row.Span(begin, end), calls, ledger);
+            Row row = Row.of(fault, mode, client, stage.decidesAtOnce(), new Row.Span(begin, end), calls, ledger);
             if (row.byRedisMeanwhile() > fault.mostByRedis()) {
                 throw new AssertionError("the fault has hurt nobody: " + row);
             }

@@ -2,7 +2,6 @@ package io.limiter.redis;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** The way to one master, which a test controls. */
@@ -30,16 +29,6 @@ abstract class FakeTransport implements Transport {
     }
 
     @Override
-    public List<String> slowSettings() {
-        return List.of();
-    }
-
-    @Override
-    public boolean areMastersDistinguishable() {
-        return true;
-    }
-
-    @Override
     public void run(Object master, Command command, Command.Receiver receiver) {}
 
     @Override
@@ -51,17 +40,7 @@ abstract class FakeTransport implements Transport {
     }
 
     @Override
-    public CompletableFuture<String> text(String key, int mostBytes) {
-        return CompletableFuture.completedFuture("");
-    }
-
-    @Override
-    public CompletableFuture<Map<String, String>> fields(String key) {
-        return CompletableFuture.completedFuture(Map.of());
-    }
-
-    @Override
-    public CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
+    public CompletableFuture<List<Object>> ask(String key, List<String> words) {
         return CompletableFuture.completedFuture(List.of());
     }
 

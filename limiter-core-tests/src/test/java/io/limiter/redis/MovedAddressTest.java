@@ -3,6 +3,9 @@ package io.limiter.redis;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
@@ -12,6 +15,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Looks;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import io.netty.resolver.AddressResolver;
@@ -29,10 +33,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.redisson.config.Config;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol;
@@ -50,6 +56,11 @@ class MovedAddressTest {
     private static final int LAST_SLOT_OF_FIRST = 5_460;
     private static final Policy DENY =
             Policy.of("deny", Limit.fixedWindow(LIMIT, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+
+    static Stream<Arguments> oldsAndClients() {
+        return Stream.of(Old.values())
+                .flatMap(old -> Stream.of(RedisClientKind.values()).map(client -> Arguments.of(old, client)));
+    }
 
     /** What becomes of the old master. */
     private enum Old {
@@ -71,8 +82,8 @@ class MovedAddressTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void behindAProxy(Old old) throws IOException {
+    @MethodSource("oldsAndClients")
+    void behindAProxy(Old old, RedisClientKind client) throws IOException {
         int first = RedisServers.freePort();
         int second = RedisServers.freePort();
         RedisServer one = RedisServers.start(first);
@@ -80,8 +91,8 @@ class MovedAddressTest {
         long pid = RedisServers.pid(first);
         RedisServers.awaitReplicating(second);
         try (Wire wire = Wire.to(first)) {
-            RedisBackend.Builder builder = RedisBackend.builder().address("redis://127.0.0.1:" + wire.port());
-            measure("proxy, single", old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
+            RedisBackend.Builder builder = client.builder().address("redis://127.0.0.1:" + wire.port());
+            measure("proxy, " + client, old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
                 wire.lead(second);
                 promote(old, "127.0.0.1", first, second, pid);
             });
@@ -145,8 +156,8 @@ class MovedAddressTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void byItsName(Old old) {
+    @MethodSource("oldsAndClients")
+    void byItsName(Old old, RedisClientKind client) {
         int port = RedisServers.freePort();
         RedisServer one = RedisServers.start(port);
         RedisServer two = RedisServers.start(port, "bind 127.0.0.2", "replicaof 127.0.0.1 " + port);
@@ -154,20 +165,12 @@ class MovedAddressTest {
         Names names = new Names();
         try (Jedis next = new Jedis("127.0.0.2", port)) {
             Await.until("it replicates", () -> next.info("replication").contains("master_link_status:up"));
-            // As RedissonClients makes it of an address.
-            Config config = new Config();
-            config.setAddressResolverGroupFactory((datagrams, sockets, servers) -> names);
-            config.useSingleServer()
-                    .setAddress("redis://redis.test:" + port)
-                    .setDnsMonitoringInterval(1_000)
-                    .setPingConnectionInterval(1_500)
-                    .setConnectTimeout(500)
-                    .setConnectionMinimumIdleSize(1)
-                    .setConnectionPoolSize(4);
+            RedisBackend.Builder builder =
+                    client == RedisClientKind.LETTUCE ? lettuce(names, port) : redisson(names, port);
             measure(
-                    "DNS, single",
+                    "DNS, " + client,
                     old,
-                    RedisBackend.builder().config(config),
+                    builder,
                     PartitionKey.of("client"),
                     isMaster("127.0.0.2", port),
                     () -> {
@@ -179,9 +182,30 @@ class MovedAddressTest {
         }
     }
 
+    /** As RedissonClients makes it of an address. */
+    private static RedisBackend.Builder redisson(Names names, int port) {
+        Config config = new Config();
+        config.setAddressResolverGroupFactory((datagrams, sockets, servers) -> names);
+        config.useSingleServer()
+                .setAddress("redis://redis.test:" + port)
+                .setDnsMonitoringInterval(1_000)
+                .setPingConnectionInterval(1_500)
+                .setConnectTimeout(500)
+                .setConnectionMinimumIdleSize(1)
+                .setConnectionPoolSize(4);
+        return RedisBackend.builder().config(config);
+    }
+
+    private static RedisBackend.Builder lettuce(Names names, int port) {
+        ClientResources resources =
+                ClientResources.builder().addressResolverGroup(names).build();
+        return RedisBackend.builder()
+                .lettuce(RedisClient.create(resources), RedisURI.create("redis://redis.test:" + port));
+    }
+
     @ParameterizedTest
-    @EnumSource
-    void behindASentinel(Old old) {
+    @MethodSource("oldsAndClients")
+    void behindASentinel(Old old, RedisClientKind client) {
         int first = RedisServers.freePort();
         int second = RedisServers.freePort();
         RedisServer one = RedisServers.start(first);
@@ -196,8 +220,8 @@ class MovedAddressTest {
                     () -> sentinel.sentinelReplicas(RedisServers.MASTER).stream()
                             .anyMatch(each -> "ok".equals(each.get("master-link-status"))));
             RedisBackend.Builder builder =
-                    RedisBackend.builder().sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + port));
-            measure("sentinel", old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
+                    client.builder().sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + port));
+            measure("sentinel, " + client, old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
                 old.end(pid);
                 if (old == Old.STAYS_AS_A_REPLICA) {
                     sentinel.sentinelFailover(RedisServers.MASTER);
@@ -209,8 +233,8 @@ class MovedAddressTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void inACluster(Old old) {
+    @MethodSource("oldsAndClients")
+    void inACluster(Old old, RedisClientKind client) {
         List<Integer> ports = RedisServers.startCluster(1_000);
         int replica = RedisServers.startClusterReplica(ports, 1_000);
         long pid = RedisServers.pid(ports.get(0));
@@ -221,11 +245,11 @@ class MovedAddressTest {
                 .findFirst()
                 .orElseThrow();
         try (Jedis next = new Jedis("127.0.0.1", replica)) {
-            RedisBackend.Builder builder = RedisBackend.builder()
+            RedisBackend.Builder builder = client.builder()
                     .cluster(ports.stream()
                             .map(port -> "redis://127.0.0.1:" + port)
                             .toList());
-            measure("cluster", old, builder, key, isMaster("127.0.0.1", replica), () -> {
+            measure("cluster, " + client, old, builder, key, isMaster("127.0.0.1", replica), () -> {
                 old.end(pid);
                 if (old == Old.STAYS_AS_A_REPLICA) {
                     next.clusterFailover();
@@ -290,7 +314,7 @@ class MovedAddressTest {
                 return inARow[0] == 200;
             });
             System.out.printf(
-                    "| %-14s | %-18s | %5.1f s | the last call by failure mode after %5.1f s | %4d of them |%n",
+                    "| %-19s | %-18s | %5.1f s | the last call by failure mode after %5.1f s | %4d of them |%n",
                     way, old, seconds, Math.max(seconds, (lastFailure[0] - begun) / 1e9), counts[1]);
             Decision state = Looks.at(limiter, DENY, key);
             assertEquals(Decision.Source.REDIS, state.source());

@@ -6,6 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.StaticCredentialsProvider;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -20,6 +27,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import io.limiter.kit.Pages;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,10 +42,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
 import redis.embedded.RedisServer;
 
 /** Logins, TLS and the least that a user of Redis must be allowed: what docs/operations describes, on real servers. */
@@ -50,13 +63,14 @@ class SecuredRedisTest {
     @TempDir
     Path folder;
 
-    @Test
-    void aPasswordWithEveryOddCharacterByItselfOrInTheAddress() {
+    @ParameterizedTest
+    @EnumSource
+    void aPasswordWithEveryOddCharacterByItselfOrInTheAddress(RedisClientKind client) {
         int port = RedisServers.freePort();
         RedisServer server = RedisServers.start(port, "requirepass \"" + PASSWORD + "\"");
         try {
-            decides(RedisBackend.builder().address("redis://127.0.0.1:" + port).credentials(null, PASSWORD));
-            decides(RedisBackend.builder().address("redis://:s3c%2Fr%40t%3A%20%2541@127.0.0.1:" + port));
+            decides(client.builder().address("redis://127.0.0.1:" + port).credentials(null, PASSWORD));
+            decides(client.builder().address("redis://:s3c%2Fr%40t%3A%20%2541@127.0.0.1:" + port));
         } finally {
             RedisServers.stop(server);
         }
@@ -70,15 +84,16 @@ class SecuredRedisTest {
         assertThrows(IllegalStateException.class, builder::build);
     }
 
-    @Test
-    void theDocumentedUserMayDoWhatTheLimiterDoes() throws IOException {
+    @ParameterizedTest
+    @EnumSource
+    void theDocumentedUserMayDoWhatTheLimiterDoes(RedisClientKind client) throws IOException {
         // Its own, to know its lines in the log.
         int port = RedisServers.freePort();
         String address = "redis://127.0.0.1:" + port;
         RedisServer server = RedisServers.start(port);
         try (LogLines log = new LogLines().about(":" + port)) {
             asUser(port, documented("limiter"), () -> {
-                allAlgorithmsWork(RedisBackend.builder().address(address).credentials("limited", PASSWORD));
+                allAlgorithmsWork(client.builder().address(address).credentials("limited", PASSWORD));
                 assertEquals(
                         1,
                         log.of(Level.INFO, "connected to Redis at " + address).size(),
@@ -90,8 +105,9 @@ class SecuredRedisTest {
         }
     }
 
-    @Test
-    void onAClusterItMayAskForTheNodes() throws IOException {
+    @ParameterizedTest
+    @EnumSource
+    void onAClusterItMayAskForTheNodes(RedisClientKind client) throws IOException {
         List<String> rules = new ArrayList<>(documented("limiter"));
         rules.addAll(NODE_COMMANDS);
         for (int port : RedisServers.clusterPorts()) {
@@ -101,7 +117,7 @@ class SecuredRedisTest {
         try (LogLines log = new LogLines()
                 .about(" at 127.0.0.1:" + RedisServers.clusterPorts().get(1))) {
             allAlgorithmsWork(
-                    RedisBackend.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
+                    client.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
             nothingIsRefused(log);
         } finally {
             for (int port : RedisServers.clusterPorts()) {
@@ -110,11 +126,12 @@ class SecuredRedisTest {
         }
     }
 
-    @Test
-    void behindSentinelsTheMasterKnowsTheUser() throws IOException {
+    @ParameterizedTest
+    @EnumSource
+    void behindSentinelsTheMasterKnowsTheUser(RedisClientKind client) throws IOException {
         asUser(RedisServers.sentinelMasterPort(), documented("limiter"), () -> {
             try (LogLines log = new LogLines().about(" at 127.0.0.1:" + RedisServers.sentinelMasterPort())) {
-                allAlgorithmsWork(RedisBackend.builder()
+                allAlgorithmsWork(client.builder()
                         .sentinel(RedisServers.MASTER, List.of(RedisServers.sentinel()))
                         .credentials("limited", PASSWORD));
                 nothingIsRefused(log);
@@ -122,8 +139,9 @@ class SecuredRedisTest {
         });
     }
 
-    @Test
-    void whoPreloadsTheScriptsNeedsNobodyWhoMayLoadThem() throws IOException {
+    @ParameterizedTest
+    @EnumSource
+    void whoPreloadsTheScriptsNeedsNobodyWhoMayLoadThem(RedisClientKind client) throws IOException {
         try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
             RedisBackend.scripts().values().forEach(redis::scriptLoad);
         }
@@ -134,7 +152,7 @@ class SecuredRedisTest {
                 RedisServers.singlePort(),
                 rules,
                 () -> allAlgorithmsWork(
-                        RedisBackend.builder().address(RedisServers.single()).credentials("limited", PASSWORD)));
+                        client.builder().address(RedisServers.single()).credentials("limited", PASSWORD)));
     }
 
     @Test
@@ -166,6 +184,76 @@ class SecuredRedisTest {
         } finally {
             RedisServers.stop(server);
         }
+    }
+
+    @Test
+    void lettuceHasTheCertificatesOfTheGivenClient() throws Exception {
+        int port = RedisServers.freePort();
+        Path trust = folder.resolve("trust.p12");
+        RedisServer server = startTls(port, trust);
+        RedisClient given = RedisClient.create();
+        try {
+            RedisURI at = RedisURI.create("rediss://127.0.0.1:" + port);
+            at.setCredentialsProvider(new StaticCredentialsProvider(null, PASSWORD.toCharArray()));
+            try (LogLines log = new LogLines().about("RL-201");
+                    RedisBackend distrustful =
+                            RedisBackend.builder().lettuce(given, at).build()) {
+                Await.until(
+                        "RL-201 is logged",
+                        () -> !log.of(Level.WARN, "RL-201 SSLHandshake").isEmpty());
+                assertFalse(distrustful.awaitConnected(Duration.ofMillis(1)), "nobody signed this certificate");
+                assertFalse(log.toString().contains(PASSWORD), log.toString());
+            }
+            given.setOptions(ClientOptions.builder()
+                    .sslOptions(SslOptions.builder()
+                            .keyStoreType("PKCS12")
+                            .truststore(trust.toFile(), "changeit")
+                            .build())
+                    .build());
+            decides(RedisBackend.builder().lettuce(given, at));
+        } finally {
+            given.shutdown();
+            RedisServers.stop(server);
+        }
+    }
+
+    /** Where the password changes at run time, each new connection logs in with the one of now. */
+    @Test
+    void credentialsAreAskedForAtEachConnection() {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port, "requirepass first");
+        RedisClient given = RedisClient.create();
+        AtomicReference<String> password = new AtomicReference<>("first");
+        RedisURI at = RedisURI.create("redis://127.0.0.1:" + port);
+        at.setCredentialsProvider(
+                RedisCredentialsProvider.from(() -> RedisCredentials.just(null, password.get())));
+        Policy policy = Policy.of("renewed", Limit.slidingList(3, Duration.ofHours(1)));
+        try (RedisBackend backend =
+                        RedisBackend.builder().lettuce(given, at).build();
+                RateLimiter limiter = RateLimiters.on(backend);
+                Jedis admin = new Jedis("127.0.0.1", port)) {
+            admin.auth("first");
+            assertTrue(backend.awaitConnected(LONG));
+            admin.configSet("requirepass", "second");
+            kill(admin);
+            Await.until(
+                    "the old password is refused",
+                    () -> backend.health().findings().stream().anyMatch(line -> line.contains("RL-202"))
+                            || limiter.tryAcquire(policy, KEY, 0).source() != Decision.Source.REDIS);
+            password.set("second");
+            Await.until(
+                    "it logs in with the new one",
+                    () -> limiter.tryAcquire(policy, KEY, 0).source() == Decision.Source.REDIS);
+        } finally {
+            given.shutdown();
+            RedisServers.stop(server);
+        }
+    }
+
+    private static void kill(Jedis admin) {
+        admin.clientKill(ClientKillParams.clientKillParams()
+                .type(ClientType.NORMAL)
+                .skipMe(ClientKillParams.SkipMe.YES));
     }
 
     /** An attempt may time out, and a shared server be paused by another test, which does not depend on the user. */

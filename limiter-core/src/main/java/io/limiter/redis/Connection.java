@@ -330,7 +330,7 @@ final class Connection implements AutoCloseable {
     /** Checks findings and masters again, which may have changed. */
     private void lookAgain(Transport now) {
         try {
-            Collection<Object> all = now.masters();
+            Collection<?> all = now.masters();
             boolean secretsAreDue = secretLooks.tryPass();
             for (MasterLink one : links.values()) {
                 if (all.contains(one.health.test.master)) {

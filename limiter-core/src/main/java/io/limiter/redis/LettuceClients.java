@@ -4,7 +4,9 @@ import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -23,17 +25,23 @@ import org.jspecify.annotations.Nullable;
  * @param addresses those of {@link LettuceTransport}
  * @param options those of the given client, or the default
  * @param threads those of the given client; null for a few of its own
- * @param takesLogin whether user and password can be set
  */
 record LettuceClients(
         String name,
         List<RedisURI> addresses,
         boolean cluster,
         ClientOptions options,
-        @Nullable ClientResources threads,
-        boolean takesLogin)
+        @Nullable ClientResources threads)
         implements RedisClients {
     private static final int THREADS = 2;
+
+    /** A connection that the network drops silently while nobody asks is detected as dead within ten seconds. */
+    private static final KeepAliveOptions KEEP_ALIVE = KeepAliveOptions.builder()
+            .enable()
+            .idle(Duration.ofSeconds(4))
+            .interval(Duration.ofSeconds(2))
+            .count(2)
+            .build();
 
     /** On what a client of the application has. */
     static RedisClients given(AbstractRedisClient client, List<RedisURI> addresses) {
@@ -47,8 +55,7 @@ record LettuceClients(
                 List.copyOf(addresses),
                 client instanceof RedisClusterClient,
                 client.getOptions(),
-                client.getResources(),
-                false);
+                client.getResources());
     }
 
     /** A small client of ours to the addresses. */
@@ -60,30 +67,24 @@ record LettuceClients(
             // Its message would show a password.
             throw new IllegalArgumentException("not an address that Lettuce can use: " + servers.name());
         }
-        boolean isCluster = servers.kind() == RedisAddresses.Kind.CLUSTER;
         if (servers.kind() == RedisAddresses.Kind.SENTINEL) {
             RedisURI master = RedisURI.builder(uris.get(0)).build();
             master.setSentinelMasterId(servers.master());
             master.getSentinels().addAll(uris);
             uris = List.of(master);
         }
-        return new LettuceClients(servers.name(), uris, isCluster, ClientOptions.create(), null, true);
+        String password = servers.password();
+        if (password != null) {
+            RedisCredentialsProvider login = new StaticCredentialsProvider(servers.username(), password.toCharArray());
+            uris.forEach(uri -> uri.setCredentialsProvider(login));
+        }
+        boolean isCluster = servers.kind() == RedisAddresses.Kind.CLUSTER;
+        return new LettuceClients(servers.name(), uris, isCluster, ClientOptions.create(), null);
     }
 
     @Override
     public boolean isTls() {
         return addresses.get(0).isSsl();
-    }
-
-    @Override
-    public RedisClients withLogin(@Nullable String username, String password) {
-        if (!takesLogin) {
-            throw RedisClients.hasLogin();
-        }
-        List<RedisURI> uris = addresses.stream().map(LettuceClients::copy).toList();
-        uris.forEach(
-                uri -> uri.setCredentialsProvider(new StaticCredentialsProvider(username, password.toCharArray())));
-        return new LettuceClients(name, uris, cluster, options, threads, false);
     }
 
     @Override
@@ -107,17 +108,19 @@ record LettuceClients(
                 .socketOptions(options.getSocketOptions()
                         .mutate()
                         .tcpNoDelay(true)
+                        .keepAlive(KEEP_ALIVE)
                         .connectTimeout(Duration.ofMillis((long) factor * CONNECT_TIMEOUT_MILLIS))
                         .build())
                 .build());
-        List<RedisURI> uris = addresses.stream().map(LettuceClients::copy).toList();
-        uris.forEach(uri -> uri.setTimeout(Duration.ofMillis((long) factor * TIMEOUT_MILLIS)));
+        List<RedisURI> uris = addresses.stream()
+                .map(uri -> withTimeout(uri, Duration.ofMillis((long) factor * TIMEOUT_MILLIS)))
+                .toList();
         return new LettuceTransport(client, threads == null ? resources : null, uris, cluster, timer);
     }
 
-    /** With the sentinels, which a builder leaves. */
-    private static RedisURI copy(RedisURI uri) {
-        RedisURI copy = RedisURI.builder(uri).build();
+    /** A copy with that timeout, and with the sentinels, which a builder leaves. */
+    private static RedisURI withTimeout(RedisURI uri, Duration timeout) {
+        RedisURI copy = RedisURI.builder(uri).withTimeout(timeout).build();
         copy.setSentinelMasterId(uri.getSentinelMasterId());
         copy.getSentinels().addAll(uri.getSentinels());
         return copy;

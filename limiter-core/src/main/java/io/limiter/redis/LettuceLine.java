@@ -7,10 +7,8 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
-import io.limiter.TimeSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -19,41 +17,26 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One connection to one server, which is opened by the first command, and again by the first one after it has closed: the client does
- * not reconnect by itself, because it would then send again what had no reply. Of the commands on a connection that closes, those that
- * were written fail at once, and the others take the next connection, once. Thread-safe.
+ * not reconnect by itself, because it would then send again what had no reply. Commands on a connection that closes fail at once.
+ * Thread-safe.
  */
 final class LettuceLine {
-    private static final TimeSource TIME = TimeSource.system();
-    /** Longer than a busy Redis or a starved JVM takes; twice this time or later a connection without an answer is closed. */
-    private static final long LONGEST_SILENCE_MICROS = 1_500_000;
     /** The replies that are on their way arrive sooner, or too late. */
     private static final long RETIRED_SECONDS = 1;
 
-    private static final long NO_PING = 0;
+    /** An open connection, with what it fails all commands with that it loses. */
+    private record Open(StatefulRedisConnection<String, String> connection, ConnectionLost lost) {}
 
-    /** An open connection. */
-    private static final class Open {
-        final StatefulRedisConnection<String, String> connection;
-        final ConnectionLost lost = new ConnectionLost();
-        /** When it was sent a ping that has no answer yet. */
-        volatile long pingMicros = NO_PING;
-
-        Open(StatefulRedisConnection<String, String> connection) {
-            this.connection = connection;
-        }
-    }
-
-    final RedisURI uri;
     private final RedisClient client;
+    private final RedisURI uri;
     private final ScheduledExecutorService timer;
     private final Executor writer;
     /** Told when the connection closes by itself. */
     volatile Runnable onLost = () -> {};
 
-    private volatile @Nullable Open open;
     // Guarded by this.
-    private @Nullable CompletableFuture<Open> opening;
-    private boolean closed;
+    private @Nullable CompletableFuture<Open> open;
+    private boolean ended;
 
     /** @param writer where commands are handed to the client */
     LettuceLine(RedisClient client, RedisURI uri, ScheduledExecutorService timer, Executor writer) {
@@ -67,100 +50,59 @@ final class LettuceLine {
      * Sends a command, at most once.
      *
      * @param before a command whose reply nobody needs, sent just before it; null for none
-     * @param isWanted whether it is still to be sent when a connection has opened
+     * @param isWanted whether it is still to be sent when there is a connection
      */
     void send(@Nullable List<?> before, List<?> words, BooleanSupplier isWanted, Command.Receiver receiver) {
-        Runnable onNext = () -> {
-            if (!isWanted.getAsBoolean()) {
+        writer.execute(() -> opened().whenComplete((to, failure) -> {
+            if (failure != null) {
+                receiver.accept(null, ErrorReply.of(failure, LettuceLine::refusal));
+            } else if (!isWanted.getAsBoolean()) {
                 receiver.accept(null, new ConnectionLost("its callers gave up before there was a connection"));
-                return;
-            }
-            opened().whenComplete((next, failure) -> {
-                if (failure != null) {
-                    receiver.accept(null, reason(failure));
-                } else {
-                    write(next, before, words, receiver, null);
-                }
-            });
-        };
-        Open now = open;
-        if (now == null) {
-            onNext.run();
-        } else {
-            write(now, before, words, receiver, onNext);
-        }
-    }
-
-    /** @param onNext what sends it by the next connection, if this one closes before it is written; null where it then fails */
-    private void write(
-            Open to, @Nullable List<?> before, List<?> words, Command.Receiver receiver, @Nullable Runnable onNext) {
-        LettuceCommand command = new LettuceCommand(words, (ended, reply, failure) -> {
-            if (failure == null || failure instanceof ErrorReply) {
-                receiver.accept(reply, failure);
-                return;
-            }
-            // No reply: what follows in the stream may be the reply to another command.
-            drop(to);
-            if (!ended.isWritten() && onNext != null) {
-                onNext.run();
             } else {
-                receiver.accept(null, to.lost);
-            }
-        });
-        writer.execute(() -> {
-            try {
                 if (before != null) {
-                    to.connection.dispatch(new LettuceCommand(before, (ended, reply, failure) -> {}));
+                    to.connection.dispatch(new LettuceCommand(before, (reply, failed) -> {}));
                 }
-                to.connection.dispatch(command);
-            } catch (RuntimeException notSent) {
-                command.completeExceptionally(notSent);
+                to.connection.dispatch(new LettuceCommand(words, (reply, failed) -> {
+                    boolean isReply = failed == null || failed instanceof ErrorReply;
+                    if (!isReply) {
+                        // What follows in the stream may be the reply to another command.
+                        drop(to);
+                    }
+                    receiver.accept(reply, isReply ? failed : to.lost);
+                }));
             }
-        });
+        }));
     }
 
     private synchronized CompletableFuture<Open> opened() {
-        Open now = open;
-        if (now != null) {
-            return CompletableFuture.completedFuture(now);
+        CompletableFuture<Open> now = open;
+        if (ended) {
+            return CompletableFuture.failedFuture(new ConnectionLost("its server has no keys any more"));
         }
-        if (closed) {
-            return CompletableFuture.failedFuture(new ConnectionLost("the connection is closed"));
+        if (now == null || now.isCompletedExceptionally()) {
+            now = client.connectAsync(StringCodec.UTF8, uri)
+                    .toCompletableFuture()
+                    .thenApply(this::opened);
+            open = now;
         }
-        CompletableFuture<Open> next = opening;
-        if (next == null || next.isDone()) {
-            try {
-                next = client.connectAsync(StringCodec.UTF8, uri)
-                        .toCompletableFuture()
-                        .thenApply(this::opened);
-            } catch (RuntimeException unusable) {
-                next = CompletableFuture.failedFuture(unusable);
-            }
-            opening = next;
-        }
-        return next;
+        return now;
     }
 
-    private synchronized Open opened(StatefulRedisConnection<String, String> connection) {
-        Open fresh = new Open(connection);
+    private Open opened(StatefulRedisConnection<String, String> connection) {
+        Open fresh = new Open(connection, new ConnectionLost("the connection was closed before the reply"));
         connection.addListener(new RedisConnectionStateListener() {
             @Override
-            public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> same) {
                 drop(fresh);
             }
         });
-        if (closed || !connection.isOpen()) {
-            connection.closeAsync();
-            throw new ConnectionLost("the connection is closed");
-        }
-        open = fresh;
         return fresh;
     }
 
-    /** Closes it, because it is of no use. */
+    /** Closes it, because it is of no use, unless another one has replaced it. */
     private void drop(Open former) {
         synchronized (this) {
-            if (open != former) {
+            if (open == null || open.isCompletedExceptionally() || open.getNow(null) != former) {
                 return;
             }
             open = null;
@@ -169,61 +111,22 @@ final class LettuceLine {
         onLost.run();
     }
 
-    /** Asks for a sign of life, and closes a connection that has given none for long. */
-    void ping() {
-        Open now = open;
-        long nowMicros = TIME.nowMicros();
-        if (now == null) {
-            return;
-        }
-        if (now.pingMicros == NO_PING) {
-            now.pingMicros = nowMicros;
-            write(now, null, List.of("PING"), (reply, failure) -> now.pingMicros = NO_PING, null);
-        } else if (nowMicros - now.pingMicros > LONGEST_SILENCE_MICROS) {
-            drop(now);
-        }
-    }
-
-    /** Whether it is open, and has not answered its last ping. */
-    boolean isSilent() {
-        Open now = open;
-        return now != null && now.pingMicros != NO_PING;
-    }
-
-    /** Later commands take another connection; this one has a moment for what is on its way. */
-    void renew() {
-        Open former;
-        synchronized (this) {
-            former = open;
-            open = null;
-        }
+    /**
+     * This connection is not used any more; it has a moment for what is on its way.
+     *
+     * @param isLast whether later commands fail, instead of opening another one
+     */
+    synchronized void retire(boolean isLast) {
+        CompletableFuture<Open> former = open;
+        open = null;
+        ended |= isLast;
         if (former != null) {
-            timer.schedule(former.connection::closeAsync, RETIRED_SECONDS, TimeUnit.SECONDS);
+            former.thenAccept(last -> timer.schedule(last.connection::closeAsync, RETIRED_SECONDS, TimeUnit.SECONDS));
         }
     }
 
-    /** Closes the connection, if there is one; later commands fail. */
-    void close() {
-        Open last;
-        synchronized (this) {
-            closed = true;
-            last = open;
-            open = null;
-        }
-        if (last != null) {
-            last.connection.closeAsync();
-        }
-    }
-
-    /** Why there is no connection, in the words of {@link Transport}. */
-    private static Throwable reason(Throwable failure) {
-        Throwable cause = failure;
-        while (cause.getCause() != null && !(cause instanceof RedisCommandExecutionException)) {
-            cause = cause.getCause();
-        }
-        String reply = cause.getMessage();
-        return cause instanceof RedisCommandExecutionException && reply != null
-                ? new ErrorReply(reply, failure)
-                : failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    /** What a server replies that takes no connection, or not this login. */
+    private static @Nullable String refusal(Throwable cause) {
+        return cause instanceof RedisCommandExecutionException ? cause.getMessage() : null;
     }
 }

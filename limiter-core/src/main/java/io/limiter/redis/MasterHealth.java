@@ -30,6 +30,9 @@ final class MasterHealth {
     /** How long probes must stay unanswered before a master is considered unreachable. */
     private static final long AWAY_AFTER_MICROS = 250_000;
 
+    /** Many callers ask together, and more would not reach a master sooner. */
+    private static final long RENEWAL_PAUSE_MICROS = 1_000_000;
+
     private static final long PROBE_PAUSE_MICROS = 100_000;
     private static final long TEST_PAUSE_MICROS = 1_000_000;
     /** A probe waits longer than callers: a master that answers by then is slow, not unreachable. */
@@ -53,6 +56,10 @@ final class MasterHealth {
     private final BackendException suspect;
 
     private final BackendException away;
+
+    private final Object renewal = new Object();
+    /** When the connections to it were last replaced. Guarded by renewal. */
+    private long renewedMicros = Long.MIN_VALUE / 2;
 
     // Written under the lock.
     private boolean probing;
@@ -345,6 +352,21 @@ final class MasterHealth {
         }
     }
 
+    /**
+     * It has replied that it is a replica, or that it loads its data, to what was sent at that time: its address may lead to another
+     * server by now. Replaces the connections to it, at most once a second. Returns whether what is sent now takes a later one.
+     */
+    boolean renew(long sentMicros) {
+        synchronized (renewal) {
+            long now = time.nowMicros();
+            if (now - renewedMicros >= RENEWAL_PAUSE_MICROS && transport.renew(test.master)) {
+                // Before others see that it is done.
+                renewedMicros = now;
+            }
+            return renewedMicros > sentMicros;
+        }
+    }
+
     /** Tests the master, unless probes do; once more by another connection, if its answers were those of a replica. */
     void test() {
         if (isClosed()) {
@@ -353,7 +375,7 @@ final class MasterHealth {
                 BackendException found = test.run();
                 boolean isReplica = RedisFailure.isOfReplica(found)
                         || test.findings().stream().anyMatch(line -> line.startsWith("RL-203"));
-                refusal = isReplica && transport.renew(test.master, sentMicros) ? test.run() : found;
+                refusal = isReplica && renew(sentMicros) ? test.run() : found;
                 silence = null;
             } catch (BackendException silent) {
                 silence = silent;

@@ -268,7 +268,7 @@ final class MasterLink {
             Call call = calls.get(i);
             Object reply = replies.get(i);
             if (RedisFailure.isOfReplica(reply)
-                    && transport.renew(health.test.master, call.sinceMicros())
+                    && health.renew(call.sinceMicros())
                     && call.tryAskAgain()
                     && !call.isDone()) {
                 refused.add(call);

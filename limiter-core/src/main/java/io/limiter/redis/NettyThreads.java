@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /** The threads of Netty, which both clients have. */
@@ -21,8 +22,11 @@ final class NettyThreads {
     /**
      * How late a task runs that is due now, in microseconds. By then each thread has read all arrived answers: it reads its sockets
      * before its tasks, and the task comes twice, a millisecond apart, so that a reading lies between.
+     *
+     * @param longestMicros the maximum result, if such a thread does not run at all
      */
-    static CompletableFuture<Long> latenessMicros(Iterable<EventExecutor> threads) {
+    static CompletableFuture<Long> latenessMicros(
+            Iterable<EventExecutor> threads, ScheduledExecutorService timer, long longestMicros) {
         long startMicros = TIME.nowMicros();
         List<CompletableFuture<Void>> all = new ArrayList<>();
         for (EventExecutor one : threads) {
@@ -33,8 +37,10 @@ final class NettyThreads {
                 // No answers arrive on it.
             }
         }
-        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+        CompletableFuture<Long> lateness = CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
                 .thenApply(ran -> TIME.nowMicros() - startMicros - HOP_MICROS);
+        timer.schedule(() -> lateness.complete(longestMicros), longestMicros, TimeUnit.MICROSECONDS);
+        return lateness;
     }
 
     /**

@@ -11,8 +11,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind what is at the addresses
  * @param master the name of the master that sentinels watch; null without sentinels
+ * @param username with which to log in to the masters; null for Redis' default user
+ * @param password of that user; null for none, or if the addresses have a login
  */
-record RedisAddresses(Kind kind, @Nullable String master, List<String> addresses) {
+record RedisAddresses(
+        Kind kind,
+        @Nullable String master,
+        List<String> addresses,
+        @Nullable String username,
+        @Nullable String password) {
     /** The database after the port of an address. */
     static final Pattern DATABASE = Pattern.compile("(?<=:\\d{1,5})/(\\d{1,5})$");
 
@@ -46,18 +53,22 @@ record RedisAddresses(Kind kind, @Nullable String master, List<String> addresses
     }
 
     static RedisAddresses single(String address) {
-        return new RedisAddresses(Kind.SINGLE, null, List.of(address));
+        return new RedisAddresses(Kind.SINGLE, null, List.of(address), null, null);
     }
 
     static RedisAddresses cluster(List<String> addresses) {
-        return new RedisAddresses(Kind.CLUSTER, null, addresses);
+        return new RedisAddresses(Kind.CLUSTER, null, addresses, null, null);
     }
 
     static RedisAddresses sentinel(String master, List<String> addresses) {
-        return new RedisAddresses(Kind.SENTINEL, Objects.requireNonNull(master, "master"), addresses);
+        return new RedisAddresses(Kind.SENTINEL, Objects.requireNonNull(master, "master"), addresses, null, null);
     }
 
-    /** The name of this Redis in messages. */
+    RedisAddresses withLogin(@Nullable String user, String secret) {
+        return new RedisAddresses(kind, master, addresses, user, secret);
+    }
+
+    /** The name of this Redis in messages; contains no password. */
     String name() {
         List<String> shown =
                 addresses.stream().map(RedisAddresses::withoutPassword).toList();
@@ -71,5 +82,10 @@ record RedisAddresses(Kind kind, @Nullable String master, List<String> addresses
     /** An address for a message: without anything before the host. */
     private static String withoutPassword(String address) {
         return address.replaceFirst("(?s)^([^:/@]*://)?.*@", "$1***@");
+    }
+
+    @Override
+    public String toString() {
+        return name();
     }
 }

@@ -363,16 +363,20 @@ public final class RedisBackend implements Backend {
 
         /** The Redis that was given, with the login. */
         RedisClients clients() {
-            RedisClients clients = given;
-            if (clients == null && addresses != null) {
-                clients = ClientLibrary.clients(addresses, library);
+            if (given != null && password != null) {
+                throw new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
+                        + " the configuration of a client of your own has them already");
             }
-            if (clients == null) {
+            if (given != null) {
+                return given;
+            }
+            if (addresses == null) {
                 throw new IllegalStateException(
                         "no Redis is given; call address(...), sentinel(...), cluster(...), config(...), client(...) or"
                                 + " lettuce(...) first");
             }
-            return password == null ? clients : clients.withLogin(username, password);
+            return ClientLibrary.clients(
+                    password == null ? addresses : addresses.withLogin(username, password), library);
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.limiter.redis;
 
 import java.util.concurrent.ScheduledExecutorService;
-import org.jspecify.annotations.Nullable;
 
 /** The Redis to use, and how the way to it is made by one of the clients. Immutable. */
 interface RedisClients {
@@ -26,14 +25,6 @@ interface RedisClients {
     boolean isTls();
 
     /**
-     * Logs in to the masters.
-     *
-     * @param username null for Redis' default user
-     * @throws IllegalStateException if the client logs in itself
-     */
-    RedisClients withLogin(@Nullable String username, String password);
-
-    /**
      * The way to this Redis, which may not be connected yet.
      *
      * @param attempt the number of the attempt to connect, from 1 on
@@ -53,11 +44,5 @@ interface RedisClients {
     static boolean makesAnother(int attempt, long tookMicros) {
         boolean takesLonger = attempt >= 4 && attempt <= 2 * LONGEST_FACTOR && Integer.bitCount(attempt) == 1;
         return (takesLonger && tookMicros >= CONNECT_TIMEOUT_MILLIS * 1_000L) || attempt % ATTEMPTS_OF_A_CLIENT == 0;
-    }
-
-    /** That it logs in itself. */
-    static IllegalStateException hasLogin() {
-        return new IllegalStateException("credentials(...) are for address(...), sentinel(...) and cluster(...);"
-                + " the configuration of a client of your own has them already");
     }
 }

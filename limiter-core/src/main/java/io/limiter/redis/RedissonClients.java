@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.IntFunction;
-import java.util.function.ObjIntConsumer;
 import java.util.regex.Matcher;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
@@ -27,9 +26,8 @@ import org.redisson.config.SubscriptionMode;
  * @param name the name of this Redis in messages
  * @param config by the factor of all times within which something must answer
  * @param given the application's client, never shut down by the limiter; null if one is made
- * @param takesLogin whether user and password can be set
  */
-record RedissonClients(String name, @Nullable RedissonClient given, boolean takesLogin, IntFunction<Config> config)
+record RedissonClients(String name, @Nullable RedissonClient given, IntFunction<Config> config)
         implements RedisClients {
     private static final int THREADS = 2;
     /** Below 10 connections Redisson sends the next command before the last one's reply has come. */
@@ -45,7 +43,7 @@ record RedissonClients(String name, @Nullable RedissonClient given, boolean take
     private static final Duration RECONNECT_PAUSE = Duration.ofMillis(200);
 
     static RedisClients given(RedissonClient client) {
-        return new RedissonClients("Redis", Objects.requireNonNull(client, "client"), false, factor -> new Config());
+        return new RedissonClients("Redis", Objects.requireNonNull(client, "client"), factor -> new Config());
     }
 
     static RedisClients of(Config config) {
@@ -53,7 +51,7 @@ record RedissonClients(String name, @Nullable RedissonClient given, boolean take
         if (!own.isSingleConfig() && !own.isClusterConfig() && !own.isSentinelConfig()) {
             setMasterOnly(own);
         }
-        return new RedissonClients("Redis", null, false, factor -> new Config(own));
+        return new RedissonClients("Redis", null, factor -> new Config(own));
     }
 
     /** Decisions need the master: a reader that is away must not keep them from it. Replicated servers are asked which one that is. */
@@ -80,48 +78,35 @@ record RedissonClients(String name, @Nullable RedissonClient given, boolean take
 
     /** A small client of ours to the addresses. */
     static RedisClients of(RedisAddresses servers) {
-        String[] addresses = servers.addresses().toArray(String[]::new);
-        return own(servers.name(), (config, factor) -> {
-            switch (servers.kind()) {
-                case SINGLE -> setSingle(config.useSingleServer(), addresses[0], factor);
-                case CLUSTER ->
-                    setMastersOnly(
-                            config.useClusterServers().addNodeAddress(addresses).setScanInterval(TOPOLOGY_MILLIS),
-                            factor);
-                // One sentinel that answers is enough to start; a list of one is allowed.
-                case SENTINEL ->
-                    setMastersOnly(
-                            config.useSentinelServers()
-                                    .setMasterName(Objects.requireNonNull(servers.master()))
-                                    .addSentinelAddress(addresses)
-                                    .setCheckSentinelsList(false),
-                            factor);
-            }
-        });
-    }
-
-    private static RedisClients own(String name, ObjIntConsumer<Config> servers) {
-        return new RedissonClients(name, null, true, factor -> {
+        return new RedissonClients(servers.name(), null, factor -> {
             Config small = new Config()
                     .setThreads(THREADS)
                     .setNettyThreads(THREADS)
                     .setCodec(StringCodec.INSTANCE)
                     .setUseThreadClassLoader(false);
-            servers.accept(small, factor);
-            return small;
+            setServers(small, servers, factor);
+            return servers.password() == null
+                    ? small
+                    : small.setUsername(servers.username()).setPassword(servers.password());
         });
     }
 
-    @Override
-    public RedisClients withLogin(@Nullable String username, String password) {
-        if (!takesLogin) {
-            throw RedisClients.hasLogin();
+    private static void setServers(Config config, RedisAddresses servers, int factor) {
+        String[] addresses = servers.addresses().toArray(String[]::new);
+        switch (servers.kind()) {
+            case SINGLE -> setSingle(config.useSingleServer(), addresses[0], factor);
+            case CLUSTER ->
+                setMastersOnly(
+                        config.useClusterServers().addNodeAddress(addresses).setScanInterval(TOPOLOGY_MILLIS), factor);
+            // One sentinel that answers is enough to start; a list of one is allowed.
+            case SENTINEL ->
+                setMastersOnly(
+                        config.useSentinelServers()
+                                .setMasterName(Objects.requireNonNull(servers.master()))
+                                .addSentinelAddress(addresses)
+                                .setCheckSentinelsList(false),
+                        factor);
         }
-        return new RedissonClients(
-                name,
-                given,
-                false,
-                factor -> config.apply(factor).setUsername(username).setPassword(password));
     }
 
     @Override

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.redisson.api.RMap;
+import java.util.stream.Stream;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
@@ -70,14 +70,37 @@ final class RedissonScripts {
                 });
     }
 
-    /** One GETRANGE: whoever may write there can't make an instance read more. */
-    CompletableFuture<String> text(String key, int mostBytes) {
-        CompletableFuture<String> answer = new CompletableFuture<>();
-        ByteBuffer read = ByteBuffer.allocate(mostBytes);
+    /** A command that is no decision. The public API has none with a free name. */
+    CompletableFuture<? extends List<?>> ask(String key, List<String> words) {
+        return switch (words.get(0)) {
+            case "GETRANGE" -> beginning(key, Integer.parseInt(words.get(3)) + 1);
+            case "HGETALL" ->
+                answer(client.<String, String>getMap(key, StringCodec.INSTANCE).readAllMapAsync())
+                        .thenApply(fields -> fields.entrySet().stream()
+                                .flatMap(one -> Stream.of(one.getKey(), one.getValue()))
+                                .toList());
+            default -> eval(words.get(1), Integer.parseInt(words.get(2)), words.subList(3, words.size()));
+        };
+    }
+
+    private CompletableFuture<List<Object>> eval(String script, int keys, List<String> words) {
+        return answer(handle(TimeUnit.MINUTES.toMicros(1))
+                .evalAsync(
+                        RScript.Mode.READ_WRITE,
+                        script,
+                        RScript.ReturnType.LIST,
+                        List.copyOf(words.subList(0, keys)),
+                        words.subList(keys, words.size()).toArray()));
+    }
+
+    private CompletableFuture<List<String>> beginning(String key, int bytes) {
+        CompletableFuture<List<String>> answer = new CompletableFuture<>();
+        ByteBuffer read = ByteBuffer.allocate(bytes);
         client.getBinaryStream(key).getAsynchronousChannel().read(read, key, new CompletionHandler<>() {
             @Override
             public void completed(Integer size, String same) {
-                answer.complete(StandardCharsets.UTF_8.decode(read.flip()).toString());
+                answer.complete(
+                        List.of(StandardCharsets.UTF_8.decode(read.flip()).toString()));
             }
 
             @Override
@@ -86,23 +109,6 @@ final class RedissonScripts {
             }
         });
         return answer;
-    }
-
-    CompletableFuture<Map<String, String>> fields(String key) {
-        RMap<String, String> hash = client.getMap(key, StringCodec.INSTANCE);
-        return answer(hash.readAllMapAsync());
-    }
-
-    CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
-        CompletionStage<List<Object>> asked = handle(TimeUnit.MINUTES.toMicros(1))
-                .evalAsync(
-                        RScript.Mode.READ_WRITE,
-                        script,
-                        RScript.ReturnType.LIST,
-                        List.copyOf(keys),
-                        arguments.toArray());
-        return answer(asked)
-                .thenApply(reply -> reply.stream().map(String::valueOf).toList());
     }
 
     private static <T> CompletableFuture<T> answer(CompletionStage<T> asked) {

@@ -24,9 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. The
- * only class that uses Redisson's internals, because the public API does not show which master has a key. If they are
- * not accessible (for example in a wrapped client), all masters count as one. Thread-safe.
+ * The masters behind a client, as Redisson knows them now, and the way to them: runs commands, each at most once. This class and
+ * {@link Pipeline} use what is not Redisson's public API: that shows no master of a slot (so one dead master would open the breaker of
+ * all), has no connection that a command does not share with those of the application (a pool, and a queue for it, at a third more
+ * CPU time), and no way to retire one. If it is not accessible (for example in a wrapped client), all masters count as one, and
+ * {@link RedissonScripts} has the commands, which is public API alone, as plain commands and probes are in any case. Thread-safe.
  */
 final class RedissonTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(RedissonTransport.class);
@@ -43,9 +45,6 @@ final class RedissonTransport implements Transport {
     /** A name mapper of the client changes it, and the keys, as only the public API does. */
     private static final String PROBED_NAME = "limiter:{a}";
 
-    /** The shortest time between two replacements of connections: many callers ask together, and more would not reach a master sooner. */
-    private static final long RETIRE_PAUSE_MICROS = 1_000_000;
-
     final RedissonClient client;
     private final boolean ownsClient;
     private final ScheduledExecutorService timer;
@@ -59,9 +58,6 @@ final class RedissonTransport implements Transport {
     private final Map<Integer, MasterSlaveEntry> moved = new ConcurrentHashMap<>();
     /** One for each master that the client knows. */
     private final Map<RedisClient, Pipeline> pipelines = new ConcurrentHashMap<>();
-
-    /** When the connections to each master were last replaced, because its address may lead to another server than they do. */
-    private final Map<Object, Long> retiredMicros = new ConcurrentHashMap<>();
 
     private volatile long movesForgottenMicros;
 
@@ -131,7 +127,6 @@ final class RedissonTransport implements Transport {
                         .toList();
         // Redisson ends the clients of former masters, and with them all connections.
         pipelines.keySet().removeIf(RedisClient::isShutdown);
-        retiredMicros.keySet().removeIf(master -> master instanceof RedisClient one && one.isShutdown());
         long now = TIME.nowMicros();
         if (now - movesForgottenMicros >= MOVES_COUNT_MICROS) {
             movesForgottenMicros = now;
@@ -148,12 +143,12 @@ final class RedissonTransport implements Transport {
     @Override
     public CompletableFuture<Long> latenessMicros(long longestMicros) {
         // If the threads of the answers are not accessible, Netty's global one replaces them.
-        CompletableFuture<Long> lateness = NettyThreads.latenessMicros(
+        return NettyThreads.latenessMicros(
                 connections == null
                         ? List.of(GlobalEventExecutor.INSTANCE)
-                        : connections.getServiceManager().getGroup());
-        after(longestMicros, () -> lateness.complete(longestMicros));
-        return lateness;
+                        : connections.getServiceManager().getGroup(),
+                timer,
+                longestMicros);
     }
 
     @Override
@@ -204,20 +199,7 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
-    public boolean renew(Object master, long sentMicros) {
-        long last = retiredMicros.compute(master, (same, before) -> {
-            long now = TIME.nowMicros();
-            if (before != null && now - before < RETIRE_PAUSE_MICROS) {
-                return before;
-            }
-            // Before others see that it is done.
-            retire(master);
-            return now;
-        });
-        return last > sentMicros;
-    }
-
-    private void retire(Object master) {
+    public boolean renew(Object master) {
         Pipeline pipeline = master instanceof RedisClient one ? pipelines.get(one) : null;
         if (pipeline != null) {
             pipeline.renew();
@@ -227,6 +209,7 @@ final class RedissonTransport implements Transport {
                     .filter(entry -> master(entry) == master)
                     .forEach(RedissonTransport::retireFree);
         }
+        return true;
     }
 
     /** Closes those of the client's pool that are free, as if they had been idle for long: it makes others when it needs them. */
@@ -271,18 +254,8 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
-    public CompletableFuture<String> text(String key, int mostBytes) {
-        return api.text(key, mostBytes);
-    }
-
-    @Override
-    public CompletableFuture<Map<String, String>> fields(String key) {
-        return api.fields(key);
-    }
-
-    @Override
-    public CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments) {
-        return api.run(script, keys, arguments);
+    public CompletableFuture<? extends List<?>> ask(String key, List<String> words) {
+        return api.ask(key, words);
     }
 
     @Override

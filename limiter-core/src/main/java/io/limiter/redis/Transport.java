@@ -2,7 +2,6 @@ package io.limiter.redis;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -21,16 +20,20 @@ interface Transport extends AutoCloseable {
     Object master(String key);
 
     /** All masters that are known now. */
-    Collection<Object> masters();
+    Collection<?> masters();
 
     /** The name of a master in messages: host and port. */
     String name(Object master);
 
     /** Settings that make the limiter slower, or slow to notice that a connection is dead, each with what to write. */
-    List<String> slowSettings();
+    default List<String> slowSettings() {
+        return List.of();
+    }
 
     /** Whether the masters can be distinguished. If not, all of them count as one. */
-    boolean areMastersDistinguishable();
+    default boolean areMastersDistinguishable() {
+        return true;
+    }
 
     /**
      * Sends a command to a master; the receiver may be called on any thread. A command of one call follows its key to the master that
@@ -41,13 +44,8 @@ interface Transport extends AutoCloseable {
     /** Calls this whenever the connection to a master closes by itself. The call must not block. */
     default void onLost(Object master, Runnable listener) {}
 
-    /**
-     * The master has replied that it is a replica, or that it loads its data, to what was sent at that time: its address may lead to
-     * another server by now. Retires the connections to it, at most once a second. Returns whether what is sent now takes a later one.
-     *
-     * @param sentMicros on the system's monotonic clock
-     */
-    default boolean renew(Object master, long sentMicros) {
+    /** Replaces the connections to a master, whose address may lead to another server. Returns whether what is sent now takes a later one. */
+    default boolean renew(Object master) {
         return false;
     }
 
@@ -58,14 +56,13 @@ interface Transport extends AutoCloseable {
         run(master, command, receiver);
     }
 
-    /** The text of a key, of at most so many bytes; empty if there is none. No script: a user that only reads keys may not name them in one. */
-    CompletableFuture<String> text(String key, int mostBytes);
-
-    /** The fields of a hash. */
-    CompletableFuture<Map<String, String>> fields(String key);
-
-    /** Runs a script that may write, at most once, on the master that has its first key. Its reply as texts. */
-    CompletableFuture<List<String>> run(String script, List<String> keys, List<String> arguments);
+    /**
+     * Sends a command that is no decision to the master that has a key, at most once.
+     *
+     * @param words {@code GETRANGE} from the beginning, {@code HGETALL} or {@code EVAL}, and what follows that
+     * @return the values of its reply
+     */
+    CompletableFuture<? extends List<?>> ask(String key, List<String> words);
 
     /** Whether commands go to the named master, whatever their keys are, and these as they are written. */
     default boolean isDirect() {

@@ -1,0 +1,201 @@
+package io.limiter.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.limiter.Decision;
+import io.limiter.FailureMode;
+import io.limiter.Limit;
+import io.limiter.PartitionKey;
+import io.limiter.PermitRequest;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Access;
+import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.Facts;
+import io.limiter.kit.Looks;
+import io.limiter.kit.RedisClientKind;
+import io.limiter.kit.RedisServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** What the limiter does with a client of Lettuce, and what it asks either client that is no decision. */
+class LettuceTransportTest {
+    private static final PartitionKey KEY = PartitionKey.of("k");
+    private static final Policy POLICY =
+            Policy.of("lettuce", Limit.fixedWindow(100_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+
+    private static Jedis redis() {
+        return new Jedis("127.0.0.1", RedisServers.singlePort());
+    }
+
+    private static List<String> addresses(Jedis redis, String name) {
+        return redis.clientList()
+                .lines()
+                .filter(line -> line.contains("name=" + name))
+                .map(line -> line.replaceAll(".* addr=(\\S+) .*", "$1"))
+                .toList();
+    }
+
+    private static RedisURI at(String name) {
+        RedisURI at = RedisURI.create(RedisServers.single());
+        at.setClientName(name);
+        return at;
+    }
+
+    /** An application's client may send commands again; what it was given is left as it is. */
+    @Test
+    void aGivenClientIsNeitherUsedNorChanged() {
+        RedisClient given = RedisClient.create();
+        ClientOptions options = given.getOptions();
+        try (Jedis redis = redis()) {
+            RateLimiter limiter = RateLimiters.on(Backends.connected(
+                    RedisBackend.builder().lettuce(given, at("lettuce-given")).prefix("lettuce-given")));
+            assertTrue(limiter.tryAcquire(POLICY, KEY, 1).allowed());
+            assertEquals(1, addresses(redis, "lettuce-given").size(), "one connection to a master");
+            limiter.close();
+            Await.until("it is closed", () -> addresses(redis, "lettuce-given").isEmpty());
+            assertSame(options, given.getOptions());
+            given.connect(RedisURI.create(RedisServers.single())).close();
+        } finally {
+            given.shutdown();
+        }
+    }
+
+    @Test
+    void aClientDoesNotTellItsAddress() {
+        RedisClient given = RedisClient.create(RedisURI.create(RedisServers.single()));
+        try {
+            Throwable refused = assertThrows(
+                    IllegalArgumentException.class,
+                    () -> RedisBackend.builder().lettuce(given));
+            Facts.told(String.valueOf(refused.getMessage()), "RL-116", "RedisURI.create(");
+        } finally {
+            given.shutdown();
+        }
+    }
+
+    /** Connections are killed under load: no call waits for its deadline of 60 s, and none is counted twice. */
+    @Test
+    void whenConnectionsCloseTheirCallsEndAtOnce() {
+        RedisClient given = RedisClient.create();
+        try (Jedis redis = redis();
+                RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
+                        .lettuce(given, at("lettuce-killed"))
+                        .prefix("lettuce-killed")
+                        .deadline(Duration.ofSeconds(60))))) {
+            long allowed = 0;
+            long asked = 0;
+            long began = System.nanoTime();
+            for (int round = 0; round < 20; round++) {
+                List<CompletableFuture<Decision>> answers = IntStream.range(0, 200)
+                        .mapToObj(i -> limiter.acquireAsync(PermitRequest.of(POLICY, KEY, 1)))
+                        .toList();
+                addresses(redis, "lettuce-killed").forEach(address -> kill(redis, address));
+                asked += answers.size();
+                allowed += answers.stream().filter(one -> one.join().allowed()).count();
+            }
+            assertTrue(System.nanoTime() - began < 50_000_000_000L, "they ended before their deadline");
+            Await.until(
+                    "Redis is asked again",
+                    () -> limiter.tryAcquire(POLICY, KEY, 0).source() == Decision.Source.REDIS);
+            long counted = 100_000 - Looks.left(limiter, POLICY, KEY);
+            assertTrue(counted >= allowed && counted <= asked, counted + " of " + asked + ", " + allowed + " allowed");
+        } finally {
+            given.shutdown();
+        }
+    }
+
+    private static void kill(Jedis redis, String address) {
+        try {
+            redis.clientKill(address);
+        } catch (JedisDataException alreadyGone) {
+            // It was closed in the meantime.
+        }
+    }
+
+    /** A key that has moved to the master to which its slot moves is asked for there. */
+    @Test
+    void aCallFollowsItsKeyWhileItsSlotMoves() {
+        List<Integer> ports = RedisServers.startCluster();
+        RedisClusterClient given = RedisClusterClient.create(RedisURI.create("redis://127.0.0.1:" + ports.get(0)));
+        try (Jedis from = new Jedis("127.0.0.1", ports.get(0));
+                Jedis to = new Jedis("127.0.0.1", ports.get(1));
+                RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
+                        .lettuce(given, RedisURI.create("redis://127.0.0.1:" + ports.get(0)))
+                        .deadline(Duration.ofSeconds(30))))) {
+            PartitionKey client = IntStream.range(0, 1_000)
+                    .mapToObj(i -> PartitionKey.of("client" + i))
+                    .filter(one -> {
+                        limiter.tryAcquire(POLICY, one, 1);
+                        return !from.keys("*:" + one + "}*").isEmpty();
+                    })
+                    .findFirst()
+                    .orElseThrow();
+            String key = from.keys("*:" + client + "}*").iterator().next();
+            int slot = Math.toIntExact(from.clusterKeySlot(key));
+            to.clusterSetSlotImporting(slot, from.clusterMyId());
+            from.clusterSetSlotMigrating(slot, to.clusterMyId());
+            from.migrate("127.0.0.1", ports.get(1), key, 0, 10_000);
+            assertEquals(99_998, limiter.tryAcquire(POLICY, client, 1).remaining(), "by ASK");
+            for (int port : ports) {
+                try (Jedis node = new Jedis("127.0.0.1", port)) {
+                    node.clusterSetSlotNode(slot, to.clusterMyId());
+                }
+            }
+            assertEquals(99_997, limiter.tryAcquire(POLICY, client, 1).remaining(), "by MOVED");
+            assertEquals(99_996, limiter.tryAcquire(POLICY, client, 1).remaining());
+        } finally {
+            given.shutdown();
+            ports.forEach(port -> RedisServers.signal("KILL", RedisServers.pid(port)));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void plainCommandsOverEitherClient(RedisClientKind client) {
+        try (PlainCommands plain = PlainCommands.open(
+                        Access.LIBRARY, client.builder().address(RedisServers.single()), Duration.ofSeconds(30));
+                Jedis redis = redis()) {
+            String key = "plain-" + client;
+            redis.set(key, "grün und blau");
+            redis.hset(key + "-hash", Map.of("a", "1", "b", ""));
+            assertEquals(List.of("grün", "", "grün"), plain.texts(List.of(key, key + "-none", key), 5));
+            assertEquals(Map.of("a", "1", "b", ""), plain.fields(key + "-hash"));
+            assertEquals(Map.of(), plain.fields(key + "-none"));
+            assertEquals(
+                    List.of("7", key, "x"),
+                    plain.run("return {7, KEYS[1], ARGV[1]}", List.of(key), List.of("x")));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void plainCommandsInAClusterGoToTheMasterOfTheirKey(RedisClientKind client) {
+        try (PlainCommands plain = PlainCommands.open(
+                Access.LIBRARY, client.builder().cluster(RedisServers.cluster()), Duration.ofSeconds(30))) {
+            for (int i = 0; i < 20; i++) {
+                List<String> key = List.of("plain-" + client + i);
+                assertEquals(
+                        List.of("OK"), plain.run("return {redis.call('SET', KEYS[1], ARGV[1]).ok}", key, List.of("v" + i)));
+                assertEquals(List.of("v" + i), plain.texts(key, 10));
+            }
+        }
+    }
+}
