@@ -240,7 +240,7 @@ class MovedAddressTest {
         long pid = RedisServers.pid(ports.get(0));
         PartitionKey key = IntStream.range(0, 1_000)
                 .mapToObj(i -> "client" + i)
-                .filter(client -> JedisClusterCRC16.getSlot("deny:" + client) <= LAST_SLOT_OF_FIRST)
+                .filter(one -> JedisClusterCRC16.getSlot("deny:" + one) <= LAST_SLOT_OF_FIRST)
                 .map(PartitionKey::of)
                 .findFirst()
                 .orElseThrow();
