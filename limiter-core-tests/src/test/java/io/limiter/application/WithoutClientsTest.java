@@ -99,10 +99,8 @@ class WithoutClientsTest {
                     ClassNotFoundException.class,
                     () -> loader.loadClass(isRedisson ? "org.redisson.Redisson" : "io.lettuce.core.RedisClient"));
             @SuppressWarnings("unchecked")
-            Function<Map<String, String>, String> started =
-                    (Function<Map<String, String>, String>) loader.loadClass(type.getName())
-                            .getDeclaredConstructor()
-                            .newInstance();
+            Function<Map<String, String>, String> started = (Function<Map<String, String>, String>)
+                    loader.loadClass(type.getName()).getDeclaredConstructor().newInstance();
             return started.apply(properties);
         }
     }

@@ -69,7 +69,13 @@ class LimiterConfigTest {
         assertEquals(
                 new RedisSettings(
                         new Connection(
-                                RedisClientChoice.AUTO, RedisMode.SINGLE, List.of("redis://127.0.0.1:6379"), null, null, "voter", "s3cret"),
+                                RedisClientChoice.AUTO,
+                                RedisMode.SINGLE,
+                                List.of("redis://127.0.0.1:6379"),
+                                null,
+                                null,
+                                "voter",
+                                "s3cret"),
                         null,
                         "shop",
                         Duration.ofMillis(20),

@@ -30,14 +30,15 @@ class FaultSuiteTest {
         return Stream.of(ServerFaults.all(), ClusterFaults.all())
                 .flatMap(List::stream)
                 .filter(fault -> fault.name().contains(wanted))
-                .flatMap(fault -> CLIENTS.stream().flatMap(client -> Stream.of(FailureMode.values())
-                        .map(mode -> Arguments.of(fault, mode, client))));
+                .flatMap(fault -> CLIENTS.stream()
+                        .flatMap(client ->
+                                Stream.of(FailureMode.values()).map(mode -> Arguments.of(fault, mode, client))));
     }
 
     @ParameterizedTest
     @MethodSource("trials")
-    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(
-            Fault<?> fault, FailureMode mode, RedisClientChoice client) throws Exception {
+    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(Fault<?> fault, FailureMode mode, RedisClientChoice client)
+            throws Exception {
         if (!warm) {
             warm = true;
             Trial.run(ServerFaults.SCRIPTS_FLUSHED, mode, client, WARM_UP);

@@ -23,8 +23,7 @@ class FaultsTest {
 
     @ParameterizedTest
     @MethodSource("faults")
-    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(Fault<?> fault, RedisClientChoice client)
-            throws Exception {
+    void everyCallIsAnsweredAndCountedOnceOrNotAtAll(Fault<?> fault, RedisClientChoice client) throws Exception {
         Judge.check(Trial.run(fault, FailureMode.LOCAL, client, TIMES));
     }
 }

@@ -33,8 +33,8 @@ final class Trial {
         try (LogLines quiet = new LogLines();
                 S stage = fault.stage().get()) {
             String policies = "limiter.backend = redis\n" + Load.policies(mode);
-            String own = policies + stage.way() + "limiter.instances = " + Load.INSTANCES
-                    + "\nlimiter.redis.client = " + client.name().toLowerCase(Locale.ROOT) + "\n";
+            String own = policies + stage.way() + "limiter.instances = " + Load.INSTANCES + "\nlimiter.redis.client = "
+                    + client.name().toLowerCase(Locale.ROOT) + "\n";
             long begin;
             long end;
             List<Call> calls;

@@ -75,8 +75,7 @@ class FailOverTest {
                     "the new master is tested",
                     () -> backend.health().findings().stream().anyMatch(line -> line.startsWith("RL-205")));
             String name = client == RedisClientKind.LETTUCE ? RedisServers.MASTER : ":" + replica;
-            assertTrue(
-                    log.of(Level.WARN, "RL-205").stream().anyMatch(line -> line.contains(name)), log.toString());
+            assertTrue(log.of(Level.WARN, "RL-205").stream().anyMatch(line -> line.contains(name)), log.toString());
         } finally {
             RedisServers.stop(first);
             RedisServers.stop(second);

@@ -38,8 +38,8 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** What the limiter does with a client of Lettuce, and what it asks either client that is no decision. */
 class LettuceTransportTest {
     private static final PartitionKey KEY = PartitionKey.of("k");
-    private static final Policy POLICY =
-            Policy.of("lettuce", Limit.fixedWindow(100_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+    private static final Policy POLICY = Policy.of("lettuce", Limit.fixedWindow(100_000, Duration.ofHours(1)))
+            .withFailureMode(FailureMode.DENY);
 
     private static Jedis redis() {
         return new Jedis("127.0.0.1", RedisServers.singlePort());
@@ -83,8 +83,7 @@ class LettuceTransportTest {
         RedisClient given = RedisClient.create(RedisURI.create(RedisServers.single()));
         try {
             Throwable refused = assertThrows(
-                    IllegalArgumentException.class,
-                    () -> RedisBackend.builder().lettuce(given));
+                    IllegalArgumentException.class, () -> RedisBackend.builder().lettuce(given));
             Facts.told(String.valueOf(refused.getMessage()), "RL-116", "RedisURI.create(");
         } finally {
             given.shutdown();
@@ -179,9 +178,7 @@ class LettuceTransportTest {
             assertEquals(List.of("grün", "", "grün"), plain.texts(List.of(key, key + "-none", key), 5));
             assertEquals(Map.of("a", "1", "b", ""), plain.fields(key + "-hash"));
             assertEquals(Map.of(), plain.fields(key + "-none"));
-            assertEquals(
-                    List.of("7", key, "x"),
-                    plain.run("return {7, KEYS[1], ARGV[1]}", List.of(key), List.of("x")));
+            assertEquals(List.of("7", key, "x"), plain.run("return {7, KEYS[1], ARGV[1]}", List.of(key), List.of("x")));
         }
     }
 
@@ -193,7 +190,8 @@ class LettuceTransportTest {
             for (int i = 0; i < 20; i++) {
                 List<String> key = List.of("plain-" + client + i);
                 assertEquals(
-                        List.of("OK"), plain.run("return {redis.call('SET', KEYS[1], ARGV[1]).ok}", key, List.of("v" + i)));
+                        List.of("OK"),
+                        plain.run("return {redis.call('SET', KEYS[1], ARGV[1]).ok}", key, List.of("v" + i)));
                 assertEquals(List.of("v" + i), plain.texts(key, 10));
             }
         }

@@ -167,16 +167,10 @@ class MovedAddressTest {
             Await.until("it replicates", () -> next.info("replication").contains("master_link_status:up"));
             RedisBackend.Builder builder =
                     client == RedisClientKind.LETTUCE ? lettuce(names, port) : redisson(names, port);
-            measure(
-                    "DNS, " + client,
-                    old,
-                    builder,
-                    PartitionKey.of("client"),
-                    isMaster("127.0.0.2", port),
-                    () -> {
-                        names.address = "127.0.0.2";
-                        promote(old, "127.0.0.2", port, port, pid);
-                    });
+            measure("DNS, " + client, old, builder, PartitionKey.of("client"), isMaster("127.0.0.2", port), () -> {
+                names.address = "127.0.0.2";
+                promote(old, "127.0.0.2", port, port, pid);
+            });
         } finally {
             stop(pid, one, two);
         }
@@ -221,12 +215,18 @@ class MovedAddressTest {
                             .anyMatch(each -> "ok".equals(each.get("master-link-status"))));
             RedisBackend.Builder builder =
                     client.builder().sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + port));
-            measure("sentinel, " + client, old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
-                old.end(pid);
-                if (old == Old.STAYS_AS_A_REPLICA) {
-                    sentinel.sentinelFailover(RedisServers.MASTER);
-                }
-            });
+            measure(
+                    "sentinel, " + client,
+                    old,
+                    builder,
+                    PartitionKey.of("client"),
+                    isMaster("127.0.0.1", second),
+                    () -> {
+                        old.end(pid);
+                        if (old == Old.STAYS_AS_A_REPLICA) {
+                            sentinel.sentinelFailover(RedisServers.MASTER);
+                        }
+                    });
         } finally {
             stop(pid, one, two);
         }

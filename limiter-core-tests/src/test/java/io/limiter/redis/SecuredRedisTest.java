@@ -116,8 +116,7 @@ class SecuredRedisTest {
         // UnfitServerTest addresses the first one wrongly, which is logged too.
         try (LogLines log = new LogLines()
                 .about(" at 127.0.0.1:" + RedisServers.clusterPorts().get(1))) {
-            allAlgorithmsWork(
-                    client.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
+            allAlgorithmsWork(client.builder().cluster(RedisServers.cluster()).credentials("limited", PASSWORD));
             nothingIsRefused(log);
         } finally {
             for (int port : RedisServers.clusterPorts()) {
@@ -225,11 +224,9 @@ class SecuredRedisTest {
         RedisClient given = RedisClient.create();
         AtomicReference<String> password = new AtomicReference<>("first");
         RedisURI at = RedisURI.create("redis://127.0.0.1:" + port);
-        at.setCredentialsProvider(
-                RedisCredentialsProvider.from(() -> RedisCredentials.just(null, password.get())));
+        at.setCredentialsProvider(RedisCredentialsProvider.from(() -> RedisCredentials.just(null, password.get())));
         Policy policy = Policy.of("renewed", Limit.slidingList(3, Duration.ofHours(1)));
-        try (RedisBackend backend =
-                        RedisBackend.builder().lettuce(given, at).build();
+        try (RedisBackend backend = RedisBackend.builder().lettuce(given, at).build();
                 RateLimiter limiter = RateLimiters.on(backend);
                 Jedis admin = new Jedis("127.0.0.1", port)) {
             admin.auth("first");
@@ -251,9 +248,8 @@ class SecuredRedisTest {
     }
 
     private static void kill(Jedis admin) {
-        admin.clientKill(ClientKillParams.clientKillParams()
-                .type(ClientType.NORMAL)
-                .skipMe(ClientKillParams.SkipMe.YES));
+        admin.clientKill(
+                ClientKillParams.clientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
     }
 
     /** An attempt may time out, and a shared server be paused by another test, which does not depend on the user. */

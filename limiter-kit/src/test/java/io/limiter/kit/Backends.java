@@ -22,8 +22,8 @@ public final class Backends {
 
     private static final TestedBackend LETTUCE =
             new TestedBackend("lettuce-single", time -> connected(lettuce().timeSource(time)));
-    private static final TestedBackend LETTUCE_CLUSTER =
-            new TestedBackend("lettuce-cluster", time -> connected(lettuceCluster().timeSource(time)));
+    private static final TestedBackend LETTUCE_CLUSTER = new TestedBackend(
+            "lettuce-cluster", time -> connected(lettuceCluster().timeSource(time)));
 
     private Backends() {}
 

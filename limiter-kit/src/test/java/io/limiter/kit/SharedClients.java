@@ -57,8 +57,7 @@ final class SharedClients {
         private static final ClientResources THREADS = ClientResources.create();
         static final RedisClient SINGLE = RedisClient.create(THREADS);
         static final RedisClusterClient CLUSTER = RedisClusterClient.create(
-                THREADS,
-                RedisServers.cluster().stream().map(RedisURI::create).toList());
+                THREADS, RedisServers.cluster().stream().map(RedisURI::create).toList());
     }
 
     private static final class Single {
