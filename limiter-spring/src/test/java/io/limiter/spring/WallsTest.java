@@ -155,7 +155,9 @@ class WallsTest {
 
     @ArchTest
     static final ArchRule NO_BACKEND = noClasses()
-            .that(not(simpleName("RedissonBeans")))
+            .that(not(simpleName("RedissonBeans"))
+                    .and(not(simpleName("LettuceBeans")))
+                    .and(not(simpleName("LimiterAutoConfiguration"))))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")

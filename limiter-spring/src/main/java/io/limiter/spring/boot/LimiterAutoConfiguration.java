@@ -11,7 +11,6 @@ import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import org.jspecify.annotations.Nullable;
-import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -186,7 +185,7 @@ public class LimiterAutoConfiguration {
                 .denialMaxAge(settings.denialMaxAge())
                 .keyHash(settings.keyHash());
         if (isRedisson) {
-            redis.client(beans.getBeanProvider(RedissonClient.class).getObject());
+            RedissonBeans.given(redis, beans);
         } else if (settings.connection().client() == RedisClientChoice.REDISSON || !FilterPlaces.has(beans, LETTUCE)) {
             throw new IllegalStateException("RL-116 of the connections of Spring Data to Redis only Lettuce's can be"
                     + " used; add limiter.redis.address = redis://127.0.0.1:6379");

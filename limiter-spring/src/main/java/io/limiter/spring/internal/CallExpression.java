@@ -1,13 +1,14 @@
 package io.limiter.spring.internal;
 
+import io.limiter.PartitionKey;
 import java.security.Principal;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeanUtils;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -111,17 +112,26 @@ final class CallExpression {
         return words;
     }
 
-    /** Whether its value may be a whole key or a list of unknown parts; not a literal text, and not a parameter with one value. */
+    /**
+     * Whether its value may be a whole key or a list of unknown parts; false for a literal text, and for a parameter of a
+     * type that excludes this.
+     */
     boolean mayBeKeyOrList() {
-        if (root instanceof VariableReference) {
-            Integer position = scope.position(root.toStringAST().substring(1));
-            Class<?> type = position == null ? Object.class : scope.method().getParameterTypes()[position];
-            return !(BeanUtils.isSimpleValueType(type) || Principal.class.isAssignableFrom(type));
-        }
-        return !(root instanceof InlineList
-                || root instanceof PropertyOrFieldReference
-                || isFold(root)
-                || isLiteral(root));
+        Integer position = root instanceof VariableReference
+                ? scope.position(root.toStringAST().substring(1))
+                : null;
+        Class<?> type = position == null ? null : scope.method().getParameterTypes()[position];
+        return type == null
+                ? !(root instanceof InlineList
+                        || root instanceof Literal
+                        || root instanceof Operator
+                        || root instanceof OperatorNot
+                        || isFold(root)
+                        || root instanceof PropertyOrFieldReference)
+                : type == Object.class
+                        || type == PartitionKey.class
+                        || Collection.class.isAssignableFrom(type)
+                        || (type.isInterface() && type != CharSequence.class && type != Principal.class);
     }
 
     static List<SpelNode> children(SpelNode node) {

@@ -15,6 +15,8 @@ class LibrariesTest {
     void aSpringBootApplicationNeedsNeitherRedissonNorTheWeb() throws Exception {
         List<String> missing = List.of(
                 "redisson",
+                "lettuce",
+                "spring-data-redis",
                 "netty",
                 "reactor-core",
                 "reactive-streams",
