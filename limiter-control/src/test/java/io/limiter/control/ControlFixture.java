@@ -61,7 +61,7 @@ abstract class ControlFixture {
         return Published.Stored.of(version, text, List.of(entries), new Signer(group, SECRET));
     }
 
-    /** Writes to Redis what somebody has made without control, who may have no secret. */
+    /** Writes a version to Redis directly. Its author may not have the secret. */
     void plant(String address, Published.Stored version) {
         String number = version.head().replaceFirst(" .*", "");
         redis(address, redis -> {

@@ -17,7 +17,7 @@ class ErrorReply extends RuntimeException {
     }
 
     /**
-     * The error reply that a client's exception tells of, with that as its cause; the exception itself if it tells of none.
+     * The error reply that a client's exception contains, with that exception as its cause; the exception itself if it contains none.
      *
      * @param reply the text of the reply for an exception that has one, null for another; asked about its causes too
      */

@@ -47,7 +47,7 @@ record LettuceClients(
     static RedisClients given(AbstractRedisClient client, List<RedisURI> addresses) {
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException(
-                    "RL-116 a client of Lettuce does not tell its address; write"
+                    "RL-116 a client of Lettuce does not expose its address; write"
                             + " lettuce(client, RedisURI.create(\"redis://127.0.0.1:6379\")), with the addresses and the login it was made with");
         }
         return new LettuceClients(
@@ -118,11 +118,12 @@ record LettuceClients(
         return new LettuceTransport(client, threads == null ? resources : null, uris, cluster, timer);
     }
 
-    /** A copy with that timeout, and with the sentinels, which a builder leaves. */
+    /** A copy with that timeout. A builder takes no sentinels from an address, and needs a host or sentinels. */
     private static RedisURI withTimeout(RedisURI uri, Duration timeout) {
-        RedisURI copy = RedisURI.builder(uri).withTimeout(timeout).build();
+        RedisURI.Builder builder = RedisURI.builder(uri).withTimeout(timeout);
+        uri.getSentinels().forEach(builder::withSentinel);
+        RedisURI copy = builder.build();
         copy.setSentinelMasterId(uri.getSentinelMasterId());
-        copy.getSentinels().addAll(uri.getSentinels());
         return copy;
     }
 }

@@ -31,7 +31,7 @@ final class LettuceLine {
     private final RedisURI uri;
     private final ScheduledExecutorService timer;
     private final Executor writer;
-    /** Told when the connection closes by itself. */
+    /** Called when the connection closes by itself. */
     volatile Runnable onLost = () -> {};
 
     // Guarded by this.
@@ -80,9 +80,14 @@ final class LettuceLine {
             return CompletableFuture.failedFuture(new ConnectionLost("its server has no keys any more"));
         }
         if (now == null || now.isCompletedExceptionally()) {
-            now = client.connectAsync(StringCodec.UTF8, uri)
-                    .toCompletableFuture()
-                    .thenApply(this::opened);
+            try {
+                now = client.connectAsync(StringCodec.UTF8, uri)
+                        .toCompletableFuture()
+                        .thenApply(this::opened);
+            } catch (RuntimeException closed) {
+                // The application may have ended its threads.
+                return CompletableFuture.failedFuture(closed);
+            }
             open = now;
         }
         return now;

@@ -82,7 +82,7 @@ final class LettuceTransport implements Transport {
     private final AtomicReferenceArray<@Nullable Node> slots;
 
     private volatile Set<Node> masters = Set.of();
-    /** Who answered last: one that does not costs a time-out. */
+    /** The node that answered last. To ask one that is down costs a timeout. */
     private volatile Node informant;
 
     /**
@@ -171,7 +171,7 @@ final class LettuceTransport implements Transport {
     private synchronized void setMasters(Node asked, String reply) {
         Set<Node> all = new LinkedHashSet<>();
         for (RedisClusterNode one : ClusterPartitionParser.parse(reply)) {
-            // One that has not been told its own address is where it was asked.
+            // A node that does not know its own address has the one at which it was asked.
             RedisURI at = Objects.requireNonNullElse(one.getUri(), asked.uri);
             if (!one.getSlots().isEmpty()) {
                 Node master = node(at.getHost(), at.getPort());
@@ -220,7 +220,8 @@ final class LettuceTransport implements Transport {
         line.send(before, errand.words, errand.isWanted, (reply, failure) -> {
             String error = failure instanceof ErrorReply ? String.valueOf(failure.getMessage()) : "";
             Script script = error.startsWith("NOSCRIPT") ? errand.script : null;
-            boolean isElsewhere = cluster && errand.follows && (error.startsWith("MOVED ") || error.startsWith("ASK "));
+            // A server that does not know the address of the other one names none.
+            boolean isElsewhere = cluster && errand.follows && error.matches("(MOVED|ASK) \\d+ .+:\\d+");
             if (again > 0 && isElsewhere) {
                 follow(error.split(" "), errand, again - 1);
             } else if (again > 0 && script != null) {

@@ -27,7 +27,7 @@ public final class PlainCommands implements AutoCloseable {
     /** Questions that are sent before the first answer is waited for. */
     private static final int TOGETHER = 200;
     /** A person waits: a new client has the time of one that failed several times, for a starved machine. */
-    private static final int PATIENT_ATTEMPT = 8;
+    private static final int PATIENT_ATTEMPT = 2 * RedisClients.LONGEST_FACTOR;
 
     /** The way to Redis; null while there is none. */
     private interface Way {

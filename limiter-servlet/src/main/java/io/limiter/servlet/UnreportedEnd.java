@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The end of asynchronous work that a container tells to no listener, because the client has left. Jetty 12 runs a task when it
  * aborts an answer. Tomcat forgets a stream of HTTP/2: from then on it does nothing for the request, not even when the application
- * completes it or its time is over. It also forgets a request of HTTP/1.1 whose connection fails in the moment in which the first
- * dispatch returns. So its requests are looked at from time to time. A web application may not see the classes of its
+ * completes it or its time is over. It also recycles a request of HTTP/1.1 whose connection fails while the first dispatch returns.
+ * So its requests are checked every few seconds. A web application may not see the classes of its
  * container, so they are reached from the request.
  */
 final class UnreportedEnd {
@@ -87,7 +87,7 @@ final class UnreportedEnd {
                 });
     }
 
-    /** Of HTTP/1.1: nothing of the request may be asked any more. */
+    /** For HTTP/1.1: true once Tomcat has recycled the request. */
     private static BooleanSupplier isRecycled(ServletRequest request) {
         return () -> {
             try {

@@ -166,9 +166,9 @@ class SettleTest extends Served {
         }
     }
 
-    /** As one whose connection fails in the moment in which its first dispatch returns: no listener is told of its end. */
+    /** Tomcat does this, and calls no listener, if the connection fails while the first dispatch returns. */
     @Test
-    void aRequestThatTomcatForgets() throws Exception {
+    void aRequestThatTomcatRecyclesTooEarly() throws Exception {
         BlockingQueue<ServletRequest> returned = new LinkedBlockingQueue<>();
         config = WebServer.config(BY_ATTRIBUTE);
         server = Container.Kind.TOMCAT
@@ -190,7 +190,7 @@ class SettleTest extends Served {
             Field inner = RequestFacade.class.getDeclaredField("request");
             inner.setAccessible(true);
             ((Request) inner.get(facade)).recycle();
-            Await.until("it is looked at", () -> limiter.monitor().held("tokens") == 0);
+            Await.until("it is checked", () -> limiter.monitor().held("tokens") == 0);
             assertEquals(LIMIT - 4_000, left());
         }
     }

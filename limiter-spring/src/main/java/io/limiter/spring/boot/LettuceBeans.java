@@ -52,8 +52,9 @@ final class LettuceBeans {
         LOG.info(
                 "Redis is that of Spring Data's connection factory: {}",
                 all.stream()
+                        // A master that sentinels know has no address here.
+                        .filter(uri -> uri.getHost() != null)
                         .map(uri -> uri.getHost() + ":" + uri.getPort())
-                        .distinct()
                         .toList());
         String bundle = environment.getProperty("spring.data.redis.ssl.bundle");
         AbstractRedisClient client = factory.getRequiredNativeClient();
@@ -85,11 +86,6 @@ final class LettuceBeans {
         RedisCredentialsProviderFactory logins =
                 client.getRedisCredentialsProviderFactory().orElseGet(() -> new RedisCredentialsProviderFactory() {});
         with(at).forEach(uri -> {
-            if (uri.getHost() == null) {
-                // Without a host it can't be copied.
-                uri.setHost(uri.getSentinels().get(0).getHost());
-                uri.setPort(uri.getSentinels().get(0).getPort());
-            }
             uri.setSsl(client.isUseSsl());
             uri.setStartTls(client.isStartTls());
             uri.setVerifyPeer(client.getVerifyMode());
