@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +36,9 @@ final class LettuceTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(LettuceTransport.class);
     /** How often a command of which nothing ran may be sent again: its script was not loaded, or its key is elsewhere. */
     private static final int AGAIN = 5;
+
+    /** A server that does not know the address of the other one names none; then its error is the answer. */
+    private static final Pattern ELSEWHERE = Pattern.compile("(MOVED|ASK) \\d+ .+:\\d+");
 
     private static final long SHUTDOWN_SECONDS = 2;
 
@@ -220,8 +224,8 @@ final class LettuceTransport implements Transport {
         line.send(before, errand.words, errand.isWanted, (reply, failure) -> {
             String error = failure instanceof ErrorReply ? String.valueOf(failure.getMessage()) : "";
             Script script = error.startsWith("NOSCRIPT") ? errand.script : null;
-            // A server that does not know the address of the other one names none.
-            boolean isElsewhere = cluster && errand.follows && error.matches("(MOVED|ASK) \\d+ .+:\\d+");
+            boolean isElsewhere =
+                    cluster && errand.follows && ELSEWHERE.matcher(error).matches();
             if (again > 0 && isElsewhere) {
                 follow(error.split(" "), errand, again - 1);
             } else if (again > 0 && script != null) {
