@@ -34,10 +34,10 @@ class SpellingsTest {
             methods => or leave the line out for every method => *  ALL  all  ANY  GET|POST  GET+POST  GET POST  GET;POST  GET/POST
             methods => or leave the line out for every method => !GET  [GET, POST]  "GET"  GETS  PURGE  BREW  PROPFIND  ''
             methods => or leave the line out for every method => ext:  ext:*  ext:GET|POST  ext:a b  GET,
-            path except => ;\s => *  api  http://a/b  ~/x  ^/api  \\/api  '/api'  GET /api  *.jsp  /*.jsp  /api*  /api/*/x
-            path except => ;\s => /api/.*  /api/(.+)  /api/v.+  /api/.+  /api/+  /api/...  /api$  /api/$  /api/(a|b)  /api/[ab]
-            path except => ;\s => /api/\\d+  /a|/b  /a /b  /a;/b  /api?x=1  /api#x  /a%20b  /api/{}  /api/{id:[0-9]+}  /api/{*rest}
-            path except => ;\s => /api/:id  /api/<id>  /api/%s  /api//x
+            path except => ; => *  api  http://a/b  ~/x  ^/api  \\/api  '/api'  GET /api  *.jsp  /*.jsp  /api*  /api/*/x
+            path except => ; => /api/.*  /api/(.+)  /api/v.+  /api/.+  /api/+  /api/...  /api$  /api/$  /api/(a|b)  /api/[ab]
+            path except => ; => /api/\\d+  /a|/b  /a /b  /a;/b  /api?x=1  /api#x  /a%20b  /api/{}  /api/{id:[0-9]+}  /api/{*rest}
+            path except => ; => /api/:id  /api/<id>  /api/%s  /api//x
             count-on refund-on => ; write => 600  099  40  4*  2**  200-299  >=400  !200  401 403  401;403  OK  success  1xx  100  4xx 5xx
             refund-on => the rule would limit nothing => 2xx,3xx,4xx,5xx
             key => ; write => header:*  header:X-*  header:X|Y  header:'X'  header:"X"  header:X-Kind!  header:$  header: X  header:
