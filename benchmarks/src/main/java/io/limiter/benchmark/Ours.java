@@ -37,6 +37,9 @@ public final class Ours implements AutoCloseable {
     /** A stock for each client, of which each member gets one. */
     public static final String STOCK = "10000 allotment closes 2100-01-01T00:00:00Z";
 
+    /** The line of those whose client is Lettuce; both are there, so it is Redisson otherwise. */
+    public static final String OVER_LETTUCE = "limiter.redis.client = lettuce";
+
     /** One policy of these limits, with these further lines of configuration. */
     public Ours(String limits, String... lines) {
         this(start(policy(limits) + String.join("\n", lines) + "\n"));

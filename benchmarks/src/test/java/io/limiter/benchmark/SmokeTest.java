@@ -128,7 +128,7 @@ class SmokeTest {
         "lettuce-bucket;lettuce-list;lettuce-zset;lettuce-two;gcra, keys;denied, 1, 0",
         "bucket4j-lettuce;bucket4j-lettuce-batching;bucket4j-redisson;bucket4j-redisson-batching, zipf;denied, 4, 0",
         "bucket4j-lettuce-two;bucket4j-lettuce-retries;bucket4j-redisson-retries, denied, async-4, 0",
-        "limiter-no-cache-fixed;limiter-fixed, denied;attacked, 8, 0",
+        "limiter-no-cache-fixed;limiter-on-lettuce-fixed, denied;attacked, 8, 0",
         "limiter-list;limiter-zset, log-1000, async-64, 0",
         "limiter-fixed;lettuce-fixed, keys, async-64@1000, 0.5"
     })

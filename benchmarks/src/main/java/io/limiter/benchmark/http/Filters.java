@@ -38,7 +38,7 @@ final class Filters {
     }
 
     /**
-     * The filter of that name: {@code none}, {@code constants}, {@code limiter} in this JVM, {@code limiter-redis}, or a
+     * The filter of that name: {@code none}, {@code constants}, {@code limiter} in this JVM, {@code limiter-redis}, the same over Lettuce, or a
      * contender on Redis in a filter of a few lines.
      *
      * @param address of Redis
@@ -52,6 +52,14 @@ final class Filters {
             case "limiter-exempt" -> new RateLimitFilter(limiter(workload, rules, headers, true));
             case "limiter-redis" ->
                 new RateLimitFilter(limiter(workload, rules, headers, false, Ours.onRedis(address, "1s")));
+            case "limiter-on-lettuce" ->
+                new RateLimitFilter(limiter(
+                        workload,
+                        rules,
+                        headers,
+                        false,
+                        Ours.OVER_LETTUCE,
+                        String.join("\n", Ours.onRedis(address, "1s"))));
             default -> new Plain(Contender.of(name, new Contender.Task(address, "1s", workload)), fields(headers));
         };
     }

@@ -50,6 +50,10 @@ final class OurContender implements Contender {
         return withLine(what, task, "limiter.redis.denial-cache.max-age = 0ms");
     }
 
+    static Contender overLettuce(String what, Task task) {
+        return withLine(what, task, Ours.OVER_LETTUCE);
+    }
+
     static Contender ofClientOfTheApplication(String what, Task task) {
         return ofClient(Redissons.config(task.address(), false), what, task);
     }
