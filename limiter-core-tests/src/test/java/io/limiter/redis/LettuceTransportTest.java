@@ -9,6 +9,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.limiter.BackendException;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
@@ -24,6 +25,7 @@ import io.limiter.kit.Facts;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Wire;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -163,6 +165,33 @@ class LettuceTransportTest {
         } finally {
             given.shutdown();
             ports.forEach(port -> RedisServers.signal("KILL", RedisServers.pid(port)));
+        }
+    }
+
+    /** A firewall that has forgotten the connections drops what they send, and the system does not notice for a quarter of an hour. */
+    @ParameterizedTest
+    @EnumSource
+    void connectionsThatTheNetworkHasForgottenAreReplaced(RedisClientKind client) throws Exception {
+        try (Wire wire = Wire.to(RedisServers.singlePort());
+                RedisBackend backend = Backends.connected(client.builder()
+                        .address("redis://127.0.0.1:" + wire.port())
+                        .prefix("forgotten"));
+                RateLimiter limiter = RateLimiters.on(backend);
+                PlainCommands plain = PlainCommands.of(Access.LIBRARY, backend, Duration.ofSeconds(1))) {
+            assertEquals(List.of(""), plain.texts(List.of("forgotten"), 5), "the other connection is open too");
+            wire.forgetOpen();
+            Await.until(
+                    "Redis decides again",
+                    () -> limiter.tryAcquire(POLICY, KEY, 1).source() == Decision.Source.REDIS);
+            Await.until("others have answers", () -> isAnswered(plain));
+        }
+    }
+
+    private static boolean isAnswered(PlainCommands plain) {
+        try {
+            return plain.texts(List.of("forgotten"), 5).size() == 1;
+        } catch (BackendException notYet) {
+            return false;
         }
     }
 

@@ -98,7 +98,10 @@ final class LettuceLine {
         connection.addListener(new RedisConnectionStateListener() {
             @Override
             public void onRedisDisconnected(RedisChannelHandler<?, ?> same) {
-                drop(fresh);
+                // One that was closed here is in no use any more; the client warns of a second time.
+                if (!same.isClosed()) {
+                    drop(fresh);
+                }
             }
         });
         return fresh;

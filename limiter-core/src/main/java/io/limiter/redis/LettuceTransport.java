@@ -162,14 +162,20 @@ final class LettuceTransport implements Transport {
         Node asked = sources.next();
         CompletableFuture<List<Object>> answer = new CompletableFuture<>();
         asked.other.send(null, List.of("CLUSTER", "NODES"), () -> true, receiver(answer));
-        after(asked.uri.getTimeout().toNanos() / 1_000, () -> {
-            if (answer.completeExceptionally(new TimeoutException())) {
-                asked.other.retire(false);
-            }
-        });
-        return answer.thenAccept(reply -> setMasters(asked, (String) reply.get(0)))
+        return inTime(asked, answer)
+                .thenAccept(reply -> setMasters(asked, (String) reply.get(0)))
                 .exceptionallyCompose(
                         failure -> sources.hasNext() ? refresh(sources) : CompletableFuture.failedFuture(failure));
+    }
+
+    /** The answer by the other connection of a node, which is replaced if there is none: the network may have dropped it silently. */
+    private CompletableFuture<List<Object>> inTime(Node node, CompletableFuture<List<Object>> answer) {
+        after(node.uri.getTimeout().toNanos() / 1_000, () -> {
+            if (answer.completeExceptionally(new TimeoutException())) {
+                node.other.retire(false);
+            }
+        });
+        return answer;
     }
 
     private synchronized void setMasters(Node asked, String reply) {
@@ -271,20 +277,22 @@ final class LettuceTransport implements Transport {
     @Override
     public void probe(Object master, Command command, Command.Receiver receiver) {
         Node node = (Node) master;
-        Command.Receiver replacing = (reply, failure) -> {
+        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+        send(node.other, null, errand(command, receiver(answer)), AGAIN);
+        inTime(node, answer).whenComplete((reply, failure) -> {
             if (failure == null) {
                 node.line.retire(false);
             }
             receiver.accept(reply, failure);
-        };
-        send(node.other, null, errand(command, replacing), AGAIN);
+        });
     }
 
     @Override
     public CompletableFuture<List<Object>> ask(String key, List<String> words) {
         CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        send(master(key).other, null, new Errand(words, null, true, () -> true, receiver(answer)), AGAIN);
-        return answer;
+        Node master = master(key);
+        send(master.other, null, new Errand(words, null, true, () -> true, receiver(answer)), AGAIN);
+        return inTime(master, answer);
     }
 
     private static Command.Receiver receiver(CompletableFuture<List<Object>> answer) {

@@ -27,6 +27,8 @@ public final class Wire implements AutoCloseable {
     private final ServerSocket listener;
     private volatile int to;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    /** What these send is lost. */
+    private final Set<Socket> forgotten = ConcurrentHashMap.newKeySet();
     /** Has one permit while the wire is whole. */
     private final Semaphore whole = new Semaphore(1);
 
@@ -77,6 +79,11 @@ public final class Wire implements AutoCloseable {
     /** Everything gets through again. */
     public void repair() {
         whole.release();
+    }
+
+    /** Those that are open get nothing through any more, and stay open, as behind a firewall that has forgotten them. */
+    public void forgetOpen() {
+        forgotten.addAll(sockets);
     }
 
     /** From now on this number of bytes a second is transferred, in each direction of each connection. */
@@ -142,6 +149,9 @@ public final class Wire implements AutoCloseable {
             byte[] buffer = new byte[BUFFER];
             for (int n = in.read(buffer, 0, piece()); n >= 0; n = in.read(buffer, 0, piece())) {
                 pass();
+                if (forgotten.contains(from)) {
+                    continue;
+                }
                 if (back && harm != Harm.NONE) {
                     harm.pass(Arrays.copyOf(buffer, n), into);
                 } else if (!back && !replaced.isEmpty()) {
