@@ -64,13 +64,15 @@ class HeldRaceContractTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("limits")
-    void twelveInstancesUseNoMoreEither(Limit limit) throws Exception {
+    void twelveInstancesOfBothClientsUseNoMoreEither(Limit limit) throws Exception {
         ManualTime time = new ManualTime(1_700_000_000_000_000L);
         List<RateLimiter> instances = new ArrayList<>();
-        RedisBackend.Builder builder = Backends.shared().timeSource(time);
+        List<RedisBackend.Builder> clients = Stream.of(Backends.shared(), Backends.lettuce())
+                .map(one -> one.prefix("held-race-" + limit.kind()).timeSource(time))
+                .toList();
         try {
             for (int i = 0; i < INSTANCES; i++) {
-                instances.add(RateLimiters.on(Backends.connected(builder)));
+                instances.add(RateLimiters.on(Backends.connected(clients.get(i % clients.size()))));
             }
             race(limit, instances, INSTANCES * THREADS_EACH);
         } finally {

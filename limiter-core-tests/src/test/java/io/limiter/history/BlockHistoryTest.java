@@ -14,8 +14,8 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.history.BlockHistory.Seen;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
-import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two instances on one Redis that block keys: what their callers see has an explanation. */
+/** Two instances on one Redis, each by another client, that block keys: what their callers see has an explanation. */
 class BlockHistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static final int THREADS = 8;
@@ -58,8 +58,8 @@ class BlockHistoryTest {
                 .withFailureMode(FailureMode.DENY);
     }
 
-    private static RateLimiter instance(String prefix, Duration maxAge) {
-        return RateLimiters.on(Backends.connected(RedisBackend.builder()
+    private static RateLimiter instance(RedisClientKind client, String prefix, Duration maxAge) {
+        return RateLimiters.on(Backends.connected(client.builder()
                 .prefix(prefix)
                 .address(RedisServers.single())
                 .deadline(Duration.ofSeconds(30))
@@ -69,8 +69,8 @@ class BlockHistoryTest {
     /** The calls of each key. */
     private static List<List<Seen>> run(Duration maxAge, Duration lasts, Fault fault, int scale) throws Exception {
         String prefix = "block-history-" + RUNS.incrementAndGet();
-        try (RateLimiter one = instance(prefix, maxAge);
-                RateLimiter two = instance(prefix, maxAge)) {
+        try (RateLimiter one = instance(RedisClientKind.REDISSON, prefix, maxAge);
+                RateLimiter two = instance(RedisClientKind.LETTUCE, prefix, maxAge)) {
             long end = System.nanoTime() + lasts.toNanos() * scale;
             List<List<Seen>> seen = AtOnce.call(THREADS, i -> {
                 // The other one would block all the same.

@@ -18,6 +18,7 @@ import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Two instances on one Redis, a policy of calls in flight and a rate: what their callers see has an explanation. */
+/** Two instances on one Redis, each by another client, a policy of calls in flight and a rate: what their callers see has an explanation. */
 class FlightHistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static final long LIMIT = 4;
@@ -63,11 +64,9 @@ class FlightHistoryTest {
         policy = Policy.of("p", Limit.concurrent(LIMIT, hold), rate).withFailureMode(FailureMode.DENY);
     }
 
-    private RedisBackend backend() {
-        return Backends.connected(RedisBackend.builder()
-                .prefix(prefix)
-                .address(RedisServers.single())
-                .deadline(Duration.ofSeconds(30)));
+    private RedisBackend backend(RedisClientKind client) {
+        return Backends.connected(
+                client.builder().prefix(prefix).address(RedisServers.single()).deadline(Duration.ofSeconds(30)));
     }
 
     /** The calls, and what is left in flight at the end. */
@@ -142,7 +141,7 @@ class FlightHistoryTest {
         for (int i = 0; i < MOST_RUNS && !isEnough(all); i++) {
             begin(i);
             List<Call> ofRun = new ArrayList<>();
-            List<String> faults = judged(backend(), backend(), ofRun);
+            List<String> faults = judged(backend(RedisClientKind.REDISSON), backend(RedisClientKind.LETTUCE), ofRun);
             // On a busy machine an end may be on its way for longer than the judge takes it to be, but not in each run.
             boolean isLate = !faults.isEmpty() && faults.stream().allMatch(one -> one.startsWith(FlightHistory.DENIED));
             if (!isLate) {
@@ -169,7 +168,11 @@ class FlightHistoryTest {
         for (int i = 0; i < MOST_RUNS; i++) {
             begin(i);
             List<Call> all = new ArrayList<>();
-            if (!judged(new FaultyFlights(backend(), fault), backend(), all).isEmpty()) {
+            if (!judged(
+                            new FaultyFlights(backend(RedisClientKind.LETTUCE), fault),
+                            backend(RedisClientKind.REDISSON),
+                            all)
+                    .isEmpty()) {
                 return;
             }
             calls += all.size();

@@ -10,6 +10,7 @@ import io.limiter.PartitionKey;
 import io.limiter.history.HeldHistory.Reserved;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.io.BufferedReader;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three JVMs with 64 threads that reserve and settle on one Redis, one of which is killed every ten seconds: never is more used and
+ * Three JVMs of both clients with 64 threads that reserve and settle on one Redis, one of which is killed every ten seconds: never is more used and
  * held than the limit, and what a killed one held comes back in time.
  */
 class HeldHistoryTest {
@@ -61,6 +62,7 @@ class HeldHistoryTest {
                             "-cp",
                             System.getProperty("java.class.path"),
                             HeldJvm.class.getName(),
+                            RedisClientKind.values()[number % 2].name(),
                             RedisServers.single(),
                             PREFIX,
                             name,

@@ -11,6 +11,7 @@ import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.HeldRun;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.redis.RedisBackend;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -49,30 +50,31 @@ final class HeldJvm {
                 .withHolds(Policy.MAX_HOLDS);
     }
 
-    /** Arguments: address, prefix, name, number of threads, folder. */
+    /** Arguments: client, address, prefix, name, number of threads, folder. */
     public static void main(String[] arguments) throws Exception {
-        RedisBackend backend = RedisBackend.builder()
-                .address(arguments[0])
-                .prefix(arguments[1])
+        RedisBackend backend = RedisClientKind.valueOf(arguments[0])
+                .builder()
+                .address(arguments[1])
+                .prefix(arguments[2])
                 .deadline(Duration.ofSeconds(60))
                 // Each step asks Redis: a denial from memory would be none.
                 .denialMaxAge(Duration.ZERO)
                 .build();
         if (!backend.awaitConnected(Duration.ofSeconds(60))) {
-            throw new IllegalStateException("no connection to " + arguments[0]);
+            throw new IllegalStateException("no connection to " + arguments[1]);
         }
         AtomicLong steps = new AtomicLong();
-        int threads = Integer.parseInt(arguments[3]);
+        int threads = Integer.parseInt(arguments[4]);
         for (int i = 0; i < threads; i++) {
             int number = i;
-            String name = arguments[2] + "-" + i;
+            String name = arguments[3] + "-" + i;
             new Thread(() -> {
                         try (OutputStream out =
-                                new FileOutputStream(Path.of(arguments[4], name).toFile())) {
+                                new FileOutputStream(Path.of(arguments[5], name).toFile())) {
                             Random random = new Random(name.hashCode());
                             while (true) {
                                 int done =
-                                        number == 0 ? own(backend, arguments[2], random) : call(backend, out, random);
+                                        number == 0 ? own(backend, arguments[3], random) : call(backend, out, random);
                                 long before = steps.getAndAdd(done);
                                 if (before / 100 != (before + done) / 100) {
                                     System.out.println("steps");

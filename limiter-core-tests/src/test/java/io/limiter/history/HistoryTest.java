@@ -17,6 +17,7 @@ import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Backends;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
@@ -30,8 +31,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two instances on one Redis, with shared commands and denials from memory: what their callers see has an explanation. */
+/** Two instances on one Redis, each by another client, with shared commands and denials from memory: what their callers see has an explanation. */
 class HistoryTest {
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_123L);
@@ -41,13 +43,15 @@ class HistoryTest {
     private static final int MOST_RUNS = 20;
 
     private String prefix = "history-" + RUNS.incrementAndGet();
+    private boolean isCluster;
 
-    private RedisBackend backend() {
-        return Backends.connected(RedisBackend.builder()
-                .prefix(prefix)
-                .address(RedisServers.single())
-                .deadline(Duration.ofSeconds(30))
-                .denialMaxAge(MAX_AGE));
+    private RedisBackend backend(RedisClientKind client) {
+        RedisBackend.Builder builder = client.builder();
+        return Backends.connected(
+                (isCluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()))
+                        .prefix(prefix)
+                        .deadline(Duration.ofSeconds(30))
+                        .denialMaxAge(MAX_AGE));
     }
 
     private static List<Event> run(Backend first, Backend second, Duration lasts, long seed) throws Exception {
@@ -62,12 +66,15 @@ class HistoryTest {
     }
 
     /** In as many runs as it takes until everything has happened: how many calls a run has depends on what else the machine does. */
-    @Test
-    void whatCallersSeeHasAnExplanation() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatCallersSeeHasAnExplanation(boolean ofCluster) throws Exception {
+        isCluster = ofCluster;
         List<Event> events = new ArrayList<>();
         for (int i = 0; i < MOST_RUNS && !isEnough(events); i++) {
             prefix = "history-" + RUNS.incrementAndGet();
-            List<Event> ofRun = run(backend(), backend(), SHORT, SEED + i);
+            List<Event> ofRun =
+                    run(backend(RedisClientKind.REDISSON), backend(RedisClientKind.LETTUCE), SHORT, SEED + i);
             assertEquals(List.of(), judged(ofRun));
             events.addAll(ofRun);
         }
@@ -119,7 +126,8 @@ class HistoryTest {
     @RepeatedTest(10)
     void whatManyCallersSeeForLongerHasAnExplanation() throws Exception {
         long seed = SEED + RUNS.get();
-        List<Event> events = run(backend(), backend(), Duration.ofSeconds(5), seed);
+        List<Event> events =
+                run(backend(RedisClientKind.REDISSON), backend(RedisClientKind.LETTUCE), Duration.ofSeconds(5), seed);
         assertEquals(List.of(), judged(events), "seed " + seed);
     }
 
@@ -131,7 +139,11 @@ class HistoryTest {
         // How many calls there are in a run, and so whether the fault shows, depends on what else the machine does.
         for (int i = 0; i < MOST_RUNS; i++) {
             prefix = "history-" + RUNS.incrementAndGet();
-            List<Event> events = run(new Faulty(backend(), backend(), fault), backend(), SHORT.dividedBy(2), SEED + i);
+            List<Event> events = run(
+                    new Faulty(backend(RedisClientKind.LETTUCE), backend(RedisClientKind.LETTUCE), fault),
+                    backend(RedisClientKind.REDISSON),
+                    SHORT.dividedBy(2),
+                    SEED + i);
             if (!judged(events).isEmpty()) {
                 return;
             }

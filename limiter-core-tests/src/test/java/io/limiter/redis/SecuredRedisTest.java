@@ -29,18 +29,14 @@ import io.limiter.kit.Looks;
 import io.limiter.kit.Pages;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.door.Tls;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.Key;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -157,17 +153,17 @@ class SecuredRedisTest {
     @Test
     void tlsWithACertificateThatIsCheckedAndAPassword() throws Exception {
         int port = RedisServers.freePort();
-        Path trust = folder.resolve("trust.p12");
+        Path trust = Tls.store();
         RedisServer server = startTls(port, trust);
         try {
             String yaml = """
                     sslTruststore: "%s"
-                    sslTruststorePassword: changeit
+                    sslTruststorePassword: %s
                     password: "%s"
                     singleServerConfig:
                       address: rediss://127.0.0.1:%d
                       connectionMinimumIdleSize: 1
-                    """.formatted(trust.toUri(), PASSWORD, port);
+                    """.formatted(trust.toUri(), Tls.PASSWORD, PASSWORD, port);
             decides(RedisBackend.builder().yaml(yaml));
             try (LogLines log = new LogLines().about(":" + port);
                     RedisBackend distrustful = RedisBackend.builder()
@@ -188,7 +184,7 @@ class SecuredRedisTest {
     @Test
     void lettuceHasTheCertificatesOfTheGivenClient() throws Exception {
         int port = RedisServers.freePort();
-        Path trust = folder.resolve("trust.p12");
+        Path trust = Tls.store();
         RedisServer server = startTls(port, trust);
         RedisClient given = RedisClient.create();
         try {
@@ -206,7 +202,7 @@ class SecuredRedisTest {
             given.setOptions(ClientOptions.builder()
                     .sslOptions(SslOptions.builder()
                             .keyStoreType("PKCS12")
-                            .truststore(trust.toFile(), "changeit")
+                            .truststore(trust.toFile(), Tls.PASSWORD)
                             .build())
                     .build());
             decides(RedisBackend.builder().lettuce(given, at));
@@ -341,82 +337,9 @@ class SecuredRedisTest {
         }
     }
 
-    /** A server that speaks nothing but TLS, with a certificate that it signed itself; it goes into the trust store. */
-    private RedisServer startTls(int port, Path trust)
-            throws IOException, GeneralSecurityException, InterruptedException {
-        Path keys = folder.resolve("keys.p12");
-        Path certificate = folder.resolve("redis.crt");
-        Path key = folder.resolve("redis.key");
-        keytool(
-                "-genkeypair",
-                "-alias",
-                "redis",
-                "-keyalg",
-                "RSA",
-                "-keysize",
-                "2048",
-                "-dname",
-                "CN=redis",
-                "-ext",
-                "san=ip:127.0.0.1",
-                "-validity",
-                "2",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit",
-                "-keystore",
-                keys.toString());
-        keytool(
-                "-exportcert",
-                "-rfc",
-                "-alias",
-                "redis",
-                "-storepass",
-                "changeit",
-                "-keystore",
-                keys.toString(),
-                "-file",
-                certificate.toString());
-        keytool(
-                "-importcert",
-                "-noprompt",
-                "-alias",
-                "redis",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit",
-                "-keystore",
-                trust.toString(),
-                "-file",
-                certificate.toString());
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        try (InputStream stream = Files.newInputStream(keys)) {
-            store.load(stream, "changeit".toCharArray());
-        }
-        Key secret = store.getKey("redis", "changeit".toCharArray());
-        Files.writeString(
-                key,
-                "-----BEGIN PRIVATE KEY-----\n"
-                        + Base64.getMimeEncoder().encodeToString(secret.getEncoded())
-                        + "\n-----END PRIVATE KEY-----\n");
-        return RedisServers.start(
-                RedisServers.freePort(),
-                "tls-port " + port,
-                "tls-cert-file " + certificate,
-                "tls-key-file " + key,
-                "tls-ca-cert-file " + certificate,
-                "tls-auth-clients no",
-                "requirepass \"" + PASSWORD + "\"");
-    }
-
-    private static void keytool(String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-        command.addAll(Arrays.asList(arguments));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), output);
+    /** A server with the key and the certificate of the file. */
+    private RedisServer startTls(int port, Path keys) throws IOException, GeneralSecurityException {
+        Path pem = Files.writeString(folder.resolve("redis.pem"), Tls.pem(keys));
+        return RedisServers.startTls(port, pem, "requirepass \"" + PASSWORD + "\"");
     }
 }

@@ -76,6 +76,14 @@ public final class RedisServers {
         return start(executable(), port, settings);
     }
 
+    /** One that speaks nothing but TLS on the port, with the certificate and the key of the file. */
+    public static RedisServer startTls(int port, Path pem, String... settings) {
+        List<String> all = new ArrayList<>(List.of(settings));
+        all.addAll(List.of("tls-port " + port, "tls-auth-clients no"));
+        List.of("cert", "key", "ca-cert").forEach(one -> all.add("tls-" + one + "-file " + pem));
+        return startAnywhere(all.toArray(String[]::new));
+    }
+
     /** The same, of the second version. */
     public static RedisServer startNewer(int port, String... settings) {
         return start(Newer::unpacked, port, settings);

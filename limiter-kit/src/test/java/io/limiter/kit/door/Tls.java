@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
+import java.util.Base64;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -16,7 +17,7 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
-/** A certificate that this JVM has made for itself, and clients that trust every one. */
+/** Certificates of 127.0.0.1 that this JVM has made for itself, and clients that trust every one. */
 public final class Tls {
     public static final String PASSWORD = "secret";
     private static final Path STORE = make();
@@ -28,13 +29,14 @@ public final class Tls {
         return STORE;
     }
 
-    private static Path make() {
+    /** Another file with a key, and a certificate that it signed itself. */
+    public static Path make() {
         try {
             Path file = Files.createTempDirectory("limiter-tls").resolve("keys.p12");
             file.getParent().toFile().deleteOnExit();
             file.toFile().deleteOnExit();
             String command = Path.of(System.getProperty("java.home"), "bin", "keytool")
-                    + " -J-XX:TieredStopAtLevel=1 -genkeypair -alias h -dname CN=h -validity 2 -keyalg EC -groupname secp256r1"
+                    + " -J-XX:TieredStopAtLevel=1 -genkeypair -alias h -dname CN=h -ext san=ip:127.0.0.1 -validity 2 -keyalg EC -groupname secp256r1"
                     + " -storetype PKCS12 -storepass " + PASSWORD + " -keystore " + file;
             int end = new ProcessBuilder(command.split(" "))
                     .redirectErrorStream(true)
@@ -52,14 +54,30 @@ public final class Tls {
         }
     }
 
-    /** What a server needs. */
-    public static KeyManagerFactory keys() throws GeneralSecurityException, IOException {
+    /** The certificate and the key of such a file, as text. */
+    public static String pem(Path file) throws GeneralSecurityException, IOException {
+        KeyStore store = load(file);
+        return block("CERTIFICATE", store.getCertificate("h").getEncoded())
+                + block("PRIVATE KEY", store.getKey("h", PASSWORD.toCharArray()).getEncoded());
+    }
+
+    private static String block(String name, byte[] content) {
+        String text = Base64.getMimeEncoder().encodeToString(content);
+        return "-----BEGIN " + name + "-----\n" + text + "\n-----END " + name + "-----\n";
+    }
+
+    private static KeyStore load(Path file) throws GeneralSecurityException, IOException {
         KeyStore store = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(STORE)) {
+        try (InputStream in = Files.newInputStream(file)) {
             store.load(in, PASSWORD.toCharArray());
         }
+        return store;
+    }
+
+    /** What a server needs. */
+    public static KeyManagerFactory keys() throws GeneralSecurityException, IOException {
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        keys.init(store, PASSWORD.toCharArray());
+        keys.init(load(STORE), PASSWORD.toCharArray());
         return keys;
     }
 

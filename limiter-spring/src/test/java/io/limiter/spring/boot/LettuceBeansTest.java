@@ -8,6 +8,8 @@ import ch.qos.logback.classic.Level;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.ReadFrom;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.limiter.Decision.Source;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
@@ -16,14 +18,22 @@ import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.door.Tls;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -39,6 +49,9 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettucePoolingClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.util.ClassUtils;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.params.ClientKillParams.SkipMe;
@@ -63,19 +76,12 @@ class LettuceBeansTest {
         URI redis = URI.create(RedisServers.single());
         for (long left = 2; left > 0; left--) {
             try (LogLines log = new LogLines("io.limiter", Level.INFO);
-                    ConfigurableApplicationContext context = BootSite.application(Site.class)
-                            .web(WebApplicationType.NONE)
-                            .run(
-                                    "--spring.autoconfigure.exclude=",
-                                    "--spring.data.redis.host=" + redis.getHost(),
-                                    "--spring.data.redis.port=" + redis.getPort(),
-                                    "--spring.data.redis.client-name=boot-properties",
-                                    "--limiter.backend=redis",
-                                    "--limiter.policies.vote.limits=3/1h",
-                                    "--limiter.redis.prefix=boot-spring-data",
-                                    "--limiter.redis.deadline=30s",
-                                    "--limiter.redis.startup-wait=60s",
-                                    "--logging.level.io.limiter=info")) {
+                    ConfigurableApplicationContext context = started(
+                            site(),
+                            "--spring.data.redis.host=" + redis.getHost(),
+                            "--spring.data.redis.port=" + redis.getPort(),
+                            "--spring.data.redis.client-name=boot-properties",
+                            "--limiter.redis.prefix=boot-spring-data")) {
                 assertEquals(Source.REDIS, take(context));
                 assertEquals(left, left(context));
                 try (RedisConnection own =
@@ -88,16 +94,79 @@ class LettuceBeansTest {
         }
     }
 
+    private static SpringApplicationBuilder site() {
+        return BootSite.application(Site.class).web(WebApplicationType.NONE);
+    }
+
+    private static ConfigurableApplicationContext started(SpringApplicationBuilder site, String... arguments) {
+        return site.properties(
+                        "limiter.backend=redis",
+                        "limiter.policies.vote.limits=3/1h",
+                        "limiter.redis.deadline=30s",
+                        "limiter.redis.startup-wait=60s",
+                        "logging.level.io.limiter=info")
+                .run(Stream.concat(Stream.of("--spring.autoconfigure.exclude="), Stream.of(arguments))
+                        .toArray(String[]::new));
+    }
+
+    /** As Testcontainers and Docker Compose make one. Its type has another name in each generation of Boot. */
     @Test
-    void whatTheFactoryIsToldOtherwiseStaysItsOwn() {
-        LettuceClientConfiguration options = LettuceClientConfiguration.builder()
+    void thatOfABeanOfConnectionDetailsIsUsed() throws ReflectiveOperationException {
+        String former = "org.springframework.boot.autoconfigure.data.redis.RedisConnectionDetails";
+        String type = ClassUtils.isPresent(former, null)
+                ? former
+                : "org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails";
+        Class<?>[] types = {Class.forName(type), Class.forName(type + "$Standalone")};
+        Object details = Proxy.newProxyInstance(
+                types[0].getClassLoader(), types, (proxy, method, arguments) -> switch (method.getName()) {
+                    case "getStandalone" -> proxy;
+                    case "getHost" -> "127.0.0.1";
+                    case "getPort" -> RedisServers.singlePort();
+                    default -> InvocationHandler.invokeDefault(proxy, method, arguments);
+                });
+        SpringApplicationBuilder site =
+                site().initializers(context -> context.getBeanFactory().registerSingleton("details", details));
+        try (ConfigurableApplicationContext context = started(site, "--limiter.redis.prefix=boot-details")) {
+            assertEquals(Source.REDIS, take(context));
+        }
+    }
+
+    @Test
+    void aCertificateThatIsChangedIsTrustedByTheNextConnection(@TempDir Path folder) throws Exception {
+        int port = RedisServers.freePort();
+        Path pem = Files.writeString(folder.resolve("redis.pem"), Tls.pem(Tls.store()));
+        RedisServer server = RedisServers.startTls(port, pem);
+        try (ConfigurableApplicationContext context = started(
+                site(),
+                "--spring.data.redis.host=127.0.0.1",
+                "--spring.data.redis.port=" + port,
+                "--spring.data.redis.ssl.bundle=redis",
+                "--spring.ssl.bundle.pem.redis.truststore.certificate=file:" + pem,
+                "--spring.ssl.bundle.pem.redis.reload-on-update=true",
+                "--spring.ssl.bundle.watch.file.quiet-period=100ms")) {
+            assertEquals(Source.REDIS, take(context));
+            RedisServers.stop(server);
+            Files.writeString(pem, Tls.pem(Tls.make()));
+            server = RedisServers.startTls(port, pem);
+            Await.until("connected to the server with the new certificate", () -> look(context) == Source.REDIS);
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    private static LettuceClientConfiguration options() {
+        return LettucePoolingClientConfiguration.builder()
                 .readFrom(ReadFrom.REPLICA_PREFERRED)
                 .clientOptions(ClientOptions.builder()
                         .autoReconnect(false)
                         .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                         .build())
                 .build();
-        LettuceConnectionFactory factory = new LettuceConnectionFactory(single(), options);
+    }
+
+    @Test
+    void whatTheFactoryIsToldOtherwiseStaysItsOwn() {
+        LettuceConnectionFactory factory = new LettuceConnectionFactory(single(), options());
         factory.setShareNativeConnection(false);
         with(factory).withPropertyValues("limiter.redis.prefix=boot-factory").run(context -> {
             assertEquals(List.of(Source.REDIS, Source.REDIS), List.of(take(context), take(context)));
@@ -117,7 +186,7 @@ class LettuceBeansTest {
                 .master(RedisServers.MASTER)
                 .sentinel("127.0.0.1", URI.create(RedisServers.sentinel()).getPort());
         for (RedisConfiguration servers : List.of(cluster, sentinels)) {
-            with(new LettuceConnectionFactory(servers))
+            with(new LettuceConnectionFactory(servers, options()))
                     .withPropertyValues("limiter.redis.prefix=boot-servers")
                     .run(context -> assertEquals(Source.REDIS, take(context)));
         }
@@ -141,6 +210,37 @@ class LettuceBeansTest {
                     all.auth("two");
                     all.clientKill(new ClientKillParams().skipMe(SkipMe.YES));
                 }
+                Await.until("logged in with the new password", () -> look(context) == Source.REDIS);
+            });
+        } finally {
+            RedisServers.stop(server);
+        }
+    }
+
+    /** What tells the password may know a new one later than Redis. */
+    @Test
+    void aProviderOfLoginsIsAskedAtEachConnection() {
+        RedisServer server = RedisServers.startAnywhere("user app on >one ~* &* +@all");
+        AtomicReference<String> password = new AtomicReference<>("one");
+        LettuceClientConfiguration options = LettuceClientConfiguration.builder()
+                .redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
+                    @Override
+                    public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration servers) {
+                        return RedisCredentialsProvider.from(() -> RedisCredentials.just("app", password.get()));
+                    }
+                })
+                .build();
+        int port = server.ports().get(0);
+        RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", port);
+        try (LogLines log = new LogLines().about(":" + port);
+                Jedis admin = new Jedis("127.0.0.1", port)) {
+            with(new LettuceConnectionFactory(at, options)).run(context -> {
+                assertEquals(Source.REDIS, take(context));
+                admin.aclSetUser("app", "resetpass", ">two");
+                admin.clientKill(new ClientKillParams().skipMe(SkipMe.YES));
+                Await.until(
+                        "RL-202 is logged", () -> !log.of(Level.WARN, "RL-202").isEmpty());
+                password.set("two");
                 Await.until("logged in with the new password", () -> look(context) == Source.REDIS);
             });
         } finally {
