@@ -70,7 +70,7 @@ public class LimiterAutoConfiguration {
             if (own != null) {
                 return Limiter.of(config, own);
             }
-            Limiter limiter = start(config, application, environment);
+            Limiter limiter = start(config, application);
             started = limiter;
             return limiter;
         }
@@ -159,7 +159,7 @@ public class LimiterAutoConfiguration {
         return new ApplicationFiles(environment, hasClient).config();
     }
 
-    private static Limiter start(LimiterConfig config, ListableBeanFactory beans, Environment environment) {
+    private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
         RedisSettings settings = config.settings().redis();
         if (!config.isShared()) {
             LOG.info(
@@ -190,7 +190,7 @@ public class LimiterAutoConfiguration {
             throw new IllegalStateException("RL-116 of the connections of Spring Data to Redis only Lettuce's can be"
                     + " used; add limiter.redis.address = redis://127.0.0.1:6379");
         } else {
-            LettuceBeans.given(redis, beans, environment);
+            LettuceBeans.given(redis, beans);
         }
         return Limiter.startInBackground(config, redis.build());
     }
